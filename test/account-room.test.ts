@@ -77,9 +77,10 @@ test('nodes that know nothing of each other make no more than there is room for'
   const rest = { url: 'https://example.com/', name: null, description: null, format: 'raw', secret: 'sealed' };
   const owner = { accountId: hw.accountId, userId: user?.id ?? '' };
   const request = { requestHeaders: null, retryScheduleSeconds: null, timeoutSeconds: null, disableAfterHours: null };
+  const pace = { ordering: 'none', orderingKey: null, ratePerSecond: null, maxInFlight: null };
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) =>
-      createWebhook(hw.sql, { id: `wh_${n}`, ...owner, ...rest, ...request }, { maxWebhooks: 3 }),
+      createWebhook(hw.sql, { id: `wh_${n}`, ...owner, ...rest, ...request, ...pace }, { maxWebhooks: 3 }),
     ),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);

@@ -146,6 +146,13 @@ export interface WebhookRecord {
   retryScheduleSeconds?: number[];
   timeoutSeconds?: number;
   disableAfterHours?: number;
+  /** `fifo`: of each key the next delivery is sent once the one before has succeeded, is exhausted or was skipped. */
+  ordering: 'none' | 'fifo';
+  /** The path of the key in the event. Undefined: all have the same. */
+  orderingKey?: string;
+  /** Attempts over all nodes. Undefined: as the account may. */
+  ratePerSecond?: number;
+  maxInFlight?: number;
   /** Since when all its attempts have failed. */
   failingSince?: Date;
   /** It was stopped because it failed for too long, or answered `410 Gone`. */
@@ -162,6 +169,10 @@ interface WebhookDetails {
   timeoutSeconds?: number | null;
   /** How long it may fail before it is disabled, which holds what waits. 0: for ever. Null: defaultDisableAfterHours. */
   disableAfterHours?: number | null;
+  ordering?: 'none' | 'fifo';
+  orderingKey?: string | null;
+  ratePerSecond?: number | null;
+  maxInFlight?: number | null;
 }
 
 export interface WebhookCreate extends WebhookDetails {
@@ -345,6 +356,8 @@ export interface Webhooks {
    * is left to end. Throws RATE_LIMITED with `maxDeletionsPerTenant`.
    */
   discard(who: Principal, id: string): Promise<number>;
+  /** Cancels one delivery that waits; the next one of its key may be sent. CONFLICT where it is being sent, or has ended. */
+  skip(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
   /**
    * Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap
    * is over.

@@ -172,6 +172,7 @@ export const webhook: WebhookRecord = {
   format: 'raw',
   secret: 'whsec_c2VjcmV0',
   headers: {},
+  ordering: 'none' as const,
   active: true,
   revision: 3,
   createdAt: MADE_AT,

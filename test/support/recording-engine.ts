@@ -294,6 +294,7 @@ export function createRecordingEngine() {
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
       retryNow: answer('webhooks.retryNow', 0),
       discard: answer('webhooks.discard', 0),
+      skip: answer('webhooks.skip', delivery),
       rotateSecret: answer('webhooks.rotateSecret', webhook),
       test: answer('webhooks.test', {
         messageId: 'evt_test_1606511826306_0',

@@ -35,6 +35,33 @@ export const webhookRequestParameters = {
     }),
 };
 
+/** How fast, and in which order, its deliveries are sent. */
+export const webhookPaceParameters = {
+  ordering: z.enum(['none', 'fifo']).optional().openapi({
+    description:
+      '`fifo`: the next delivery is sent once the one before it has succeeded, is exhausted or was skipped. Default: `none`.',
+  }),
+  ordering_key: textParameter('maxNameChars').nullable().optional().openapi({
+    description:
+      'With `fifo`: a path in the event, such as `order.id`. Only deliveries with the same value there wait for each other. Null: all do.',
+    example: 'order.id',
+  }),
+  rate_per_second: z
+    .int()
+    .nullable()
+    .optional()
+    .openapi({
+      description: `Attempts a second over all nodes, 1 to ${LIMITS.maxWebhookRatePerSecond}. Null: as the account may.`,
+    }),
+  max_in_flight: z
+    .int()
+    .nullable()
+    .optional()
+    .openapi({
+      description: `Attempts at the same time over all nodes, 1 to ${LIMITS.maxWebhookInFlight}. Null: as the account may.`,
+    }),
+};
+
 export const secretParameter = textParameter('maxNameChars').optional().openapi({
   description: 'Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made.',
 });
@@ -44,10 +71,16 @@ interface RequestInput {
   retry_schedule_seconds?: number[] | null | undefined;
   timeout_seconds?: number | null | undefined;
   disable_after_hours?: number | null | undefined;
+  ordering?: 'none' | 'fifo' | undefined;
+  ordering_key?: string | null | undefined;
+  rate_per_second?: number | null | undefined;
+  max_in_flight?: number | null | undefined;
 }
 
 export function webhookRequestOf(input: RequestInput) {
   const { headers, retry_schedule_seconds: retryScheduleSeconds, timeout_seconds: timeoutSeconds } = input;
   const { disable_after_hours: disableAfterHours } = input;
-  return { headers, retryScheduleSeconds, timeoutSeconds, disableAfterHours };
+  const { ordering, ordering_key: orderingKey, rate_per_second: ratePerSecond, max_in_flight: maxInFlight } = input;
+  const pace = { ordering, orderingKey, ratePerSecond, maxInFlight };
+  return { headers, retryScheduleSeconds, timeoutSeconds, disableAfterHours, ...pace };
 }

@@ -33,6 +33,13 @@ export const webhookSummarySchema = z
     disable_after_hours: z.int().nullable().openapi({
       description: 'How long it may fail before it is disabled. 0: for ever. Null: as the server does it.',
     }),
+    ordering: z.enum(['none', 'fifo']),
+    ordering_key: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The path of the key in the event. Null: all have the same.' }),
+    rate_per_second: z.int().nullable().openapi({ description: 'Attempts a second. Null: as the account may.' }),
+    max_in_flight: z.int().nullable().openapi({ description: 'Attempts at the same time. Null: as the account may.' }),
     failing_since: secondsField('When its attempts began to fail, all of them since.').nullable(),
     disabled_at: secondsField('When it was stopped because of its failures.').nullable(),
     disabled_reason: z.enum(['failing', 'gone']).nullable().openapi({
@@ -70,6 +77,10 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     retry_schedule_seconds: webhook.retryScheduleSeconds ?? null,
     timeout_seconds: webhook.timeoutSeconds ?? null,
     disable_after_hours: webhook.disableAfterHours ?? null,
+    ordering: webhook.ordering,
+    ordering_key: webhook.orderingKey ?? null,
+    rate_per_second: webhook.ratePerSecond ?? null,
+    max_in_flight: webhook.maxInFlight ?? null,
     failing_since: webhook.failingSince === undefined ? null : epochSeconds(webhook.failingSince),
     disabled_at: webhook.disabled === undefined ? null : epochSeconds(webhook.disabled.at),
     disabled_reason: webhook.disabled?.reason ?? null,

@@ -6,7 +6,9 @@ import { idParameter } from '../parameters/schemas.ts';
 import { secretParameter } from '../parameters/webhook-request.ts';
 import { epochSeconds } from '../resources/time.ts';
 import {
+  deliverySchema,
   discardSchema,
+  presentDelivery,
   presentWebhookTest,
   redeliverySchema,
   secretRotationSchema,
@@ -17,7 +19,7 @@ const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
 
 export function webhookActionEndpoints(): Endpoint[] {
-  return [retryNow, discard, rotateSecret, testWebhook];
+  return [retryNow, discard, skip, rotateSecret, testWebhook];
 }
 
 const retryNow = itemEndpoint({
@@ -56,6 +58,20 @@ const discard = itemEndpoint({
   parameters: z.object({}),
   schema: discardSchema,
   handle: async ({ engine, who, id }) => ({ count: await engine.webhooks.discard(who, id) }),
+});
+
+const skip = itemEndpoint({
+  method: 'post',
+  path: '/v1/deliveries/{id}/skip',
+  name: 'skipDelivery',
+  tag,
+  summary: 'Give up one delivery',
+  description:
+    'Cancels a delivery that waits. Of a webhook with `ordering: fifo` the next one of its key is sent. Answers 409 where it is being sent, or has ended.',
+  pathId: 'The id of the delivery (`dlv_…`).',
+  parameters: z.object({}),
+  schema: deliverySchema,
+  handle: async ({ engine, who, id }) => presentDelivery(await engine.webhooks.skip(who, id)),
 });
 
 const rotateSecret = itemEndpoint({

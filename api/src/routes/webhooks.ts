@@ -13,7 +13,12 @@ import {
   pageParameters,
   textParameter,
 } from '../parameters/schemas.ts';
-import { secretParameter, webhookRequestOf, webhookRequestParameters } from '../parameters/webhook-request.ts';
+import {
+  secretParameter,
+  webhookPaceParameters,
+  webhookRequestOf,
+  webhookRequestParameters,
+} from '../parameters/webhook-request.ts';
 import { presentWholeAttempt, wholeAttemptSchema } from '../resources/delivery-attempt.ts';
 import { mapPage, versioned } from '../resources/page.ts';
 import {
@@ -34,6 +39,7 @@ const urlParameter = httpUrlParameter().openapi({ description: 'Where events are
 
 const detailParameters = {
   ...webhookRequestParameters,
+  ...webhookPaceParameters,
   name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
   description: clearableParameter('maxDescriptionChars'),
   format: z

@@ -1,4 +1,4 @@
-import type { Webhook } from '../api/resources.ts';
+import type { Delivery, Webhook } from '../api/resources.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
@@ -109,6 +109,21 @@ const discard: CommandSpec = {
   },
 };
 
+const skip: CommandSpec = {
+  path: 'webhooks skip',
+  summary: 'Give up one delivery, so that the next one of its key is sent',
+  arguments: [{ name: 'delivery', summary: 'A delivery that waits (`dlv_…`).' }],
+  examples: [{ does: 'One that holds up the others', command: 'hw webhooks skip dlv_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: 'the delivery, as `POST /v1/deliveries/{id}/skip` answers it',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const id = input.argument('delivery');
+    const delivery = await api.send<Delivery>('POST', `/deliveries/${encodeURIComponent(id)}/skip`);
+    return { json: delivery, text: `${delivery.id} is ${delivery.status}.`, quiet: delivery.id };
+  },
+};
+
 interface Rotation {
   id: string;
   secret: string;
@@ -181,4 +196,4 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, discard, rotateSecret];
+export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, discard, skip, rotateSecret];

@@ -21,6 +21,19 @@ export const REQUEST_OPTIONS: readonly OptionSpec[] = [
     value: 'hours',
     summary: 'How long it may fail before it is disabled; `never`; `default`: as the server does it.',
   },
+  {
+    name: 'ordering',
+    value: 'ordering',
+    summary: '`fifo`: the next delivery once the one before has succeeded, is exhausted or was skipped.',
+    choices: ['none', 'fifo'],
+  },
+  {
+    name: 'ordering-key',
+    value: 'path',
+    summary: 'Only deliveries with the same value at this path in the event wait for each other; `none`: all do.',
+  },
+  { name: 'rate', value: 'number', summary: 'Attempts a second; `default`: as the account may.' },
+  { name: 'max-in-flight', value: 'number', summary: 'Attempts at the same time; `default`: as the account may.' },
   { name: 'timeout', value: 'seconds', summary: 'For one attempt; `default`: as the server does it.' },
 ];
 
@@ -32,6 +45,10 @@ export function requestSettingsOf(input: CommandContext['input']) {
     retry_schedule_seconds: scheduleOf(input.text('retry-schedule')),
     timeout_seconds: secondsOf('timeout', input.text('timeout')),
     disable_after_hours: hoursOf(input.text('disable-after')),
+    ordering: input.text('ordering'),
+    ordering_key: input.text('ordering-key') === 'none' ? null : input.text('ordering-key'),
+    rate_per_second: numberOf('rate', input.text('rate')),
+    max_in_flight: numberOf('max-in-flight', input.text('max-in-flight')),
   };
 }
 
@@ -40,6 +57,13 @@ function hoursOf(text: string | undefined): number | null | undefined {
   if (text === 'default') return null;
   if (text === 'never') return 0;
   if (!/^\d{1,5}$/.test(text)) throw usageError(`--disable-after ${text} is not a number of hours`);
+  return Number(text);
+}
+
+function numberOf(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  if (!/^\d{1,9}$/.test(text)) throw usageError(`--${option} ${text} is not a number`);
   return Number(text);
 }
 

@@ -12,7 +12,7 @@ import type { StatCount } from '../stats/stat-meter.ts';
 import { addJobs } from '../store/add-jobs.ts';
 import type { Inbox } from './inbox.ts';
 import { claimDeliveries } from '../store/claim-deliveries.ts';
-import { claimPaced } from '../store/claim-paced.ts';
+import { claimGoverned } from '../store/claim-governed.ts';
 import type { Database } from '../store/database.ts';
 import { deliverLane } from '../store/deliver-lane.ts';
 import { deliveryAttemptBytes, type HistoryCount } from '../store/history-bytes.ts';
@@ -251,7 +251,7 @@ class NodeDeliverer implements Deliverer {
     this.#claiming += limit;
     try {
       const readAt = this.heard();
-      const claim = webhook?.isPaced === true ? claimPaced : claimDeliveries;
+      const claim = webhook?.isGoverned === true ? claimGoverned : claimDeliveries;
       const claimed = await claim(db.sql, nodeId(), webhookId, limit);
       this.take(claimed, readAt);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
@@ -277,7 +277,8 @@ class NodeDeliverer implements Deliverer {
     if (end.kind === 'made') {
       const { status, attempt } = end.result;
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
-      await this.#recorder.record(end.result);
+      const wakes = delivery.settings?.wakesLane === true ? { wakesLane: true as const } : {};
+      await this.#recorder.record({ ...end.result, ...wakes });
       this.#options.history?.add(delivery.accountId, deliveryAttemptBytes(attempt));
       if (this.#options.stats !== undefined) countAttempt(this.#options.stats, delivery, status);
     }

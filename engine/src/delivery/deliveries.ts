@@ -1,10 +1,11 @@
-import { notFound } from '@headwater/shared';
+import { HeadwaterError, notFound } from '@headwater/shared';
 import type { Page, PageRequest, Principal, WebhookRecord, Webhooks } from '../contract.ts';
 import type { DeliveryRecord } from '../contract-deliveries.ts';
 import type { Database } from '../store/database.ts';
 import { type DeliveryQuery, pageDeliveries } from '../store/page-deliveries.ts';
 import { inPageOrder } from '../store/paging.ts';
 import { findDeliveryWebhook, readDeliveries, readDeliveryResponse } from '../store/read-deliveries.ts';
+import { skipDelivery } from '../store/skip-delivery.ts';
 import { countRedeliverable } from '../store/redeliver.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
 
@@ -15,7 +16,7 @@ const ATTEMPT_ID = /^(dlv_\w{1,64})-(\d{1,15})$/;
 export function createDeliveries(
   db: Database,
   find: (who: Principal, webhookId: string) => Promise<WebhookRecord>,
-): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'redeliver' | 'countRedeliverable'> {
+): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'skip' | 'redeliver' | 'countRedeliverable'> {
   const findOne = async ({ accountId }: Principal, deliveryId: string) => {
     const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
     const [found] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
@@ -38,6 +39,16 @@ export function createDeliveries(
       if (delivery === undefined || attempt === undefined) throw notFound('attempt', attemptId);
       const apart = await readDeliveryResponse(db, delivery, Number(atMs));
       return { delivery, attempt, body: apart ?? Buffer.from(attempt.response ?? '') };
+    },
+    async skip(who, deliveryId) {
+      const delivery = await findOne(who, deliveryId);
+      if (delivery === undefined) throw notFound('delivery', deliveryId);
+      const { webhookId } = delivery;
+      if (!(await skipDelivery(db.sql, { accountId: who.accountId, webhookId, id: deliveryId }))) {
+        const reason = delivery.status === 'sending' ? 'is being sent' : 'has ended';
+        throw new HeadwaterError('CONFLICT', `Delivery ${deliveryId} ${reason}`);
+      }
+      return (await findOne(who, deliveryId)) ?? delivery;
     },
     async redeliver(who, id, what) {
       return redeliverEnded(db, who.accountId, await find(who, id), what);

@@ -9,4 +9,10 @@ export interface ReceiverSettings {
   timeoutMs?: number;
   /** The attempts before have failed. */
   isFailing?: true;
+  /** Nothing is sent but through its lane: it has an order, a rate or a bound of what is in flight. */
+  isGoverned?: true;
+  /** The end of an attempt may let another begin. */
+  wakesLane?: true;
+  /** One after the other of each key, which is at this path in the event; null: of all. */
+  ordering?: { key: string | null };
 }

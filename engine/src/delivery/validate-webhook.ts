@@ -25,9 +25,26 @@ export function validateWebhook(fields: WebhookUpdate & { secret?: string }): vo
   check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));
   const { disableAfterHours: hours } = fields;
   check('disable_after_hours', findCountFault(hours, 0, platformLimit('maxDisableAfterHours', hours ?? 0)));
+  check('ordering', findOrderingFault(fields));
+  check('ordering_key', findPathFault(fields.orderingKey));
+  const { ratePerSecond: rate, maxInFlight } = fields;
+  check('rate_per_second', findCountFault(rate, 1, platformLimit('maxWebhookRatePerSecond', rate ?? 1)));
+  check('max_in_flight', findCountFault(maxInFlight, 1, platformLimit('maxWebhookInFlight', maxInFlight ?? 1)));
   check('drain_per_second', findDrainFault(fields));
   check('timeout_seconds', findTimeoutFault(fields.timeoutSeconds));
   throwFields(errors);
+}
+
+function findOrderingFault({ ordering, orderingKey }: WebhookUpdate): Fault | undefined {
+  if (ordering !== undefined && ordering !== 'none' && ordering !== 'fifo') return { message: 'must be none or fifo' };
+  const isOfNone = ordering === 'none' && orderingKey !== undefined && orderingKey !== null;
+  return isOfNone ? { message: 'must be fifo where an ordering_key is given' } : undefined;
+}
+
+function findPathFault(path: string | null | undefined): Fault | undefined {
+  if (path === null || path === undefined) return undefined;
+  if (path.split('.').includes('')) return { message: 'must be a path in the event such as order.id' };
+  return findTextFault(path, 'maxNameChars');
 }
 
 function findDrainFault({ active, drainPerSecond }: WebhookUpdate): Fault | undefined {

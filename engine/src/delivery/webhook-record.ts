@@ -44,6 +44,10 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.disabledAt === null || row.disabledReason === null
       ? {}
       : { disabled: { at: row.disabledAt, reason: row.disabledReason } }),
+    ordering: row.ordering,
+    ...(row.orderingKey === null ? {} : { orderingKey: row.orderingKey }),
+    ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
+    ...(row.maxInFlight === null ? {} : { maxInFlight: row.maxInFlight }),
     active: row.active,
     ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),
     ...(row.drainPerSecond === null ? {} : { drainPerSecond: row.drainPerSecond }),

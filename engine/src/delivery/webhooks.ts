@@ -53,6 +53,10 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         retryScheduleSeconds: input.retryScheduleSeconds ?? null,
         timeoutSeconds: input.timeoutSeconds ?? null,
         disableAfterHours: input.disableAfterHours ?? null,
+        ordering: input.ordering ?? 'none',
+        orderingKey: input.orderingKey ?? null,
+        ratePerSecond: input.ratePerSecond ?? null,
+        maxInFlight: input.maxInFlight ?? null,
       };
       await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
       return find(who, webhook.id);

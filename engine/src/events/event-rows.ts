@@ -25,6 +25,8 @@ export interface DeliveryRow {
   id: string;
   event: EventRow;
   listener: WebhookListener;
+  /** Of a webhook that is in order: those of one key wait for each other. */
+  orderKey?: string;
 }
 
 /** An event on its way to a source or workflow that listens. */

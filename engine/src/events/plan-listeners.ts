@@ -4,8 +4,9 @@ import type { EventCause } from './cause.ts';
 import { ERRORS_CHANNEL } from './channels.ts';
 import { emitIdOf } from './event-id.ts';
 import type { DeliveryRow, EventRow, FanOut, InvocationRow } from './event-rows.ts';
-import type { Heard, HeardBy } from './listeners.ts';
+import type { Heard, HeardBy, WebhookListener } from './listeners.ts';
 import type { MissedEvents } from './missed.ts';
+import { orderKeyOf } from './order-key.ts';
 import { NOTHING_QUEUED, type Queued } from './queued.ts';
 
 /** The limit that an account would be over with so much more; undefined where there is room. */
@@ -124,23 +125,38 @@ function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: Reado
     for (const event of events) addRows(led, run, event, heard.get(event) as Hearers);
     return;
   }
+  // Those in order have keys, which are found here.
+  for (const [event, of] of heard)
+    for (const listener of [...of.webhooks, ...of.held]) if (isOrdered(listener)) addDelivery(led, event, listener);
   const byKey = new Map([...heard.values()].map((one) => [one.key, one]));
   led.fanOuts.push({
     events: events.map((event) => ({ event, cause: causeBy(run, event), heardKey: heard.get(event)?.key ?? '' })),
-    webhookIds: new Map([...byKey].map(([key, of]) => [key, [...of.webhooks, ...of.held].map((one) => one.webhookId)])),
+    webhookIds: new Map(
+      [...byKey].map(([key, of]) => [
+        key,
+        [...of.webhooks, ...of.held].filter((one) => !isOrdered(one)).map((one) => one.webhookId),
+      ]),
+    ),
     heldIds: new Set([...byKey.values()].flatMap((of) => of.held.map((one) => one.webhookId))),
     sourceIds: new Map([...byKey].map(([key, of]) => [key, of.sources.map((one) => one.sourceId)])),
   });
 }
 
+function addDelivery(led: Led, event: EventRow, listener: WebhookListener): void {
+  const { ordering } = listener.settings ?? {};
+  const inOrder = ordering === undefined ? {} : { orderKey: orderKeyOf(ordering.key, event.data) };
+  led.deliveries.push({ id: newId('delivery', event.position.ms), event, listener, ...inOrder });
+}
+
+const isOrdered = ({ settings }: WebhookListener) => settings?.ordering !== undefined;
+
 /** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
 function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Hearers): void {
-  const { ms } = event.position;
-  for (const listener of [...webhooks, ...held]) led.deliveries.push({ id: newId('delivery', ms), event, listener });
+  for (const listener of [...webhooks, ...held]) addDelivery(led, event, listener);
   if (sources.length === 0) return;
   const cause = causeBy(run, event);
   for (const { sourceId, inTurn } of sources) {
-    const id = newInvocationId(sourceId, ms);
+    const id = newInvocationId(sourceId, event.position.ms);
     led.invocations.push({ id, sourceId, event, cause, ...(inTurn ? { inTurn } : {}) });
   }
 }

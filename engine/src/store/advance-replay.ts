@@ -1,6 +1,8 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { emitIdOf } from '../events/event-id.ts';
 import { newInvocationId } from '../run/invocation.ts';
+import { orderKeyOf } from '../events/order-key.ts';
+import { readOrdering } from './ordered-deliveries.ts';
 import { addJobs, type JobSpec } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
@@ -49,6 +51,8 @@ export async function advanceReplay(sql: Sql, replayId: string, nowMs: () => num
 async function sendNext(tx: Transaction, replay: ReplayRow, room: number, nowMs: number): Promise<number> {
   const { id, listenerId, cursorMs, cursorSeq, ratePerSecond } = replay;
   const max = Math.min(room, ratePerSecond ?? LIMITS.replayBatch);
+  const ordering = isWebhook(listenerId) ? await readOrdering(tx, listenerId) : undefined;
+  const needsKey = ordering !== undefined && ordering.key !== null;
   const looked = await readReplayEvents(
     tx,
     replay,
@@ -56,7 +60,7 @@ async function sendNext(tx: Transaction, replay: ReplayRow, room: number, nowMs:
     {
       limit: LIMITS.replayBatch,
       maxBytes: LIMITS.maxReplayBatchBytes,
-      needsData: replay.filter !== null || !isWebhook(listenerId),
+      needsData: replay.filter !== null || !isWebhook(listenerId) || needsKey,
     },
   );
   if (looked.length === 0) {
@@ -64,7 +68,7 @@ async function sendNext(tx: Transaction, replay: ReplayRow, room: number, nowMs:
     return 0;
   }
   const { events, last } = firstMatching(looked, max);
-  const lanes = await insertFor(tx, replay, events);
+  const lanes = await insertFor(tx, replay, events, ordering);
   await tx`
     update replays set cursor_ms = ${last.ms}, cursor_seq = ${last.seq}, sent = sent + ${events.length} where id = ${id}`;
   const pauseMs = ratePerSecond === null ? 0 : (events.length / ratePerSecond) * 1_000;
@@ -79,17 +83,23 @@ function firstMatching(looked: readonly ReplayEvent[], max: number): { events: R
   return { events, last: (isCut ? events.at(-1) : looked.at(-1)) as ReplayEvent };
 }
 
-async function insertFor(tx: Transaction, replay: ReplayRow, events: readonly ReplayEvent[]): Promise<JobSpec[]> {
+async function insertFor(
+  tx: Transaction,
+  replay: ReplayRow,
+  events: readonly ReplayEvent[],
+  ordering: { key: string | null } | undefined,
+): Promise<JobSpec[]> {
+  const orderKey = ({ data }: ReplayEvent) => ordering && orderKeyOf(ordering.key, data ?? 'null');
   if (events.length === 0) return [];
   const { id, accountId, emitterId, listenerId } = replay;
   if (isWebhook(listenerId)) {
     // Ids carry the millisecond of their event: traces find them by it.
     await tx`
-      insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, next_trigger, replay_id)
-      select d.id, ${accountId}, ${listenerId}, ${emitterId}, d.ms, d.seq, 'replay', ${id} from unnest(
+      insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, next_trigger, replay_id, order_key)
+      select d.id, ${accountId}, ${listenerId}, ${emitterId}, d.ms, d.seq, 'replay', ${id}, d.order_key from unnest(
         ${events.map(({ ms }) => newId('delivery', ms))}::text[], ${events.map(({ ms }) => ms)}::int8[],
-        ${events.map(({ seq }) => seq)}::int4[]
-      ) as d(id, ms, seq)`;
+        ${events.map(({ seq }) => seq)}::int4[], ${events.map((event) => orderKey(event) ?? null)}::text[]
+      ) as d(id, ms, seq, order_key)`;
     return [deliverLane(listenerId)];
   }
   // Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up.

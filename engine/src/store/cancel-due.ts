@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventPosition } from '../events/event-id.ts';
 import { restAfterMs } from '../rest-after.ts';
+import { addJobs } from './add-jobs.ts';
 import type { Sql, Transaction } from './database.ts';
+import { deliverLane } from './deliver-lane.ts';
+import { releaseParked } from './ordered-deliveries.ts';
 import { inIndexOrder } from './read-events.ts';
 
 /** Events of one emitter, both ends included. */
@@ -32,11 +35,15 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
       select from deliveries d where d.leased_by is null and d.webhook_id = w.id and d.status = 'pending'
     )`;
   for (const { id } of webhooks) {
+    let cancelled = 0;
     for (let after: Due | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
       const begunMs = performance.now();
-      after = await cancelSome(sql, { ...span, webhookId: id, after });
+      const some: Cancelled = await cancelSome(sql, { ...span, webhookId: id, after });
+      cancelled += some.count;
+      after = some.last;
       if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
     }
+    if (cancelled > 0) await sql.begin((tx) => releaseAfter(tx, id));
   }
   // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is pending. What somebody has locked is
   // passed over: attempts are recorded in the order in which they end, and each could wait for the other.
@@ -51,14 +58,24 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
     from found where d.webhook_id = found.webhook_id and d.id = found.id`;
 }
 
+interface Cancelled {
+  count: number;
+  last: Due | undefined;
+}
+
+/** Others may have waited for one that is cancelled. */
+async function releaseAfter(tx: Transaction, webhookId: string): Promise<void> {
+  if ((await releaseParked(tx, webhookId)) > 0) await addJobs(tx, [deliverLane(webhookId)]);
+}
+
 /**
- * In the order of the index of what is pending. Answers up to where it has looked; undefined: there is no more. In two statements: joined in
+ * In the order of the index of what is pending. Answers how many it has cancelled, and up to where it has looked; undefined: there is no more. In two statements: joined in
  * one, of tables that are not analyzed yet each is compared with each.
  */
 async function cancelSome(
   sql: Sql,
   { webhookId, after, ...span }: EventSpan & { webhookId: string; after: Due },
-): Promise<Due | undefined> {
+): Promise<Cancelled> {
   const next = await inIndexOrder(
     sql,
     (tx) => tx<(Due & { isMeant: boolean })[]>`
@@ -72,7 +89,7 @@ async function cancelSome(
     await sql`
       update deliveries set status = 'cancelled'
       where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null`;
-  return next.length === LOOKED_AT ? next.at(-1) : undefined;
+  return { count: ids.length, last: next.length === LOOKED_AT ? next.at(-1) : undefined };
 }
 
 /** Of events, and of deliveries. */

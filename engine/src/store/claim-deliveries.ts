@@ -50,29 +50,47 @@ interface Leased {
   /** Those that are cancelled among them. */
   found: number;
   mayBeMore: boolean;
+  /** Their ids. */
+  cancelled: string[];
 }
 
-/** The lease of `claimDeliveries` alone, within a transaction of its caller. */
-export async function leaseDue(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<Leased> {
-  const rows = await lease(tx, nodeId, webhookId, limit);
+/** The lease of `claimDeliveries` alone, within a transaction of its caller. `only`: of these, by id. */
+export async function leaseDue(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  limit: number,
+  only?: readonly string[],
+): Promise<Leased> {
+  const rows = await lease(tx, { nodeId, webhookId, limit, only });
   // Stopped since its lane was looked at.
   if (rows.some(({ active }) => active === false)) {
     await giveBack(tx, nodeId, webhookId, rows);
-    return { taken: [], found: 0, mayBeMore: false };
+    return { taken: [], found: 0, mayBeMore: false, cancelled: [] };
   }
   const [deliverable, orphaned] = partition(rows);
   if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
   const taken = deliverable.map((row) => dueDelivery(webhookId, row));
-  return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit) };
+  const cancelled = orphaned.map(({ id }) => id);
+  return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit), cancelled };
 }
 
 // leased_by is null in every row and leads the order all the same: it leads the index, which Postgres otherwise does not see
 // to be in order, and sorts the whole backlog for each batch.
-function lease(tx: Transaction, nodeId: string, webhookId: string, limit: number): Promise<ClaimedRow[]> {
+interface Lease {
+  nodeId: string;
+  webhookId: string;
+  limit: number;
+  /** Default: any that are due. */
+  only: readonly string[] | undefined;
+}
+
+function lease(tx: Transaction, { nodeId, webhookId, limit, only }: Lease): Promise<ClaimedRow[]> {
   return tx<ClaimedRow[]>`
     with found as (
       select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
       where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+        ${only === undefined ? tx`` : tx`and id = any(${[...only]}::text[])`}
       order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
     ), due as (
       select f.webhook_id, f.id, count(*) over () as found, sum(octet_length(e.data)) over (

@@ -175,8 +175,8 @@ function chooseDeliveries(
   const leftBy = new Map<string, number>();
   const held = new Set<DeliveryRow>();
   for (const delivery of deliveries) {
-    const { accountId, webhookId, isHeld } = delivery.listener;
-    if (isHeld === true) continue;
+    const { accountId, webhookId, isHeld, settings } = delivery.listener;
+    if (isHeld === true || settings?.isGoverned === true) continue;
     const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
     const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
     if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;

@@ -16,6 +16,10 @@ export interface NewWebhook {
   retryScheduleSeconds: number[] | null;
   timeoutSeconds: number | null;
   disableAfterHours: number | null;
+  ordering: string;
+  orderingKey: string | null;
+  ratePerSecond: number | null;
+  maxInFlight: number | null;
 }
 
 /** Throws CONFLICT where the account has as many as it may have. */
@@ -26,12 +30,14 @@ export async function createWebhook(
 ): Promise<void> {
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
   const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours } = webhook;
+  const { ordering, orderingKey, ratePerSecond, maxInFlight } = webhook;
   await sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxWebhooks');
     await tx`
       insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
-        retry_schedule_seconds, timeout_seconds, disable_after_hours)
+        retry_schedule_seconds, timeout_seconds, disable_after_hours, ordering, ordering_key, rate_per_second, max_in_flight)
       values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
-        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4)`;
+        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4, ${ordering}, ${orderingKey},
+        ${ratePerSecond}::int4, ${maxInFlight}::int4)`;
   });
 }

@@ -58,7 +58,8 @@ function recordOf(row: typeof deliveries.$inferSelect, isActive: boolean): Deliv
     status,
     ...(row.errorClass === null ? {} : { errorClass: row.errorClass }),
     attempts: row.attempts,
-    ...(status === 'pending' ? { nextAttemptAt: row.nextAttemptAt } : {}),
+    // Infinity: it waits for another of its key.
+    ...(status === 'pending' && Number.isFinite(Number(row.nextAttemptAt)) ? { nextAttemptAt: row.nextAttemptAt } : {}),
     ...(row.replayId === null ? {} : { replayId: row.replayId }),
     createdAt: row.createdAt,
   };

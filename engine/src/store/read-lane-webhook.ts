@@ -1,3 +1,4 @@
+import { isGoverned } from './receiver-columns.ts';
 import type { Sql } from './database.ts';
 
 /** What the lane of a webhook asks before it claims. */
@@ -5,13 +6,14 @@ export interface LaneWebhook {
   accountId: string;
   /** False: what is pending is held. */
   active: boolean;
-  /** Its deliveries are claimed by `claimPaced`. */
-  isPaced: boolean;
+  /** Its deliveries are claimed by `claimGoverned`. */
+  isGoverned: boolean;
 }
 
 /** Undefined where the webhook is gone. */
 export async function readLaneWebhook(sql: Sql, webhookId: string): Promise<LaneWebhook | undefined> {
   const [row] = await sql<LaneWebhook[]>`
-    select account_id as "accountId", active, drain_before is not null as "isPaced" from webhooks where id = ${webhookId}`;
+    select w.account_id as "accountId", w.active, w.drain_before is not null or ${isGoverned(sql)} as "isGoverned"
+    from webhooks w where w.id = ${webhookId}`;
   return row;
 }

@@ -15,7 +15,8 @@ export interface TraceDeliveryRow {
   seq: number;
   status: DeliveryStatus;
   attempts: AttemptRecord[];
-  next_attempt_ms: number;
+  /** Null: it waits for another of its key. */
+  next_attempt_ms: number | null;
 }
 
 /** Deliveries of the events to webhooks that are there, those first that listen now. */
@@ -28,7 +29,7 @@ export async function readTraceDeliveries(
   const keys = await findDeliveries(sql, accountId, { events, limit });
   return sql<TraceDeliveryRow[]>`
     select d.id, d.webhook_id, d.emitter_id, d.indexed_at_ms, d.seq, ${shownStatus(sql)} as status, ${newestAttempts(sql)},
-      (extract(epoch from d.next_attempt_at) * 1000)::float8 as next_attempt_ms
+      (extract(epoch from nullif(d.next_attempt_at, 'infinity')) * 1000)::float8 as next_attempt_ms
     from deliveries d join webhooks w on w.id = d.webhook_id
     where (d.webhook_id, d.id) in (
       select * from unnest(${keys.map((key) => key.webhook_id)}::text[], ${keys.map((key) => key.id)}::text[])

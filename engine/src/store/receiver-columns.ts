@@ -12,6 +12,10 @@ export interface ReceiverRow {
   retry_schedule_seconds: number[] | null;
   timeout_seconds: number | null;
   is_failing: boolean;
+  is_governed: boolean;
+  /** Null where it is in no order. */
+  ordering: { key: string | null } | null;
+  wakes_lane: boolean;
 }
 
 export interface Receiver {
@@ -20,11 +24,17 @@ export interface Receiver {
   settings?: ReceiverSettings;
 }
 
+/** Whether no delivery of the webhook `w` is sent but through its lane. */
+export const isGoverned = (sql: Sql | Transaction) =>
+  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null)`;
+
 /** All that an attempt needs to know of the webhook `w`. */
 export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.url, w.secret, w.format, w.previous_secret,
   (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
-  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing`;
+  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing,
+  ${isGoverned(sql)} as is_governed, w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
+  case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering`;
 
 export function receiverOf(row: ReceiverRow): Receiver {
   const settings: ReceiverSettings = {
@@ -34,6 +44,9 @@ export function receiverOf(row: ReceiverRow): Receiver {
     ...(row.request_headers === null ? {} : { sealedHeaders: row.request_headers }),
     ...(row.retry_schedule_seconds === null ? {} : { retryScheduleSeconds: row.retry_schedule_seconds }),
     ...(row.is_failing ? { isFailing: true } : {}),
+    ...(row.is_governed ? { isGoverned: true } : {}),
+    ...(row.wakes_lane ? { wakesLane: true } : {}),
+    ...(row.ordering === null ? {} : { ordering: row.ordering }),
     ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),
   };
   const { secret: sealedSecret, format } = row;

@@ -1,7 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 import type { Sql, Transaction } from './database.ts';
-import { retryLane } from './deliver-lane.ts';
+import { deliverLane, retryLane } from './deliver-lane.ts';
+import { lockWebhooks, releaseNext } from './ordered-deliveries.ts';
 import { type HealthSigns, noteHealth } from './webhook-health.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
 
@@ -18,6 +19,8 @@ export type AttemptResult = {
   errorClass?: DeliveryErrorClass;
   /** The attempts of its webhook before have failed, as far as it was known. */
   wasFailing?: true;
+  /** Its end may let another of its webhook begin. */
+  wakesLane?: true;
 } & AttemptEnd;
 
 /**
@@ -29,11 +32,31 @@ export function recordAttempts(sql: Sql, nodeId: string, results: readonly Attem
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
     laneOf: ({ webhookId }, nextAttemptAtMs) => retryLane(webhookId, nextAttemptAtMs),
-    also: results.some(isSign) ? (tx, recorded) => noteHealth(tx, signsOf(recorded)) : undefined,
+    lanes: [...new Set(results.filter(({ wakesLane }) => wakesLane).map(({ webhookId }) => webhookId))].map((id) =>
+      deliverLane(id),
+    ),
+    also: results.some(isSign) ? noteAll : undefined,
   });
 }
 
-const isSign = ({ status, wasFailing }: AttemptResult) => status !== 'delivered' || wasFailing === true;
+const isSign = ({ status, wasFailing, wakesLane }: AttemptResult) =>
+  status !== 'delivered' || wasFailing === true || wakesLane === true;
+
+async function noteAll(tx: Transaction, recorded: readonly AttemptResult[]): Promise<void> {
+  const woken = recorded.filter(({ wakesLane }) => wakesLane);
+  const signs = signsOf(recorded);
+  // All that is locked at once, or two records could wait for each other.
+  if (woken.length > 0) {
+    const ids = woken.map(({ webhookId }) => webhookId);
+    await lockWebhooks(tx, [...ids, ...signs.failing, ...signs.gone, ...signs.recovered]);
+  }
+  if (recorded.some((result) => result.status !== 'delivered' || result.wasFailing)) await noteHealth(tx, signs);
+  if (woken.length === 0) return;
+  await releaseNext(
+    tx,
+    woken.map(({ webhookId, deliveryId: id }) => ({ webhookId, id })),
+  );
+}
 
 /** A webhook of which one attempt has succeeded does not fail. */
 function signsOf(results: readonly AttemptResult[]): HealthSigns {

@@ -9,6 +9,8 @@ export interface RetryRecording<R> {
   update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
   /** The job that comes back for what is to be attempted again. */
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
+  /** Further jobs, for what these let begin; with `also`. */
+  lanes?: readonly JobSpec[];
   /** What else is written with it, of what was. Default: nothing. */
   also?: ((tx: Transaction, recorded: readonly R[]) => Promise<void>) | undefined;
 }
@@ -17,7 +19,7 @@ export interface RetryRecording<R> {
 export async function recordWithRetries<R extends AttemptEnd>(
   sql: Sql,
   results: readonly R[],
-  { update, laneOf, also }: RetryRecording<R>,
+  { update, laneOf, lanes = [], also }: RetryRecording<R>,
 ): Promise<boolean[]> {
   const jobs = results.flatMap((result) =>
     result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
@@ -29,7 +31,7 @@ export async function recordWithRetries<R extends AttemptEnd>(
       tx,
       results.filter((_, nth) => recorded[nth]),
     );
-    await addJobs(tx, jobs);
+    await addJobs(tx, [...jobs, ...lanes]);
     return recorded;
   });
 }

@@ -43,7 +43,7 @@ function retrySome(sql: Sql, { accountId, webhookId, ids, limit }: Some): Promis
       with chosen as (
         select webhook_id, id from deliveries
         where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending' and leased_by is null
-          and next_attempt_at > now() ${ids === undefined ? tx`` : tx`and id = any(${[...ids]}::text[])`}
+          and next_attempt_at > now() and next_attempt_at < 'infinity' ${ids === undefined ? tx`` : tx`and id = any(${[...ids]}::text[])`}
         order by leased_by, next_attempt_at limit ${limit} for update skip locked
       )
       update deliveries d set attempt_count = 0, next_attempt_at = now(), next_trigger = 'manual' from chosen

@@ -191,6 +191,10 @@ export const webhooks = pgTable('webhooks', {
   disableAfterHours: integer('disable_after_hours'),
   disabledAt: moment('disabled_at'),
   disabledReason: text('disabled_reason').$type<'failing' | 'gone'>(),
+  ordering: text('ordering').$type<'none' | 'fifo'>().notNull().default('none'),
+  orderingKey: text('ordering_key'),
+  ratePerSecond: integer('rate_per_second'),
+  maxInFlight: integer('max_in_flight'),
 });
 
 export const subscriptions = pgTable('subscriptions', {

@@ -15,7 +15,7 @@ export type WebhookChange = Omit<WebhookUpdate, 'headers'> & { sealedHeaders?: s
 export function leadsElsewhere(change: WebhookChange): boolean {
   const { url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds, active } = change;
   const ofRequests = [url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds];
-  return ofRequests.some((setting) => setting !== undefined) || active === false;
+  return ofRequests.some((setting) => setting !== undefined) || governs(change) || active === false;
 }
 
 export function ofRevision(expected: ExpectedRevisions) {
@@ -38,6 +38,22 @@ function drainOf({ active, drainPerSecond }: WebhookChange) {
     pacedUntil: sql`case when ${wasHeld} then null else ${webhooks.pacedUntil} end`,
   };
 }
+
+function governanceOf({ ordering, orderingKey, ratePerSecond, maxInFlight }: WebhookChange) {
+  return {
+    ...(ordering === undefined ? {} : { ordering }),
+    ...(orderingKey === undefined ? {} : { orderingKey }),
+    ...(ratePerSecond === undefined ? {} : { ratePerSecond, pacedUntil: null }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+  };
+}
+
+const governs = (change: WebhookChange) => Object.keys(governanceOf(change)).length > 0;
+
+/** What waited for others of its key is due, and waits anew where that still has to be. */
+const releaseParkedOf = (webhookId: string) => sql`
+  update deliveries set next_attempt_at = now()
+  where leased_by is null and webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity'`;
 
 function switched({ id, accountId, name, url, active }: WebhookRow): WebhookNotice {
   const about = { webhook_id: id, name, url };
@@ -78,6 +94,7 @@ export async function updateWebhook(
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
         ...drainOf(change),
+        ...governanceOf(change),
         ...(change.disableAfterHours === undefined ? {} : { disableAfterHours: change.disableAfterHours }),
         // Whoever starts or stops it knows why.
         ...(change.active === undefined ? {} : { disabledAt: null, disabledReason: null }),
@@ -88,7 +105,8 @@ export async function updateWebhook(
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))
       .returning();
     if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
-    if (row !== undefined && row.drainBefore !== null) await wakeLane(tx, id);
+    if (row !== undefined && (row.drainBefore !== null || governs(change))) await wakeLane(tx, id);
+    if (row !== undefined && change.ordering !== undefined) await tx.execute(releaseParkedOf(id));
     if (row !== undefined && before !== undefined && before.active !== row.active) await addNoticeIn(tx, switched(row));
     return row;
   });

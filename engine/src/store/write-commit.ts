@@ -110,7 +110,7 @@ function insertEvents(connection: Sql, { events }: CommitPlan) {
 function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: HeldRows) {
   if (deliveries.length === 0) return undefined;
   return connection`
-    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by)
+    insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, leased_by, order_key)
     select * from unnest(
       ${deliveries.map((delivery) => delivery.id)}::text[],
       ${deliveries.map((delivery) => delivery.event.accountId)}::text[],
@@ -118,7 +118,8 @@ function insertDeliveries(connection: Sql, { deliveries }: CommitPlan, held: Hel
       ${deliveries.map((delivery) => delivery.event.emitterId)}::text[],
       ${deliveries.map((delivery) => delivery.event.position.ms)}::int8[],
       ${deliveries.map((delivery) => delivery.event.position.seq)}::int4[],
-      ${deliveries.map((delivery) => (held.deliveries.has(delivery) ? held.nodeId : null))}::text[])`;
+      ${deliveries.map((delivery) => (held.deliveries.has(delivery) ? held.nodeId : null))}::text[],
+      ${deliveries.map((delivery) => delivery.orderKey ?? null)}::text[])`;
 }
 
 function insertListenerRuns(connection: Sql, { invocations }: CommitPlan, held: HeldRows) {

@@ -75,7 +75,12 @@ function reached({ deliveries }: ListenerParts, started: ReadonlyMap<string | un
 
 function deliveryOf({ id, status, attempts, next_attempt_ms: nextAttemptAtMs }: TraceDeliveryRow) {
   const shown = attempts.slice(-LIMITS.maxTraceAttempts);
-  return { id, status, attempts: shown, ...(status === 'pending' ? { nextAttemptAtMs } : {}) };
+  return {
+    id,
+    status,
+    attempts: shown,
+    ...(status === 'pending' && nextAttemptAtMs !== null ? { nextAttemptAtMs } : {}),
+  };
 }
 
 function missing({ missed }: ListenerParts): Finder {

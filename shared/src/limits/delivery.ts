@@ -12,6 +12,9 @@ export const DELIVERY_LIMITS = {
   /** Own headers of a webhook's requests, and their names and values together. */
   maxWebhookHeaders: 32,
   maxWebhookHeaderBytes: 8_192,
+  /** What a webhook may set for itself: attempts a second, and at the same time. */
+  maxWebhookRatePerSecond: 10_000,
+  maxWebhookInFlight: 1_024,
   /** How long a webhook may fail before it is disabled: by default, and at most where it says so itself. */
   defaultDisableAfterHours: 120,
   maxDisableAfterHours: 8_760,

@@ -25,6 +25,13 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
       await queries.invalidateQueries({ queryKey: ['delivery', id] });
     },
   });
+  const skipping = useMutation({
+    mutationFn: () => ask(api.POST('/v1/deliveries/{id}/skip', { params: { path: { id } } })),
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: ['deliveries'] });
+      await queries.invalidateQueries({ queryKey: ['delivery', id] });
+    },
+  });
   return (
     <Panel
       title={`Delivery ${id}`}
@@ -39,6 +46,11 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             <Icon name="retry" className="size-3.5" />
             Redeliver
           </Button>
+          {(delivery.status === 'pending' || delivery.status === 'held') && (
+            <Button size="small" busy={skipping.isPending} onClick={() => skipping.mutate()}>
+              Skip
+            </Button>
+          )}
           <CopyMenu command={{ path: `/v1/deliveries/${id}`, hw: `hw webhooks delivery ${id}` }} />
           <Button kind="quiet" size="small" onClick={onClose}>
             Close
@@ -47,7 +59,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
       }
     >
       <div className="flex flex-col gap-3 p-4">
-        <ProblemNote error={again.error} />
+        <ProblemNote error={again.error ?? skipping.error} />
         <p className="text-sm text-ink-soft">
           <Status of={delivery.status} /> Event{' '}
           <Link to="/events" search={{ id: emitId, event: emitId }} className="font-mono text-xs text-accent underline">

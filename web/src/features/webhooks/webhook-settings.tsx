@@ -10,6 +10,7 @@ import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Webhook, WholeWebhook } from './webhook-queries.ts';
+import { WebhookPace } from './webhook-pace.tsx';
 import { WebhookRequest } from './webhook-request.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
@@ -21,6 +22,7 @@ export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
     <div className="flex flex-col gap-4">
       <Details key={base.etag} webhook={base} onSaved={setBase} />
       <WebhookRequest key={webhook.etag} webhook={webhook} />
+      <WebhookPace key={`pace ${webhook.etag}`} webhook={webhook} />
       <WebhookSecret webhook={webhook} />
       <DeleteWebhook webhook={webhook} />
     </div>

@@ -1,0 +1,15 @@
+import { hash } from 'node:crypto';
+
+const MAX_KEY_CHARS = 200;
+
+/** What a delivery's place in the order of its webhook is decided by: the JSON of what is at the path; '' where nothing is. */
+export function orderKeyOf(path: string | null, data: string): string {
+  if (path === null) return '';
+  let value: unknown = JSON.parse(data);
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return '';
+    value = (value as Record<string, unknown>)[name];
+  }
+  const key = JSON.stringify(value);
+  return key.length <= MAX_KEY_CHARS ? key : hash('sha256', key, 'base64url');
+}
