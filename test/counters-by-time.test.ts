@@ -75,6 +75,20 @@ test('known traffic is counted exactly: of the account, each source, the webhook
   const emitters = (await hw.api('GET', '/stats/emitters')).data.subjects;
   expect(emitters.map(({ id }: { id: string }) => id)).toEqual([source.id, listener.id]);
   expect(emitters[0].failures.reduce((a: number, b: number) => a + b)).toBe(1);
+  // Bucket by bucket a list says of each what its own series says.
+  const [since, until] = [Date.now() - 3_600_000, Date.now()];
+  for (const step of [60, 300, 3600]) {
+    const range = { since, until, step };
+    const [first] = (await hw.api('GET', '/stats/emitters', { ...range, limit: 1 })).data.subjects;
+    const { data: series } = await hw.api('GET', '/stats', { ...range, emitter_id: source.id });
+    type Bucket = Record<'received' | 'runs_failed', number>;
+    expect(first).toMatchObject({
+      id: source.id,
+      totals: series.totals,
+      activity: series.buckets.map(({ received }: Bucket) => received),
+      failures: series.buckets.map(({ runs_failed: failed }: Bucket) => failed),
+    });
+  }
   expect((await hw.api('GET', '/stats/webhooks')).data.subjects).toMatchObject([
     { id: webhook.id, type: 'webhook', name: 'Shop', totals: { delivered: 6 } },
   ]);

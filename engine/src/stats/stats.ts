@@ -7,10 +7,11 @@ import { readBacklogs } from '../store/read-backlogs.ts';
 import { readNodes } from '../store/read-nodes.ts';
 import {
   isSubject,
-  readBucketsOf,
   readStatBuckets,
   readActiveSubjects,
+  readSubjectBuckets,
   type StatQuery,
+  type SubjectBuckets,
   type SubjectName,
 } from '../store/read-stats.ts';
 import { readOldestWaiting } from '../store/read-waiting.ts';
@@ -46,13 +47,12 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
     async subjects({ accountId }, range, { kind, limit }) {
       const span = spanOf(range, nowMs(), SUBJECT_STEPS);
       const found = await readActiveSubjects(sql, kind, roughly(queryOf(accountId, span)), candidatesFor(limit));
-      const ids = found.map(({ id }) => id);
-      const rows = Map.groupBy(await readBucketsOf(sql, ids, queryOf(accountId, span)), ({ subjectId }) => subjectId);
-      const subjects = found
-        .filter(({ id }) => rows.has(id))
-        .map((subject) => subjectOf(kind, subject, seriesOf(span, rows.get(subject.id) ?? [])))
-        .sort((a, b) => failuresOf(b) - failuresOf(a) || activityOf(b) - activityOf(a))
-        .slice(0, limit);
+      const names = new Map(found.map((subject) => [subject.id, subject]));
+      const rows = await readSubjectBuckets(sql, kind, [...names.keys()], queryOf(accountId, span), limit);
+      const subjects = rows.flatMap((row) => {
+        const name = names.get(row.subjectId);
+        return name === undefined ? [] : [subjectOf(span, name, row)];
+      });
       return { ...span, subjects };
     },
   };
@@ -75,22 +75,14 @@ function roughly(query: StatQuery): StatQuery {
   return { ...query, rowSeconds, sinceMs };
 }
 
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
-const failuresOf = ({ failures }: SubjectStats) => sumOf(failures);
-const activityOf = ({ activity }: SubjectStats) => sumOf(activity);
-
-function subjectOf(
-  kind: 'emitter' | 'webhook',
-  name: SubjectName,
-  { totals, buckets }: Pick<StatSeries, 'totals' | 'buckets'>,
-): SubjectStats {
-  const isWebhook = kind === 'webhook';
-  return {
-    ...name,
-    totals,
-    activity: buckets.map(({ received, delivered }) => (isWebhook ? delivered : received)),
-    failures: buckets.map(({ runsFailed, failedAttempts }) => (isWebhook ? failedAttempts : runsFailed)),
+function subjectOf(span: StatSpan, name: SubjectName, row: SubjectBuckets): SubjectStats {
+  const stepMs = span.stepSeconds * 1000;
+  const placed = (values: readonly number[]) => {
+    const all = Array.from({ length: (span.untilMs - span.sinceMs) / stepMs }, () => 0);
+    for (const [at, value] of values.entries()) all[((row.beganMs[at] ?? 0) - span.sinceMs) / stepMs] = value;
+    return all;
   };
+  return { ...name, totals: row.totals, activity: placed(row.activity), failures: placed(row.failures) };
 }
 
 /** Counts of all accounts, for the operator. */

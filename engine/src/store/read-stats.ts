@@ -19,6 +19,11 @@ export function statSums(sql: Sql) {
     sum(failed_attempts)::int8 as "failedAttempts", sum(exhausted)::int8 as exhausted`;
 }
 
+function statColumns(sql: Sql) {
+  return sql`received, emitted, runs_ok as "runsOk", runs_failed as "runsFailed", delivered,
+    failed_attempts as "failedAttempts", exhausted`;
+}
+
 function bucketOf(sql: Sql, stepSeconds: number) {
   return sql`began_ms - began_ms % ${stepSeconds * 1000}::int8`;
 }
@@ -62,17 +67,53 @@ export async function readActiveSubjects(
     order by sums.failures desc, sums.active desc, n.id limit ${limit}`;
 }
 
-/** The same of several subjects. */
-export async function readBucketsOf(
+export interface SubjectBuckets {
+  subjectId: string;
+  totals: StatCounts;
+  /** Those in which something happened; `activity` and `failures` have a number for each. */
+  beganMs: number[];
+  activity: number[];
+  failures: number[];
+}
+
+/**
+ * Of several subjects the first `limit`: the most failures first, then the most active. A row a
+ * subject: a row for each bucket of each would take longer to read than to add up.
+ */
+export async function readSubjectBuckets(
   sql: Sql,
+  kind: 'emitter' | 'webhook',
   subjectIds: readonly string[],
   { accountId, rowSeconds, stepSeconds, sinceMs, untilMs }: StatQuery,
-): Promise<(StatBucketRow & { subjectId: string })[]> {
-  return sql<(StatBucketRow & { subjectId: string })[]>`
-    select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs", ${statSums(sql)} from stats
-    where account_id = ${accountId} and subject_id = any(${subjectIds}::text[]) and step_seconds = ${rowSeconds}
-      and began_ms >= ${sinceMs} and began_ms < ${untilMs}
-    group by 1, 2`;
+  limit: number,
+): Promise<SubjectBuckets[]> {
+  const isWebhook = kind === 'webhook';
+  /** Sums of one row each would cost more than all else. */
+  const isRow = rowSeconds === stepSeconds;
+  const rows = await sql<(StatCounts & Omit<SubjectBuckets, 'totals'>)[]>`
+    select "subjectId", sum(received)::int8 as received, sum(emitted)::int8 as emitted, sum("runsOk")::int8 as "runsOk",
+      sum("runsFailed")::int8 as "runsFailed", sum(delivered)::int8 as delivered,
+      sum("failedAttempts")::int8 as "failedAttempts", sum(exhausted)::int8 as exhausted,
+      json_agg("beganMs") as "beganMs", json_agg(${isWebhook ? sql`delivered` : sql`received`}) as activity,
+      json_agg(${isWebhook ? sql`"failedAttempts"` : sql`"runsFailed"`}) as failures
+    from (
+      select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs", ${isRow ? statColumns(sql) : statSums(sql)}
+      from stats
+      where account_id = ${accountId} and subject_id = any(${subjectIds}::text[]) and step_seconds = ${rowSeconds}
+        and began_ms >= ${sinceMs} and began_ms < ${untilMs}
+      ${isRow ? sql`` : sql`group by 1, 2`}
+    ) as buckets
+    group by "subjectId"
+    order by sum(${isWebhook ? sql`"failedAttempts"` : sql`"runsFailed"`}) desc,
+      sum(${isWebhook ? sql`delivered` : sql`received`}) desc, "subjectId"
+    limit ${limit}`;
+  return rows.map(({ subjectId, beganMs, activity, failures, ...totals }) => ({
+    subjectId,
+    totals,
+    beganMs,
+    activity,
+    failures,
+  }));
 }
 
 /** Whether the account has, or had, such a one. */
