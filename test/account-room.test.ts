@@ -76,7 +76,15 @@ test('nodes that know nothing of each other make no more than there is room for'
   const [user] = await hw.sql<{ id: string }[]>`select id from users where account_id = ${hw.accountId}`;
   const rest = { url: 'https://example.com/', name: null, description: null, format: 'raw', secret: 'sealed' };
   const owner = { accountId: hw.accountId, userId: user?.id ?? '' };
-  const request = { requestHeaders: null, retryScheduleSeconds: null, timeoutSeconds: null, disableAfterHours: null };
+  const request = {
+    requestHeaders: null,
+    retryScheduleSeconds: null,
+    timeoutSeconds: null,
+    disableAfterHours: null,
+    requestOptions: {},
+    requestAuth: null,
+    clientKey: null,
+  };
   const pace = { ordering: 'none', orderingKey: null, ratePerSecond: null, maxInFlight: null };
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) =>

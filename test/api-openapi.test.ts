@@ -72,7 +72,13 @@ test('what may come in the body may come in the query string, and both are descr
   const names = [
     'url',
     'headers',
+    'method',
+    'auth',
+    'ca_certificate',
+    'client_certificate',
+    'client_key',
     'retry_schedule_seconds',
+    'disable_after_hours',
     'timeout_seconds',
     'name',
     'description',

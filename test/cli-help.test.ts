@@ -180,7 +180,7 @@ describe('completion', () => {
     ['events o', ['orders', 'other']],
     ['events -n 5 ord', ['orders']],
     ['subscriptions create orders ', ['shop', 'orders', 'other']],
-    ['webhooks create http://x --format ', ['raw', 'envelope']],
+    ['webhooks create http://x --format ', ['raw', 'envelope', 'cloudevents', 'cloudevents-binary']],
     ['run orders --event ', [':files']],
     ['list web', ['webhooks']],
     ['completion ', ['bash', 'zsh', 'fish']],

@@ -226,7 +226,7 @@ describe('a test', () => {
       delivered: false,
       attempt: { status_code: 410, response: 'gone' },
     });
-    await hw.api('PUT', `/webhooks/${webhook.id}`, { url: 'http://127.0.0.1:1/', active: false });
+    await hw.api('PUT', `/webhooks/${webhook.id}`, { url: 'http://127.0.0.1:99/', active: false });
     const { status, data } = await hw.api('POST', `/webhooks/${webhook.id}/test`);
     expect([status, data.delivered, data.attempt.status_code]).toEqual([200, false, null]);
     expect(data.attempt.error).not.toBe('');

@@ -108,7 +108,7 @@ test('a source of a trigger is deployed with the workflow, kept by updates and d
 test('a source that something else is subscribed to stays when its workflow is deleted', async () => {
   const made = await makeWorkflow(hw, { triggers: [{ component_code: PASS_ON }] });
   const sourceId = made.triggers[0].source_id as string;
-  const webhook = await hw.api('POST', '/webhooks', { url: 'http://127.0.0.1:9/', name: 'w' });
+  const webhook = await hw.api('POST', '/webhooks', { url: 'http://127.0.0.1:99/', name: 'w' });
   await hw.api('POST', '/subscriptions', { emitter_id: sourceId, listener_id: webhook.data.id });
   expect((await hw.api('DELETE', `/workflows/${made.id}`)).status).toBe(204);
   expect((await hw.api('GET', `/sources/${sourceId}`)).status).toBe(200);

@@ -16,6 +16,7 @@ import type {
   WholeAttempt,
 } from './contract-deliveries.ts';
 import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
+import type { ShownRequest, WebhookFormat, WebhookRequestSettings } from './contract-webhook-requests.ts';
 import type { DataStores } from './contract-data-stores.ts';
 import type { Events } from './contract-events.ts';
 import type { Idempotency } from './contract-idempotency.ts';
@@ -126,7 +127,7 @@ export interface WebhookRecord {
   name?: string;
   description?: string;
   url: string;
-  format: 'raw' | 'envelope';
+  format: WebhookFormat;
   secret: string;
   /** The secret before it signs as well until then. */
   previousUntil?: Date;
@@ -157,12 +158,14 @@ export interface WebhookRecord {
   failingSince?: Date;
   /** It was stopped because it failed for too long, or answered `410 Gone`. */
   disabled?: { at: Date; reason: 'failing' | 'gone' };
+  /** Without its secrets. */
+  request: ShownRequest;
 }
 
-interface WebhookDetails {
+interface WebhookDetails extends WebhookRequestSettings {
   name?: string;
   description?: string;
-  format?: 'raw' | 'envelope';
+  format?: WebhookFormat;
   headers?: Record<string, string>;
   /** Null: as the node does it by default. */
   retryScheduleSeconds?: number[] | null;

@@ -145,12 +145,15 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
 }
 
 /** Webhooks, who subscribes them, and those to which a developer listens. */
-function assembleHooks({ db, sealer }: EngineParts, { room, limits, deliverer, tunnelInbox, log }: Base) {
+function assembleHooks({ db, sealer }: EngineParts, base: Base) {
+  const { room, limits, deliverer, tunnelInbox, sampleReceiver, egress, log } = base;
   const { giveBack, attemptOnce } = deliverer;
-  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce });
+  const own = joinInboxes([sampleReceiver, tunnelInbox]);
+  // What stays within the node is not asked about by the guard, which refuses the node itself.
+  const checkUrl = (url: URL) => (own.isBelow(url.href) ? undefined : egress.checkUrl(url));
+  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce, checkUrl });
   const subscriptions = createSubscriptions({ db, room });
-  const { base } = tunnelInbox;
-  const tunnels = createTunnels({ sql: db.sql, base, webhooks, subscriptions, limits, log });
+  const tunnels = createTunnels({ sql: db.sql, base: tunnelInbox.base, webhooks, subscriptions, limits, log });
   return { webhooks, subscriptions, tunnels };
 }
 

@@ -173,6 +173,7 @@ export const webhook: WebhookRecord = {
   secret: 'whsec_c2VjcmV0',
   headers: {},
   ordering: 'none' as const,
+  request: {},
   active: true,
   revision: 3,
   createdAt: MADE_AT,

@@ -50,7 +50,7 @@ test('a session ends with its key, and the user comes back to where they were', 
 test('two tabs of one browser may be of two tenants', async () => {
   const { page: first, check } = await browser.open();
   const { data: other } = await headwater.admin('POST', '/accounts', { name: 'Neighbour' });
-  await headwater.as(other.api_key)('POST', '/webhooks', { url: 'http://127.0.0.1:9/', name: 'of the neighbour' });
+  await headwater.as(other.api_key)('POST', '/webhooks', { url: 'http://127.0.0.1:99/', name: 'of the neighbour' });
   await signIn(first, `${headwater.url}/webhooks`, headwater.apiKey);
   const second = await first.context().newPage();
   await second.goto(`${headwater.url}/webhooks`);

@@ -55,7 +55,7 @@ test('a webhook is subscribed with a filter, which is mended and changed', async
     name: 'Sales', version: '1.0.0', props: { http: '$.interface.http' },
     async run(event) { this.$emit(event.body); },
   };`);
-  const { id } = (await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:9/', name: 'Large' })).data;
+  const { id } = (await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:99/', name: 'Large' })).data;
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/webhooks/${id}?tab=subscriptions`, headwater.apiKey);
   await page.getByRole('combobox', { name: 'Emitter' }).selectOption({ label: 'Sales' });

@@ -1,6 +1,30 @@
 import { z } from '@hono/zod-openapi';
+import { WEBHOOK_METHODS, type WebhookAuth } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
-import { textParameter } from './schemas.ts';
+import { httpUrlParameter, textParameter } from './schemas.ts';
+
+const pem = (description: string) =>
+  textParameter('maxWebhookCertificateBytes').nullable().optional().openapi({ description });
+const authText = () => textParameter('maxWebhookAuthChars', 1);
+
+const authParameter = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('basic'), username: authText(), password: authText() }),
+    z.strictObject({ type: z.literal('bearer'), token: authText() }),
+    z.strictObject({
+      type: z.literal('oauth2_client_credentials'),
+      token_url: httpUrlParameter(),
+      client_id: authText(),
+      client_secret: authText(),
+      scope: authText().optional(),
+    }),
+  ])
+  .nullable()
+  .optional()
+  .openapi({
+    description:
+      'What its requests prove themselves with, in `authorization`; stored encrypted and never shown. An OAuth token is asked for when it is needed, kept until it expires, and renewed once where the receiver answers 401. Null: nothing.',
+  });
 
 /** Settings of a webhook's requests. The engine judges their values. */
 export const webhookRequestParameters = {
@@ -11,6 +35,13 @@ export const webhookRequestParameters = {
       description: `Headers that its requests carry, such as \`authorization\`; they are stored encrypted. They replace those of before. At most ${LIMITS.maxWebhookHeaders}.`,
       example: { authorization: 'Bearer 6f1c' },
     }),
+  method: z.enum(WEBHOOK_METHODS).optional().openapi({ description: 'Default: `POST`.' }),
+  auth: authParameter,
+  ca_certificate: pem(
+    'Certificates in PEM form that it trusts, in the place of public authorities: for receivers with one of their own. Null: public authorities.',
+  ),
+  client_certificate: pem('Its own certificate in PEM form, for mTLS, with `client_key`. Null: none.'),
+  client_key: pem('The key of `client_certificate` in PEM form; stored encrypted and never shown.'),
   retry_schedule_seconds: z
     .array(z.int())
     .nullable()
@@ -75,12 +106,33 @@ interface RequestInput {
   ordering_key?: string | null | undefined;
   rate_per_second?: number | null | undefined;
   max_in_flight?: number | null | undefined;
+  method?: (typeof WEBHOOK_METHODS)[number] | undefined;
+  auth?: z.output<typeof authParameter>;
+  ca_certificate?: string | null | undefined;
+  client_certificate?: string | null | undefined;
+  client_key?: string | null | undefined;
 }
 
 export function webhookRequestOf(input: RequestInput) {
-  const { headers, retry_schedule_seconds: retryScheduleSeconds, timeout_seconds: timeoutSeconds } = input;
-  const { disable_after_hours: disableAfterHours } = input;
-  const { ordering, ordering_key: orderingKey, rate_per_second: ratePerSecond, max_in_flight: maxInFlight } = input;
-  const pace = { ordering, orderingKey, ratePerSecond, maxInFlight };
-  return { headers, retryScheduleSeconds, timeoutSeconds, disableAfterHours, ...pace };
+  return {
+    headers: input.headers,
+    retryScheduleSeconds: input.retry_schedule_seconds,
+    timeoutSeconds: input.timeout_seconds,
+    disableAfterHours: input.disable_after_hours,
+    ordering: input.ordering,
+    orderingKey: input.ordering_key,
+    ratePerSecond: input.rate_per_second,
+    maxInFlight: input.max_in_flight,
+    method: input.method,
+    auth: authOf(input.auth),
+    caCertificate: input.ca_certificate,
+    clientCertificate: input.client_certificate,
+    clientKey: input.client_key,
+  };
+}
+
+function authOf(auth: RequestInput['auth']): WebhookAuth | null | undefined {
+  if (auth?.type !== 'oauth2_client_credentials') return auth;
+  const { type, token_url: tokenUrl, client_id: clientId, client_secret: clientSecret, scope } = auth;
+  return { type, tokenUrl, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
 }

@@ -2,6 +2,9 @@ import { z } from '@hono/zod-openapi';
 import {
   type AttemptRecord,
   DELIVERY_STATUSES,
+  WEBHOOK_AUTH_TYPES,
+  WEBHOOK_FORMATS,
+  WEBHOOK_METHODS,
   type DeliveryRecord,
   type WebhookRecord,
   type WebhookTestResult,
@@ -10,6 +13,25 @@ import { deliveryAttemptSchema, errorClassSchema, presentDeliveryAttempt } from 
 import { exceededLimitSchema } from './exceeded-limit.ts';
 import { epochSeconds, secondsField } from './time.ts';
 
+export const FORMATS =
+  '`raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it; `cloudevents`: CloudEvents 1.0, structured; `cloudevents-binary`: CloudEvents 1.0 with its attributes in `ce-` headers.';
+
+const authSchema = z
+  .object({
+    type: z.enum(WEBHOOK_AUTH_TYPES),
+    username: z.string().optional(),
+    token_url: z.string().optional(),
+    client_id: z.string().optional(),
+    scope: z.string().optional(),
+  })
+  .openapi({ description: 'What its requests prove themselves with, without secrets: those are never shown.' });
+
+function presentAuth(auth: WebhookRecord['request']['auth']): z.output<typeof authSchema> | null {
+  if (auth?.type !== 'oauth2_client_credentials') return auth ?? null;
+  const { type, tokenUrl, clientId, scope } = auth;
+  return { type, token_url: tokenUrl, client_id: clientId, ...(scope === undefined ? {} : { scope }) };
+}
+
 export const webhookSummarySchema = z
   .object({
     id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
@@ -17,9 +39,8 @@ export const webhookSummarySchema = z
     name: z.string().nullable(),
     description: z.string().nullable(),
     url: z.string(),
-    format: z.enum(['raw', 'envelope']).openapi({
-      description: '`raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it.',
-    }),
+    format: z.enum(WEBHOOK_FORMATS).openapi({ description: FORMATS }),
+    method: z.enum(WEBHOOK_METHODS),
     active: z.boolean().openapi({ description: 'false: its deliveries are held.' }),
     drain_per_second: z.int().nullable().openapi({
       description: 'How much of what it held is sent a second. Null: as fast as it goes, or all was sent.',
@@ -60,6 +81,9 @@ export const webhookSchema = webhookSummarySchema
     headers: z
       .record(z.string(), z.string())
       .openapi({ description: 'Own headers of its requests, names in lower case. Left out of lists.' }),
+    auth: authSchema.nullable(),
+    ca_certificate: z.string().nullable().openapi({ description: 'PEM. Null: public authorities are trusted.' }),
+    client_certificate: z.string().nullable().openapi({ description: 'PEM, for mTLS. Its key is never shown.' }),
   })
   .openapi('Webhook');
 
@@ -71,6 +95,7 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     description: webhook.description ?? null,
     url: webhook.url,
     format: webhook.format,
+    method: webhook.request.method ?? 'POST',
     active: webhook.active,
     drain_per_second: webhook.drainPerSecond ?? null,
     draining_since: webhook.drainSince === undefined ? null : epochSeconds(webhook.drainSince),
@@ -97,6 +122,9 @@ export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookS
     secret,
     previous_until: isOver ? null : epochSeconds(previousUntil),
     headers,
+    auth: presentAuth(webhook.request.auth),
+    ca_certificate: webhook.request.caCertificate ?? null,
+    client_certificate: webhook.request.clientCertificate ?? null,
   };
 }
 

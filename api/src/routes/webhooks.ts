@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES } from '@headwater/engine';
+import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES, WEBHOOK_FORMATS } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { mayReadSecrets } from '../key-scope.ts';
@@ -23,6 +23,7 @@ import { presentWholeAttempt, wholeAttemptSchema } from '../resources/delivery-a
 import { mapPage, versioned } from '../resources/page.ts';
 import {
   deliverySchema,
+  FORMATS,
   presentDelivery,
   presentWebhook,
   presentWithoutSecrets,
@@ -43,9 +44,9 @@ const detailParameters = {
   name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
   description: clearableParameter('maxDescriptionChars'),
   format: z
-    .enum(['raw', 'envelope'])
+    .enum(WEBHOOK_FORMATS)
     .optional()
-    .openapi({ description: '`raw` (default): the emitted event; `envelope`: `{ type, timestamp, data }` around it.' }),
+    .openapi({ description: `${FORMATS} Default: \`raw\`.` }),
 };
 
 const failureParameters = {

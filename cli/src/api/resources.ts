@@ -110,6 +110,8 @@ export interface Webhook {
   description: string | null;
   url: string;
   format: string;
+  method?: string;
+  auth?: { type: string } | null;
   active: boolean;
   /** Why the server stopped it; null where its owner did. */
   disabled_reason: 'failing' | 'gone' | null;

@@ -148,6 +148,8 @@ function describeWebhook(webhook: Tagged<Webhook>, output: Output): Answer {
           : `disabled (${webhook.disabled_reason})`,
     ],
     ['format', webhook.format],
+    ['method', webhook.method],
+    ['auth', webhook.auth?.type],
     ['secret', webhook.secret],
     ['created', ofSeconds(webhook.created_at)],
     ['etag', webhook.etag],

@@ -5,6 +5,7 @@ import { findNamed } from '../names/find-named.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import { confirmed, YES } from './delete.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
+import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -20,13 +21,9 @@ const update: CommandSpec = {
     { name: 'to', value: 'url', summary: 'Where events are sent.' },
     { name: 'name', value: 'name', summary: 'Another name.' },
     { name: 'description', value: 'text', summary: 'What it is for.' },
-    {
-      name: 'format',
-      value: 'format',
-      summary: '`raw`: the event; `envelope`: `{ type, timestamp, data }` around it.',
-      choices: ['raw', 'envelope'],
-    },
+    FORMAT_OPTION,
     ...REQUEST_OPTIONS,
+    ...PROOF_OPTIONS,
     { name: 'activate', summary: 'Start it: what it held is sent, the oldest first.' },
     { name: 'drain-per-second', value: 'number', summary: 'With --activate: how much of that a second.' },
     { name: 'deactivate', summary: 'Stop it: what is pending is held, and so are new events.' },
@@ -41,7 +38,8 @@ const update: CommandSpec = {
   ],
   json: 'the webhook, as `PUT /v1/webhooks/{id}` answers it',
   exits: NAMING_EXITS,
-  async run({ api: connect, input }) {
+  async run(context) {
+    const { api: connect, input } = context;
     const [start, stop] = [input.flag('activate'), input.flag('deactivate')];
     if (start && stop) throw usageError('--activate and --deactivate contradict each other');
     const drain_per_second = input.count('drain-per-second', { min: 1, max: MAX_DRAIN_PER_SECOND });
@@ -53,6 +51,7 @@ const update: CommandSpec = {
       description,
       format,
       ...requestSettingsOf(input),
+      ...(await proofOf(context)),
       active: start || (stop ? false : undefined),
       drain_per_second,
     };

@@ -12,6 +12,7 @@ import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
+import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -26,26 +27,32 @@ const create: CommandSpec = {
   options: [
     { name: 'name', value: 'name', summary: 'For your own reference, and for naming it here.' },
     { name: 'description', value: 'text', summary: 'What it is for.' },
-    {
-      name: 'format',
-      value: 'format',
-      summary: '`raw`: the event; `envelope`: `{ type, timestamp, data }` around it.',
-      choices: ['raw', 'envelope'],
-    },
+    FORMAT_OPTION,
     { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
     ...REQUEST_OPTIONS,
+    ...PROOF_OPTIONS,
   ],
   examples: [
     { does: 'A receiver of orders', command: 'hw webhooks create https://shop.example.com/hooks --name shop' },
   ],
   json: 'the webhook with its `secret`, as `POST /v1/webhooks` answers it',
   exits: SERVER_EXITS,
-  async run({ api: connect, input }) {
+  async run(context) {
+    const { api: connect, input } = context;
+    const proof = await proofOf(context);
     const api = await connect();
     const [name, description, format] = ['name', 'description', 'format'].map((option) => input.text(option));
     // What is undefined is left out of JSON.
     const secret = input.text('secret');
-    const body = { url: input.argument('url'), name, description, format, secret, ...requestSettingsOf(input) };
+    const body = {
+      url: input.argument('url'),
+      name,
+      description,
+      format,
+      secret,
+      ...requestSettingsOf(input),
+      ...proof,
+    };
     const webhook = await api.send<Webhook>('POST', '/webhooks', body);
     return { json: webhook, text: `Made the webhook ${webhook.id}\nSecret: ${webhook.secret}`, quiet: webhook.id };
   },

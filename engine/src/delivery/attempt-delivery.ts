@@ -1,5 +1,6 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
+import type { WebhookAuth } from '../contract-webhook-requests.ts';
 import { describeFailure } from '../egress/describe-failure.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { Exchange, ExchangeOutcome } from '../egress/exchange.ts';
@@ -11,12 +12,17 @@ import type { Log } from '../log.ts';
 import type { Attempt, AttemptEnd } from '../outgoing/sender.ts';
 import type { AttemptResult } from '../store/record-attempts.ts';
 import { attemptRecord, isKeptApart, type SentRequest } from './attempt-record.ts';
-import { deliveryBody, deliveryHeaders, type RequestParts } from './delivery-request.ts';
+import type { AccessTokens, ClientCredentials } from './access-tokens.ts';
+import { deliveryContent } from './delivery-content.ts';
+import { deliveryHeaders, type RequestParts } from './delivery-request.ts';
+import { describeRefusal } from './describe-refusal.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
 import type { Inbox } from './inbox.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { SecretKeys } from './secret-keys.ts';
+
+const UNAUTHORIZED = 401;
 
 export interface AttemptContext {
   connections: TenantConnections;
@@ -24,6 +30,7 @@ export interface AttemptContext {
   maxAtOnceOf: (accountId: string) => number;
   egress: Pick<Egress, 'checkUrl'>;
   secretKeys: SecretKeys;
+  tokens: AccessTokens;
   /** Default: there is none, and such deliveries go the way of all others. */
   inbox?: Inbox | undefined;
   retryPolicy: RetryPolicy;
@@ -52,20 +59,57 @@ export function attemptDelivery(context: AttemptContext, delivery: DueDelivery):
   try {
     const { inbox } = context;
     if (inbox?.isBelow(delivery.url) === true) return handOver(begun, inbox);
-    exchange = send(begun);
+    const auth = authOf(context, delivery);
+    if (auth?.type === 'oauth2_client_credentials') return sendWithToken(begun, auth);
+    exchange = send(begun, authorizationOf(auth));
   } catch (error) {
-    const message = describeUnsent(context, delivery, error);
-    const end = endWithout(begun, {
-      error: message,
-      errorClass: isEgressRefused(error) ? 'refused' : 'internal',
-      limit: limitOf(error),
-      timedOut: false,
-    });
-    return { done: Promise.resolve(end), abort: () => undefined };
+    return { done: Promise.resolve(endUnsent(begun, error)), abort: () => undefined };
   }
   return {
     done: exchange.done.then((outcome) => endOf(begun, outcome, exchange.times())),
     abort: exchange.abort,
+  };
+}
+
+function authOf({ secretKeys }: AttemptContext, { accountId, settings }: DueDelivery): WebhookAuth | undefined {
+  return settings?.sealedAuth === undefined ? undefined : secretKeys.authOf(accountId, settings.sealedAuth);
+}
+
+function authorizationOf(auth: Exclude<WebhookAuth, ClientCredentials> | undefined): string | undefined {
+  if (auth === undefined) return undefined;
+  if (auth.type === 'bearer') return `Bearer ${auth.token}`;
+  return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
+}
+
+/** Where the receiver does not accept a token that was good before, another one is asked for, once. */
+function sendWithToken(begun: Begun, credentials: ClientCredentials): Attempt<AttemptResult> {
+  const { context, delivery, startedAtMs } = begun;
+  const { accountId, webhookId, settings } = delivery;
+  const key = `${webhookId} ${settings?.sealedAuth}`;
+  const timeoutMs = timeoutOf(context, delivery);
+  const aborted = Promise.withResolvers<DeliveryEnd>();
+  let exchange: Exchange | undefined;
+  let isAborted = false;
+
+  async function run(refused?: string): Promise<DeliveryEnd> {
+    const result = await context.tokens.get(key, { accountId, credentials, timeoutMs }, refused);
+    if (isAborted) return { kind: 'cut-off' };
+    if (!result.ok) return endWithout(begun, { error: result.error, errorClass: 'internal', timedOut: false });
+    const leftMs = Math.max(1, timeoutMs - (Date.now() - startedAtMs));
+    exchange = send(begun, `Bearer ${result.token}`, leftMs);
+    const outcome = await exchange.done;
+    const isRefused = outcome.kind === 'response' && outcome.status === UNAUTHORIZED;
+    if (isRefused && !result.isNew && refused === undefined) return run(result.token);
+    return endOf(begun, outcome, exchange.times());
+  }
+
+  return {
+    done: Promise.race([run().catch((error: unknown) => endUnsent(begun, error)), aborted.promise]),
+    abort() {
+      isAborted = true;
+      exchange?.abort();
+      aborted.resolve({ kind: 'cut-off' });
+    },
   };
 }
 
@@ -97,31 +141,34 @@ function handOver(begun: Begun, inbox: Inbox): Attempt<AttemptResult> {
   };
 }
 
-function signed(begun: Begun): { headers: string[]; body: Buffer } {
+function signed(begun: Begun, authorization?: string): { headers: string[]; body: Buffer } {
   const { context, delivery, startedAtMs } = begun;
-  const body = Buffer.from(deliveryBody(delivery));
-  const parts = partsOf(context.secretKeys, delivery, startedAtMs);
-  const headers = deliveryHeaders(delivery, parts, body, startedAtMs);
-  begun.request = { headers, secretNames: new Set(parts.ownHeaders.map(([name]) => name)) };
+  const content = deliveryContent(delivery);
+  const body = Buffer.from(content.body);
+  const parts = { ...partsOf(context.secretKeys, delivery, startedAtMs), authorization };
+  const headers = deliveryHeaders(delivery, parts, { ...content, body }, startedAtMs);
+  begun.request = { headers, secretNames: new Set(['authorization', ...parts.ownHeaders.map(([name]) => name)]) };
   return { headers, body };
 }
 
-function send(begun: Begun): Exchange {
+function send(begun: Begun, authorization?: string, timeoutMs = timeoutOf(begun.context, begun.delivery)): Exchange {
   const { context, delivery } = begun;
+  const { accountId, settings } = delivery;
   const url = new URL(delivery.url);
   context.egress.checkUrl(url);
-  const { headers, body } = signed(begun);
+  const { headers, body } = signed(begun, authorization);
+  const tls = settings === undefined ? undefined : context.secretKeys.tlsOf(accountId, settings);
   // Nothing may throw from here on: the exchange releases it.
   const take: TakeConnection = (fresh) =>
-    context.connections.take(delivery.accountId, url.origin, context.maxAtOnceOf(delivery.accountId), fresh);
+    context.connections.take(accountId, { origin: url.origin, tls }, context.maxAtOnceOf(accountId), fresh);
   // Its `webhook-id` tells a receiver what it has seen before.
   return startRepeatable(take, {
     origin: url.origin,
     path: url.pathname + url.search,
-    method: 'POST',
+    method: settings?.options?.method ?? 'POST',
     headers,
     body,
-    timeoutMs: timeoutOf(context, delivery),
+    timeoutMs,
     maxKeptBytes: LIMITS.maxDeliveryResponseBytes,
     overflow: { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes },
   });
@@ -144,6 +191,15 @@ function partsOf(
 
 function timeoutOf(context: AttemptContext, { settings }: DueDelivery): number {
   return settings?.timeoutMs ?? context.timeoutMs;
+}
+
+function endUnsent(begun: Begun, error: unknown): DeliveryEnd {
+  return endWithout(begun, {
+    error: describeUnsent(begun.context, begun.delivery, error),
+    errorClass: isEgressRefused(error) ? 'refused' : 'internal',
+    limit: limitOf(error),
+    timedOut: false,
+  });
 }
 
 /** What kept an attempt from being sent at all: a refused address, or a secret that does not open with the keys of this node. */
@@ -169,9 +225,11 @@ function endOf(begun: Begun, outcome: ExchangeOutcome, times: ExchangeTimes): De
     }
     case 'error': {
       const timedOut = isConnectTimeout(outcome.error);
-      const error = describeFailure(hostOf(delivery), outcome.error);
-      const errorClass = classOfFailure(outcome.error, timedOut);
-      return endWithout(begun, { error, errorClass, limit: limitOf(outcome.error), timedOut }, times);
+      const failed = describeRefusal(hostOf(delivery), outcome.error) ?? {
+        error: describeFailure(hostOf(delivery), outcome.error),
+        errorClass: classOfFailure(outcome.error, timedOut),
+      };
+      return endWithout(begun, { ...failed, limit: limitOf(outcome.error), timedOut }, times);
     }
     case 'response':
       return endWith(begun, outcome, times);

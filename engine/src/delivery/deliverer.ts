@@ -22,6 +22,7 @@ import { createHeldItems } from '../outgoing/held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-outcomes.ts';
 import { createSender, type OutgoingShare, type Sender } from '../outgoing/sender.ts';
 import { type AttemptResult, recordAttempts } from '../store/record-attempts.ts';
+import { createAccessTokens } from './access-tokens.ts';
 import { type AttemptContext, attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -163,7 +164,8 @@ class NodeDeliverer implements Deliverer {
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
     const { inbox } = options;
-    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, inbox, retryPolicy, log, timeoutMs };
+    const tokens = createAccessTokens({ connections, egress, maxAtOnceOf });
+    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, tokens, inbox, retryPolicy, log, timeoutMs };
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(this.#attempt, delivery),
       laneIdOf: ({ webhookId }) => webhookId,

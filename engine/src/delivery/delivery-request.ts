@@ -3,20 +3,6 @@ import { USER_AGENT } from '../egress/user-agent.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import { messageId, signatures } from './sign.ts';
 
-/** `type` of an envelope around an event of the default channel, which has no name. */
-const DEFAULT_TYPE = 'event.emitted';
-
-/**
- * What is sent. `raw`: the emitted JSON text and nothing else. `envelope`: `{ type, timestamp, data }` with the channel's
- * name (`event.emitted` for the default channel) as type, the event's `ts`, or else the moment it was indexed, as ISO 8601
- * timestamp, and the emitted JSON text spliced in as data, so that numbers arrive digit for digit as they were emitted.
- */
-export function deliveryBody(delivery: DueDelivery): string {
-  if (delivery.format === 'raw') return delivery.data;
-  const type = delivery.channel === '' ? DEFAULT_TYPE : delivery.channel;
-  return `{"type":${JSON.stringify(type)},"timestamp":"${timestampOf(delivery)}","data":${delivery.data}}`;
-}
-
 /** Headers and signing keys of a webhook's requests. */
 export interface RequestParts {
   /** The newest first. */
@@ -26,6 +12,15 @@ export interface RequestParts {
    * `user-agent`.
    */
   ownHeaders: readonly (readonly [name: string, value: string])[];
+  /** In the place of an own one. */
+  authorization?: string | undefined;
+}
+
+/** Of the request's content, which are signed or say what it is. */
+interface Content {
+  contentType: string;
+  headers: readonly string[];
+  body: Uint8Array;
 }
 
 /**
@@ -35,15 +30,16 @@ export interface RequestParts {
  */
 export function deliveryHeaders(
   delivery: DueDelivery,
-  { keys, ownHeaders }: RequestParts,
-  body: Uint8Array,
+  { keys, ownHeaders, authorization }: RequestParts,
+  { contentType, headers: contentHeaders, body }: Content,
   nowMs: number,
 ): string[] {
   const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
   const timestampSeconds = Math.floor(nowMs / 1_000);
-  const headers = [
-    ...new Map([['content-type', 'application/json'], ['user-agent', USER_AGENT], ...ownHeaders]).entries(),
-  ].flat();
+  const named = new Map([['content-type', contentType], ['user-agent', USER_AGENT], ...ownHeaders]);
+  if (authorization !== undefined) named.set('authorization', authorization);
+  const headers = [...named.entries()].flat();
+  headers.push(...contentHeaders);
   headers.push(
     'webhook-id',
     id,
@@ -67,10 +63,4 @@ export function deliveryHeaders(
 // `$` is safe in a header and begins the built-in channels, which should be readable.
 function encodeChannel(channel: string): string {
   return encodeURIComponent(channel.toWellFormed()).replaceAll('%24', '$');
-}
-
-// An author's `ts` may be any integer; beyond ±8.64e15 there is no date.
-function timestampOf(delivery: DueDelivery): string {
-  const date = new Date(delivery.ts ?? delivery.indexedAtMs);
-  return (Number.isNaN(date.getTime()) ? new Date(delivery.indexedAtMs) : date).toISOString();
 }

@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '../contract-webhook-requests.ts';
 import type { ReceiverSettings } from './receiver-settings.ts';
 
 /** A delivery that this node has leased and is to attempt, with everything the attempt needs. */
@@ -8,7 +9,7 @@ export interface DueDelivery {
   url: string;
   /** The signing secret as it is stored; opened with the account id. */
   sealedSecret: string;
-  format: 'raw' | 'envelope';
+  format: WebhookFormat;
   settings?: ReceiverSettings;
   emitterId: string;
   /** With seq: the event's id, `1606511826306-0`. */

@@ -1,3 +1,5 @@
+import type { RequestOptions } from '../contract-webhook-requests.ts';
+
 /** Settings of a webhook's requests, as they are stored. Absent: the default of this node. */
 export interface ReceiverSettings {
   /** Signs beside the new secret until then. */
@@ -15,4 +17,9 @@ export interface ReceiverSettings {
   wakesLane?: true;
   /** One after the other of each key, which is at this path in the event; null: of all. */
   ordering?: { key: string | null };
+  options?: RequestOptions;
+  /** JSON text of a WebhookAuth, sealed. */
+  sealedAuth?: string;
+  /** PEM text of the client certificate's key, sealed. */
+  sealedClientKey?: string;
 }

@@ -1,5 +1,9 @@
 import type { KeyObject } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { WebhookAuth } from '../contract-webhook-requests.ts';
+import type { ClientTls } from '../egress/client-tls.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import type { ReceiverSettings } from './receiver-settings.ts';
 import { readSecret } from './sign.ts';
 
 /**
@@ -11,14 +15,40 @@ export interface SecretKeys {
   keyOf(accountId: string, sealedSecret: string): KeyObject;
   /** Throws what the sealer throws. */
   headersOf(accountId: string, sealedHeaders: string): readonly [name: string, value: string][];
+  /** Throws what the sealer throws. */
+  authOf(accountId: string, sealedAuth: string): WebhookAuth;
+  /**
+   * How connections of these settings are secured; undefined: as by default. The same settings have
+   * the same one. Throws what the sealer throws.
+   */
+  tlsOf(accountId: string, settings: ReceiverSettings): ClientTls | undefined;
 }
 
 const MAX_OPENED = 10_000;
+/** Each holds some 100 KB. */
+const MAX_CONTEXTS = 500;
 
 export function createSecretKeys(sealer: Sealer): SecretKeys {
   const keyOf = createOpened(sealer, readSecret);
   const headersOf = createOpened(sealer, (text) => JSON.parse(text) as [string, string][]);
-  return { keyOf, headersOf };
+  const authOf = createOpened(sealer, (text) => JSON.parse(text) as WebhookAuth);
+  return { keyOf, headersOf, authOf, tlsOf: createClientTls(sealer) };
+}
+
+function createClientTls(sealer: Sealer): SecretKeys['tlsOf'] {
+  const made = new Map<string, ClientTls>();
+  let count = 0;
+  return (accountId, { options: { caCertificate: ca, clientCertificate: cert } = {}, sealedClientKey }) => {
+    if (ca === undefined && sealedClientKey === undefined) return undefined;
+    const cacheKey = [accountId, ca, cert, sealedClientKey].join(' ');
+    const known = made.get(cacheKey);
+    if (known !== undefined) return known;
+    const key = sealedClientKey === undefined ? undefined : sealer.open(accountId, sealedClientKey);
+    const tls = { id: ++count, context: createSecureContext({ ca, cert, key }) };
+    if (made.size >= MAX_CONTEXTS) made.delete(made.keys().next().value as string);
+    made.set(cacheKey, tls);
+    return tls;
+  };
 }
 
 function createOpened<T>(sealer: Sealer, read: (text: string) => T): (accountId: string, sealed: string) => T {

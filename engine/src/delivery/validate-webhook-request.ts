@@ -22,7 +22,7 @@ const RESERVED = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-const RESERVED_PREFIXES = ['webhook-', 'headwater-'];
+const RESERVED_PREFIXES = ['webhook-', 'headwater-', 'ce-'];
 
 /** The fault of a signing secret that its owner gives. */
 export function findSecretFault(secret: string | undefined): Fault | undefined {

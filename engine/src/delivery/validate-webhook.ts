@@ -1,24 +1,30 @@
 import { type Fault, type FieldError, platformLimit } from '@headwater/shared';
 import type { WebhookUpdate } from '../contract.ts';
+import { WEBHOOK_FORMATS } from '../contract-webhook-requests.ts';
 import { longHostOf } from '../egress/long-host.ts';
+import { isEgressRefused } from '../egress/refusal.ts';
 import { findCountFault, findTextFault, longHostFault, throwFields } from '../field-faults.ts';
+import { requestFaults } from './validate-request-settings.ts';
 import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } from './validate-webhook-request.ts';
 
 /**
- * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the URL's address may be reached is
- * not asked here but at every attempt: it changes with DNS and with what the operator allows.
+ * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the address of a name may be reached is
+ * not asked here but at every attempt: it changes with DNS. `checkUrl` throws where no attempt at a URL would ever be made.
  */
-export function validateWebhook(fields: WebhookUpdate & { secret?: string }): void {
+export function validateWebhook(
+  fields: WebhookUpdate & { secret?: string },
+  checkUrl: (url: URL) => void = () => undefined,
+): void {
   const errors: FieldError[] = [];
   const check = (path: string, fault: Fault | undefined) => {
     if (fault !== undefined) errors.push({ path, ...fault });
   };
-  if (fields.url !== undefined) check('url', findUrlFault(fields.url));
+  if (fields.url !== undefined) check('url', findUrlFault(fields.url, checkUrl));
   check('name', findTextFault(fields.name, 'maxNameChars'));
   check('description', findTextFault(fields.description, 'maxDescriptionChars'));
-  if (fields.format !== undefined && fields.format !== 'raw' && fields.format !== 'envelope') {
-    check('format', { message: 'must be raw or envelope' });
-  }
+  if (fields.format !== undefined && !WEBHOOK_FORMATS.includes(fields.format))
+    check('format', { message: `must be one of ${WEBHOOK_FORMATS.join(', ')}` });
+  for (const [path, fault] of requestFaults(fields, (url) => findUrlFault(url, checkUrl))) check(path, fault);
   check('secret', findSecretFault(fields.secret));
   for (const [name, fault] of headerFaults(fields.headers ?? {}))
     check(name === '' ? 'headers' : `headers.${name}`, fault);
@@ -53,14 +59,21 @@ function findDrainFault({ active, drainPerSecond }: WebhookUpdate): Fault | unde
   return findCountFault(drainPerSecond, 1, platformLimit('maxDrainPerSecond', drainPerSecond ?? 1));
 }
 
-function findUrlFault(text: string): Fault | undefined {
+function findUrlFault(text: string, checkUrl: (url: URL) => void): Fault | undefined {
   const fault = findTextFault(text, 'maxUrlChars');
   if (fault !== undefined) return fault;
   // Before it is read, which takes the thread; and each delivery would be tried in vain.
   const longHost = longHostOf(text);
   if (longHost !== undefined) return longHostFault(longHost);
   const message = findUrlMistake(text);
-  return message === undefined ? undefined : { message };
+  if (message !== undefined) return { message };
+  try {
+    checkUrl(new URL(text));
+    return undefined;
+  } catch (error) {
+    if (isEgressRefused(error)) return { message: `is not reached from here: ${error.message}` };
+    throw error;
+  }
 }
 
 function findUrlMistake(text: string): string | undefined {

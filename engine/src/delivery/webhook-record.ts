@@ -3,6 +3,7 @@ import type { Principal, WebhookRecord } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Database } from '../store/database.ts';
 import { readWebhooks, type WebhookRow } from '../store/read-webhooks.ts';
+import { shownRequest } from './request-settings.ts';
 
 /** Throws NOT_FOUND for a webhook of another account. */
 export async function findWebhook(db: Database, who: Principal, id: string): Promise<WebhookRow> {
@@ -37,6 +38,7 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     secret: sealer.open(row.accountId, row.secret),
     ...(row.previousSecretUntil === null ? {} : { previousUntil: row.previousSecretUntil }),
     headers: openHeaders(sealer, row),
+    request: shownRequest(sealer, row),
     ...(row.retryScheduleSeconds === null ? {} : { retryScheduleSeconds: row.retryScheduleSeconds }),
     ...(row.timeoutSeconds === null ? {} : { timeoutSeconds: row.timeoutSeconds }),
     ...(row.disableAfterHours === null ? {} : { disableAfterHours: row.disableAfterHours }),

@@ -10,8 +10,9 @@ import { deleteWebhook } from '../store/delete-webhook.ts';
 import { orderHeld } from '../store/order-held.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readWebhooks } from '../store/read-webhooks.ts';
-import { leadsElsewhere, updateWebhook } from '../store/update-webhook.ts';
+import { leadsElsewhere, updateWebhook, type WebhookChange } from '../store/update-webhook.ts';
 import { createDeliveries } from './deliveries.ts';
+import { newRequest, sealedRequest } from './request-settings.ts';
 import { createSecret } from './sign.ts';
 import type { AttemptOnce } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
@@ -27,11 +28,13 @@ export interface WebhooksOptions {
   giveBack?: (webhookId: string) => Promise<void>;
   /** See Deliverer. Default: this node delivers nothing, and no test. */
   attemptOnce?: AttemptOnce;
+  /** Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default: none is refused. */
+  checkUrl?: (url: URL) => void;
 }
 
 /** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce } = options;
+  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce, checkUrl } = options;
   const end = createEnd({ ...options, giveBack });
 
   const find = async (who: Principal, id: string) => webhookRecordOf(sealer, await findWebhook(db, who, id));
@@ -39,7 +42,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 
   return {
     async create(who, input) {
-      validateWebhook(input);
+      validateWebhook(input, checkUrl);
       const webhook = {
         id: newId('webhook'),
         accountId: who.accountId,
@@ -57,6 +60,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         orderingKey: input.orderingKey ?? null,
         ratePerSecond: input.ratePerSecond ?? null,
         maxInFlight: input.maxInFlight ?? null,
+        ...newRequest(sealer, who.accountId, input),
       };
       await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
       return find(who, webhook.id);
@@ -70,7 +74,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     async update(who, id, change, expected) {
       const webhook = await apply(who, id, change, expected);
-      if (leadsElsewhere({ ...change, ...(change.headers && { sealedHeaders: '' }) })) await giveBack(id);
+      if (leadsElsewhere(changeOf(sealer, who.accountId, change))) await giveBack(id);
       return webhook;
     },
     async delete(who, id, expected) {
@@ -85,19 +89,23 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
 }
 
-type Look = Pick<WebhooksOptions, 'db' | 'sealer'>;
+type Look = Pick<WebhooksOptions, 'db' | 'sealer' | 'checkUrl'>;
 
-function createApply({ db, sealer }: Look) {
+function createApply({ db, sealer, checkUrl }: Look) {
   return async (who: Principal, id: string, update: WebhookUpdate, expected: ExpectedRevisions) => {
     const before = await findWebhook(db, who, id);
     checkRevision(`webhook ${id}`, before.revision, expected);
-    validateWebhook(update);
+    validateWebhook(update, checkUrl);
     if (update.active === true && !before.active) await orderHeld(db.sql, who.accountId, id);
-    const { headers, ...rest } = update;
-    const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, who.accountId, headers) };
-    const row = await updateWebhook(db, who.accountId, id, { ...rest, ...sealed }, expected);
+    const row = await updateWebhook(db, who.accountId, id, changeOf(sealer, who.accountId, update), expected);
     return row === undefined ? refuse(db, who, id) : webhookRecordOf(sealer, row);
   };
+}
+
+function changeOf(sealer: Sealer, accountId: string, update: WebhookUpdate): WebhookChange {
+  const { headers, method: _m, caCertificate: _ca, clientCertificate: _cc, clientKey: _ck, auth: _a, ...rest } = update;
+  const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, accountId, headers) };
+  return { ...rest, ...sealed, ...sealedRequest(sealer, accountId, update) };
 }
 
 /** Another change, or its deletion, came between the look at it and this one. */

@@ -2,19 +2,27 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 import { checkDenied, checkedAddresses, checkLiteral, checkPort, type Guard, resolveChecked } from './guard.ts';
 import { parseAddress } from './address.ts';
+import type { ClientTls } from './client-tls.ts';
 import { type ConnectTimes, watchConnecting } from './connect-times.ts';
 import { type EgressProxy, openTunnel } from './proxy.ts';
 import type { EgressRefused } from './refusal.ts';
 
 /**
  * Connects to what undici asks for, after the guard has agreed. The function it answers gives up: it closes a socket that
- * is still connecting, and then the callback may never be called. `times`: what of them is known is set.
+ * is still connecting, and then the callback may never be called.
  */
 export type Connector = (
   target: buildConnector.Options,
   callback: buildConnector.Callback,
-  times?: ConnectTimes,
+  how?: Connecting,
 ) => () => void;
+
+export interface Connecting {
+  /** What of them is known is set. */
+  times: ConnectTimes;
+  /** Default: the server has a certificate of a public authority, and the client has none. */
+  tls?: ClientTls | undefined;
+}
 
 /** What buildConnector makes answers its socket, which its type leaves out; tests hold on to it. */
 type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
@@ -24,16 +32,16 @@ const FAMILY_ATTEMPT_MS = 500;
 
 const GULP_BYTES = 4 * 1024;
 
-/** One opener a port, since `lookup` is not told the port. Beyond this many they start anew; only TLS sessions are lost. */
+/** One opener a port and way of TLS, since `lookup` is not told the port. Beyond this many they start anew; only TLS sessions are lost. */
 const MAX_OPENERS = 64;
 
 /** Each connector has TLS sessions of its own. */
 export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressProxy): Connector {
   const open = proxy === undefined ? openDirectly(guard, timeoutMs) : openByProxy(guard, timeoutMs, proxy);
-  return (target, answer, times) => {
+  return (target, answer, how) => {
     const callback = ((error: Error | null, socket: Socket | null) => {
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
-      if (times !== undefined) times.readyMs = performance.now();
+      if (how !== undefined) how.times.readyMs = performance.now();
       endParserAtOverflow(socket);
       takeOddInterim(socket);
       readInGulps(socket);
@@ -47,7 +55,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       callback(error as EgressRefused, null);
       return () => undefined;
     }
-    return open(target, callback, times);
+    return open(target, callback, how);
   };
 }
 
@@ -134,9 +142,10 @@ export function portOf(target: { protocol: string; port: string }): number {
 }
 
 function openDirectly(guard: Guard, timeoutMs: number): Connector {
-  const openers = new Map<number, Opener>();
-  function openerFor(port: number): Opener {
-    const known = openers.get(port);
+  const openers = new Map<string, Opener>();
+  function openerFor(port: number, tls: ClientTls | undefined): Opener {
+    const key = `${port} ${tls?.id ?? ''}`;
+    const known = openers.get(key);
     if (known !== undefined) return known;
     if (openers.size >= MAX_OPENERS) openers.clear();
     const made = buildConnector({
@@ -145,11 +154,12 @@ function openDirectly(guard: Guard, timeoutMs: number): Connector {
       lookup: createLookup(guard, port),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: FAMILY_ATTEMPT_MS,
+      ...contextOf(tls),
     }) as unknown as Opener;
-    openers.set(port, made);
+    openers.set(key, made);
     return made;
   }
-  return (target, callback, times) => {
+  return (target, callback, how) => {
     const port = portOf(target);
     let socket: Socket | undefined;
     let isGivenUp = false;
@@ -158,8 +168,8 @@ function openDirectly(guard: Guard, timeoutMs: number): Connector {
     checkDenied(guard, target.hostname, port, literal ? [literal] : [], (refused) => {
       if (refused) return callback(refused, null);
       if (isGivenUp) return;
-      socket = openerFor(port)(target, callback);
-      if (times !== undefined) watchConnecting(socket, times);
+      socket = openerFor(port, how?.tls)(target, callback);
+      if (how !== undefined) watchConnecting(socket, how.times);
     });
     return () => {
       isGivenUp = true;
@@ -168,10 +178,16 @@ function openDirectly(guard: Guard, timeoutMs: number): Connector {
   };
 }
 
+function contextOf(tls: ClientTls | undefined) {
+  return tls === undefined ? {} : { secureContext: tls.context };
+}
+
 /** http goes through a tunnel as well: a proxy that reads requests would look the name up itself. */
 function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Connector {
-  const secure = buildConnector({ timeout: timeoutMs, allowH2: false }) as unknown as Opener;
-  return (target, callback, times) => {
+  const secureBy = (tls: ClientTls | undefined) =>
+    buildConnector({ timeout: timeoutMs, allowH2: false, ...contextOf(tls) }) as unknown as Opener;
+  const secure = secureBy(undefined);
+  return (target, callback, how) => {
     const { hostname } = target;
     const port = portOf(target);
     let giveUp = () => undefined as void;
@@ -179,14 +195,16 @@ function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Conne
     checkedAddresses(guard, hostname, port, (refused, addresses) => {
       if (isGivenUp) return;
       if (refused) return callback(refused, null);
-      if (times !== undefined && isIP(hostname) === 0) times.lookedUpMs = performance.now();
+      if (how !== undefined && isIP(hostname) === 0) how.times.lookedUpMs = performance.now();
       giveUp = openTunnel(proxy, { hostname, addresses, port, timeoutMs }, (failed, socket) => {
         if (isGivenUp) return void socket?.destroy();
         if (failed !== null || socket === null) return callback(failed ?? new Error('No socket'), null);
         giveUp = () => void socket.destroy();
-        if (times !== undefined) times.connectedMs = performance.now();
-        if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
-        else callback(null, socket);
+        if (how !== undefined) how.times.connectedMs = performance.now();
+        if (target.protocol === 'https:') {
+          const opener = how?.tls === undefined ? secure : secureBy(how.tls);
+          opener({ ...target, httpSocket: socket }, callback);
+        } else callback(null, socket);
       });
     });
     return () => {

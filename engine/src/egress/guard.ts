@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { LIMITS } from '@headwater/shared';
 import { isInRanges, isPublicAddress, parseAddress, type Address, type AddressRange } from './address.ts';
 import { BLOCKED_PORTS } from './blocked-ports.ts';
-import { EgressRefused, isEgressRefused } from './refusal.ts';
+import { EgressRefused, isEgressRefused, type NameFault } from './refusal.ts';
 
 /**
  * Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it takes where lookups wait. An error that
@@ -73,13 +73,22 @@ export function resolveChecked(
       known.length < addresses.length ||
       !known.every((address) => isReachable(guard, address))
     ) {
-      done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`, undefined, 'ENOTFOUND'), []);
+      const details = { nodeCode: 'ENOTFOUND', nameFault: nameFaultOf(error, found) } as const;
+      done(new EgressRefused(`No public address was found for ${hostname}. ${HINT}`, undefined, details), []);
       return;
     }
     checkDenied(guard, hostname, port, known, (refused) => {
       done(refused, refused ? [] : found.slice(0, MAX_ADDRESSES_TRIED));
     });
   });
+}
+
+/** Codes of a name server that knows no address. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+function nameFaultOf(error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]): NameFault {
+  if (error !== null) return UNKNOWN.has(String(error.code)) ? 'unknown' : 'not-looked-up';
+  return found.length === 0 ? 'unknown' : 'not-allowed';
 }
 
 /** As resolveChecked, for a literal address (without brackets; checkLiteral has been asked) as well as for a name. */

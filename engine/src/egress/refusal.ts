@@ -1,5 +1,8 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
+/** Why a name leads nowhere: it has no address, none could be asked for, or one is not allowed. */
+export type NameFault = 'unknown' | 'not-looked-up' | 'not-allowed';
+
 /** Thrown when an address or port may not be reached from here. The message names only what the tenant gave. */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
@@ -9,11 +12,18 @@ export class EgressRefused extends Error {
   readonly nodeCode: 'ECONNREFUSED' | 'ENOTFOUND';
   /** Where it is one that refuses. */
   readonly limit: ExceededLimit | undefined;
+  /** Of a name, which the message does not tell: see describeRefusal. */
+  readonly nameFault: NameFault | undefined;
 
-  constructor(message: string, limit?: ExceededLimit, nodeCode: EgressRefused['nodeCode'] = 'ECONNREFUSED') {
+  constructor(
+    message: string,
+    limit?: ExceededLimit,
+    { nodeCode = 'ECONNREFUSED', nameFault }: Partial<Pick<EgressRefused, 'nodeCode' | 'nameFault'>> = {},
+  ) {
     super(message);
     this.limit = limit;
     this.nodeCode = nodeCode;
+    this.nameFault = nameFault;
   }
 }
 

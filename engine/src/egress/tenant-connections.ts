@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { LIMITS } from '@headwater/shared';
+import { type Destination, destinationKey, destinationOf } from './client-tls.ts';
 import type { ConnectTimes } from './connect-times.ts';
 import type { Connector } from './connector.ts';
 import type { Egress } from './egress.ts';
 
-/** One connection to one origin, made when the first request is dispatched; for one exchange at a time. */
+/** One connection to one destination, made when the first request is dispatched; for one exchange at a time. */
 export interface Connection {
   client: Dispatcher;
   /** It has served a request before: its server may have closed it meanwhile. */
@@ -25,10 +26,10 @@ export interface Connection {
 export interface TenantConnections {
   /**
    * A connection that waits idle, or a new one; with `fresh` only a new one, and those that wait for the same origin are
-   * closed. A tenant has at most `maxOpen`, as long as the caller has at most so many
+   * closed. A destination is an origin, or one with a way of TLS of its own. A tenant has at most `maxOpen`, as long as the caller has at most so many
    * in use: before there would be more, idle ones are closed.
    */
-  take(tenantId: string, origin: string, maxOpen: number, fresh?: 'fresh'): Connection;
+  take(tenantId: string, to: string | Destination, maxOpen: number, fresh?: 'fresh'): Connection;
   /** Closes every connection, with the requests on them. Idempotent. */
   stop(): Promise<void>;
 }
@@ -71,8 +72,8 @@ export function createTenantConnections(options: { egress: Egress; maxIdle?: num
     void connection.destroy();
   }
 
-  function open(tenantId: string, tenant: Tenant, origin: string): TenantConnection {
-    const made: TenantConnection = new TenantConnection(origin, tenant.connector, {
+  function open(tenantId: string, tenant: Tenant, to: string | Destination): TenantConnection {
+    const made: TenantConnection = new TenantConnection(to, tenant.connector, {
       rest(isReusable) {
         if (!isReusable || !tenant.open.has(made)) return close(tenantId, tenant, made);
         tenant.idle.add(made);
@@ -88,10 +89,10 @@ export function createTenantConnections(options: { egress: Egress; maxIdle?: num
   }
 
   return {
-    take(tenantId, origin, maxOpen, fresh) {
+    take(tenantId, to, maxOpen, fresh) {
       const tenant = tenantOf(tenantId);
       for (const connection of tenant.idle) {
-        if (connection.origin !== origin) continue;
+        if (connection.key !== destinationKey(to)) continue;
         if (fresh === undefined) return wake(tenant, connection);
         connection.close();
       }
@@ -101,7 +102,7 @@ export function createTenantConnections(options: { egress: Egress; maxIdle?: num
       }
       // The last of them may have taken the tenant along.
       if (tenant.open.size === 0) tenants.set(tenantId, tenant);
-      return open(tenantId, tenant, origin);
+      return open(tenantId, tenant, to);
     },
     async stop() {
       const all = [...tenants.values()].flatMap((tenant) => [...tenant.open]);
@@ -119,7 +120,7 @@ interface Place {
 }
 
 class TenantConnection implements Connection {
-  readonly origin: string;
+  readonly key: string;
   readonly client: Client;
   onRead: ((bytes: number) => void) | undefined;
   isUsed = false;
@@ -127,8 +128,9 @@ class TenantConnection implements Connection {
   readonly #place: Place;
   #stopConnecting: () => void = () => undefined;
 
-  constructor(origin: string, connector: Connector, place: Place) {
-    this.origin = origin;
+  constructor(to: string | Destination, connector: Connector, place: Place) {
+    const { origin, tls } = destinationOf(to);
+    this.key = destinationKey(to);
     this.#place = place;
     this.client = new Client(origin, {
       connect: (target, callback) => {
@@ -138,7 +140,7 @@ class TenantConnection implements Connection {
           this.#watch(socket);
           callback(null, socket);
         }) as buildConnector.Callback;
-        this.#stopConnecting = connector(target, connected, this.times);
+        this.#stopConnecting = connector(target, connected, { times: this.times, tls });
       },
       pipelining: 1,
       // One request a connection at a time: aborting it ends that request alone.

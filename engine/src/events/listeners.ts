@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '../contract-webhook-requests.ts';
 import { isChannelPattern, matchesChannel } from '@headwater/shared';
 import type { ReceiverSettings } from '../delivery/receiver-settings.ts';
 import { isWorkflow } from '../run/invocation.ts';
@@ -19,7 +20,7 @@ export interface WebhookListener extends Subscribed {
   webhookId: string;
   url: string;
   sealedSecret: string;
-  format: 'raw' | 'envelope';
+  format: WebhookFormat;
   settings?: ReceiverSettings;
   /** So much waits for it already that it gets no more. */
   isFull?: boolean;

@@ -25,6 +25,8 @@ export interface SealedValue {
     | 'step'
     | 'wait'
     | 'webhook'
+    | 'webhook-auth'
+    | 'webhook-client-key'
     | 'webhook-headers'
     | 'webhook-previous';
   id: string;
@@ -48,6 +50,10 @@ const sealedValues = (sql: Sql) => sql`
   select 'webhook-previous', w.id, '', w.account_id, w.previous_secret from webhooks w where w.previous_secret is not null
   union all
   select 'webhook-headers', w.id, '', w.account_id, w.request_headers from webhooks w where w.request_headers is not null
+  union all
+  select 'webhook-auth', w.id, '', w.account_id, w.request_auth from webhooks w where w.request_auth is not null
+  union all
+  select 'webhook-client-key', w.id, '', w.account_id, w.client_key from webhooks w where w.client_key is not null
   union all
   select 'source', s.id, p.key, s.account_id, p.value ->> '$sealed' from sources s, jsonb_each(s.configured_props) p
   where ${isSealed(sql)}

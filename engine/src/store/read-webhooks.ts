@@ -29,5 +29,8 @@ export function receiverOfWebhook(row: WebhookRow): Receiver {
     is_governed: false,
     wakes_lane: false,
     ordering: null,
+    request_options: row.requestOptions,
+    request_auth: row.requestAuth,
+    client_key: row.clientKey,
   });
 }

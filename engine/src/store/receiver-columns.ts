@@ -1,3 +1,4 @@
+import type { RequestOptions, WebhookFormat } from '../contract-webhook-requests.ts';
 import type { ReceiverSettings } from '../delivery/receiver-settings.ts';
 import type { Sql, Transaction } from './database.ts';
 
@@ -5,7 +6,7 @@ import type { Sql, Transaction } from './database.ts';
 export interface ReceiverRow {
   url: string | null;
   secret: string;
-  format: 'raw' | 'envelope';
+  format: WebhookFormat;
   previous_secret: string | null;
   previous_until_ms: number | null;
   request_headers: string | null;
@@ -16,11 +17,14 @@ export interface ReceiverRow {
   /** Null where it is in no order. */
   ordering: { key: string | null } | null;
   wakes_lane: boolean;
+  request_options: RequestOptions | null;
+  request_auth: string | null;
+  client_key: string | null;
 }
 
 export interface Receiver {
   sealedSecret: string;
-  format: 'raw' | 'envelope';
+  format: WebhookFormat;
   settings?: ReceiverSettings;
 }
 
@@ -34,7 +38,8 @@ export const receiverColumns = (sql: Sql | Transaction) => sql`
   (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
   w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing,
   ${isGoverned(sql)} as is_governed, w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
-  case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering`;
+  case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering,
+  w.request_options, w.request_auth, w.client_key`;
 
 export function receiverOf(row: ReceiverRow): Receiver {
   const settings: ReceiverSettings = {
@@ -48,6 +53,9 @@ export function receiverOf(row: ReceiverRow): Receiver {
     ...(row.wakes_lane ? { wakesLane: true } : {}),
     ...(row.ordering === null ? {} : { ordering: row.ordering }),
     ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),
+    ...(row.request_options === null ? {} : { options: row.request_options }),
+    ...(row.request_auth === null ? {} : { sealedAuth: row.request_auth }),
+    ...(row.client_key === null ? {} : { sealedClientKey: row.client_key }),
   };
   const { secret: sealedSecret, format } = row;
   return { sealedSecret, format, ...(Object.keys(settings).length === 0 ? {} : { settings }) };

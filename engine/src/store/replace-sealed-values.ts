@@ -15,20 +15,25 @@ export async function replaceSealedValues(
 
 const WEBHOOK_COLUMNS = {
   webhook: 'secret',
+  'webhook-auth': 'request_auth',
+  'webhook-client-key': 'client_key',
   'webhook-previous': 'previous_secret',
   'webhook-headers': 'request_headers',
 } as const;
 
+function isOfWebhook(kind: SealedValue['kind']): kind is keyof typeof WEBHOOK_COLUMNS {
+  return Object.hasOwn(WEBHOOK_COLUMNS, kind);
+}
+
 function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
-  switch (value.kind) {
-    case 'webhook':
-    case 'webhook-previous':
-    case 'webhook-headers': {
-      const column = tx(WEBHOOK_COLUMNS[value.kind]);
-      return tx`
-        update webhooks set ${column} = ${sealed}
-        where account_id = ${value.accountId} and id = ${value.id} and ${column} = ${value.sealed}`;
-    }
+  const { kind } = value;
+  if (isOfWebhook(kind)) {
+    const column = tx(WEBHOOK_COLUMNS[kind]);
+    return tx`
+      update webhooks set ${column} = ${sealed}
+      where account_id = ${value.accountId} and id = ${value.id} and ${column} = ${value.sealed}`;
+  }
+  switch (kind) {
     case 'connected-account':
       // Its version stays: what is sealed is the same.
       return tx`

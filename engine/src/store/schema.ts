@@ -1,6 +1,7 @@
 import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, text, timestamp } from './drizzle.ts';
 import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
 import type { Preflight } from '../contract-base.ts';
+import type { RequestOptions, WebhookFormat } from '../contract-webhook-requests.ts';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 
 /**
@@ -173,11 +174,14 @@ export const webhooks = pgTable('webhooks', {
   name: text('name'),
   description: text('description'),
   url: text('url').notNull(),
-  format: text('format').$type<'raw' | 'envelope'>().notNull(),
+  format: text('format').$type<WebhookFormat>().notNull(),
   secret: text('secret').notNull(),
   previousSecret: text('previous_secret'),
   previousSecretUntil: moment('previous_secret_until'),
   requestHeaders: text('request_headers'),
+  requestOptions: jsonb('request_options').$type<RequestOptions>(),
+  requestAuth: text('request_auth'),
+  clientKey: text('client_key'),
   retryScheduleSeconds: integer('retry_schedule_seconds').array(),
   timeoutSeconds: integer('timeout_seconds'),
   active: boolean('active').notNull().default(true),

@@ -1,6 +1,7 @@
 import { and, eq, inArray, sql } from './drizzle.ts';
 import type { ExpectedRevisions } from '../contract-base.ts';
 import type { WebhookUpdate } from '../contract.ts';
+import type { RequestOptions } from '../contract-webhook-requests.ts';
 import type { Database } from './database.ts';
 import { notifyWebhookChanged } from './notify-changed.ts';
 import { wakeLane } from './wake-lane.ts';
@@ -8,13 +9,21 @@ import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
 import { addNoticeIn, type WebhookNotice } from './webhook-notices.ts';
 
-/** `sealedHeaders`: in the place of `headers`; null removes them. */
-export type WebhookChange = Omit<WebhookUpdate, 'headers'> & { sealedHeaders?: string | null };
+/** `sealedHeaders`, `sealedAuth`, `sealedClientKey`: in the place of what they seal; null removes it. */
+export type WebhookChange = Omit<WebhookUpdate, 'headers' | 'auth' | 'clientKey' | keyof RequestOptions> & {
+  sealedHeaders?: string | null;
+  sealedAuth?: string | null;
+  sealedClientKey?: string | null;
+  /** Those that are null are removed, and those that are absent stay. */
+  options?: { [Name in keyof RequestOptions]?: RequestOptions[Name] | null };
+};
 
 /** Whether what nodes hold for the webhook in memory is out of date after it. */
 export function leadsElsewhere(change: WebhookChange): boolean {
   const { url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds, active } = change;
+  const { sealedAuth, sealedClientKey, options } = change;
   const ofRequests = [url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds];
+  ofRequests.push(sealedAuth, sealedClientKey, options && JSON.stringify(options));
   return ofRequests.some((setting) => setting !== undefined) || governs(change) || active === false;
 }
 
@@ -61,6 +70,11 @@ function switched({ id, accountId, name, url, active }: WebhookRow): WebhookNoti
   return { type: 'webhook.disabled', accountId, about: { ...about, reason: 'stopped', failing_since_ms: null } };
 }
 
+function optionsWith(options: NonNullable<WebhookChange['options']>) {
+  const changed = sql`coalesce(${webhooks.requestOptions}, '{}') || ${JSON.stringify(options)}::text::jsonb`;
+  return sql`nullif(jsonb_strip_nulls(${changed}), '{}')`;
+}
+
 /**
  * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. What is
  * pending of one that becomes inactive stays, and is held; started, it has its lane. Undefined where the
@@ -91,6 +105,9 @@ export async function updateWebhook(
         ...(change.name === undefined ? {} : { name: change.name || null }),
         ...(change.description === undefined ? {} : { description: change.description || null }),
         ...(change.sealedHeaders === undefined ? {} : { requestHeaders: change.sealedHeaders }),
+        ...(change.sealedAuth === undefined ? {} : { requestAuth: change.sealedAuth }),
+        ...(change.sealedClientKey === undefined ? {} : { clientKey: change.sealedClientKey }),
+        ...(change.options === undefined ? {} : { requestOptions: optionsWith(change.options) }),
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
         ...drainOf(change),

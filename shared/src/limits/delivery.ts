@@ -20,6 +20,10 @@ export const DELIVERY_LIMITS = {
   maxDisableAfterHours: 8_760,
   /** At which what a webhook held is sent after its start, a second. */
   maxDrainPerSecond: 10_000,
+  /** Certificates of a webhook's requests, as PEM text: those it trusts, and its own. */
+  maxWebhookCertificateBytes: 16_384,
+  /** Each text that a webhook's requests prove themselves with: a user name, a password, a token and the like. */
+  maxWebhookAuthChars: 4_096,
   /** How long a replaced secret signs beside the new one, at most and by default. */
   maxSecretOverlapHours: 168,
   defaultSecretOverlapHours: 24,

@@ -5,19 +5,15 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-it('are not delivered to', async () => {
+it('are refused when they are saved, and not delivered to', async () => {
   const { port } = new URL(world.server.databaseUrl);
-  const urls = [
-    'http://169.254.169.254/latest/',
-    'http://[::1]/',
-    `${world.server.url}/v1/users/me`,
-    `http://0x7f.1:${port}/`,
-  ];
-  for (const url of urls) {
+  for (const url of ['http://169.254.169.254/latest/', 'http://[::1]/', 'http://10.0.0.1:8080/']) {
+    const { status, text } = await world.attacker.api('POST', '/webhooks', { url });
+    expect({ url, status, text }).toEqual({ url, status: 400, text: expect.stringMatching(/not a public address/) });
+  }
+  for (const url of [`${world.server.url}/v1/users/me`, `http://0x7f.1:${port}/`]) {
     const attempt = await world.unharmed(() => deliverOnce(world, url));
-    expect({ url, ...attempt }).toMatchObject({
-      error: expect.stringMatching(/not a public address|not reached from here/),
-    });
+    expect({ url, ...attempt }).toMatchObject({ error: expect.stringMatching(/not reached from here/) });
     expect(attempt).not.toHaveProperty('status_code');
   }
 });

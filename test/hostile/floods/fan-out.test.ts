@@ -18,7 +18,7 @@ it('each is stored and led to all of them, and the neighbour is served meanwhile
   const { attacker, sql } = world;
   const emitter = await attacker.deploy(EMIT);
   for (let i = 0; i < WEBHOOKS; i++) {
-    const webhook = await attacker.api('POST', '/webhooks', { url: `http://127.0.0.1:9/${i}` });
+    const webhook = await attacker.api('POST', '/webhooks', { url: `http://127.0.0.1:99/${i}` });
     await attacker.api('POST', '/subscriptions', { emitter_id: emitter.id, listener_id: webhook.body.data.id });
   }
   const listeners = await Promise.all(Array.from({ length: LISTENERS }, () => attacker.deploy(LISTEN)));

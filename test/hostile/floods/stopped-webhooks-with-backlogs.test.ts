@@ -11,7 +11,7 @@ const WEBHOOKS = 2;
 const PENDING = 20_000;
 
 async function withBacklog(tenant: Tenant): Promise<string> {
-  const { id } = (await tenant.api('POST', '/webhooks', { url: 'http://127.0.0.1:9/' })).body.data as { id: string };
+  const { id } = (await tenant.api('POST', '/webhooks', { url: 'http://127.0.0.1:99/' })).body.data as { id: string };
   await world.sql`
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, next_attempt_at)
     select ${`dlv_${id.slice(3)}`} || lpad(n::text, 8, '0'), ${tenant.id}, ${id}, 'dc_gone', 1000 + n, 0, now() + interval '1 day'

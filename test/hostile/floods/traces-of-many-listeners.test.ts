@@ -22,7 +22,7 @@ it('a trace has so many listeners, and says that it leaves some out', async () =
   const { id: stopped } = await attacker.deploy(EMIT);
   await attacker.api('POST', '/subscriptions', { emitter_id: source, listener_id: stopped });
   await attacker.api('PUT', `/sources/${stopped}`, { active: false });
-  const hook = (await attacker.api('POST', '/webhooks', { url: `http://127.0.0.1:9/${'x'.repeat(2_000)}` })).body.data;
+  const hook = (await attacker.api('POST', '/webhooks', { url: `http://127.0.0.1:99/${'x'.repeat(2_000)}` })).body.data;
   await attacker.api('POST', '/subscriptions', { emitter_id: source, listener_id: hook.id, event_name: 'unused' });
   await sql`
     insert into webhooks (id, account_id, user_id, url, format, secret)

@@ -35,7 +35,7 @@ async function makeAll(): Promise<Record<string, string>> {
   const [send] = await eventually(async () => (await sends())?.length > 0 && (await sends()));
   const [key] = (await neighbour.api('GET', '/api_keys')).body.data as [{ id: string }];
   const account = await idOf('/connected_accounts', { app: 'stripe', credentials: { api_key: 'sk' } });
-  const [source, webhook] = [await neighbour.deploy(OWNED), await idOf('/webhooks', { url: 'http://127.0.0.1:9/' })];
+  const [source, webhook] = [await neighbour.deploy(OWNED), await idOf('/webhooks', { url: 'http://127.0.0.1:99/' })];
   await neighbour.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
   await neighbour.api('POST', `/sources/${source.id}/run`, { event: { body: 1 } });
   const deliveries = async () => (await neighbour.api('GET', `/webhooks/${webhook.id}/deliveries`)).body?.data;

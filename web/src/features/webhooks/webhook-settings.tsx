@@ -11,6 +11,7 @@ import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Webhook, WholeWebhook } from './webhook-queries.ts';
 import { WebhookPace } from './webhook-pace.tsx';
+import { WebhookProof } from './webhook-proof.tsx';
 import { WebhookRequest } from './webhook-request.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
@@ -23,6 +24,7 @@ export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
       <Details key={base.etag} webhook={base} onSaved={setBase} />
       <WebhookRequest key={webhook.etag} webhook={webhook} />
       <WebhookPace key={`pace ${webhook.etag}`} webhook={webhook} />
+      <WebhookProof key={`proof ${webhook.etag}`} webhook={webhook} />
       <WebhookSecret webhook={webhook} />
       <DeleteWebhook webhook={webhook} />
     </div>
@@ -86,7 +88,7 @@ function Details({ webhook, onSaved }: { webhook: WholeWebhook; onSaved: (webhoo
         />
         <Field
           label="Format"
-          description="Raw sends the event as it was emitted; envelope puts it beside its type and time."
+          description="Raw sends the event as it was emitted; envelope and CloudEvents 1.0 put it beside its type and time."
         >
           {(ids) => (
             <select
@@ -97,6 +99,8 @@ function Details({ webhook, onSaved }: { webhook: WholeWebhook; onSaved: (webhoo
             >
               <option value="raw">raw</option>
               <option value="envelope">envelope</option>
+              <option value="cloudevents">CloudEvents, structured</option>
+              <option value="cloudevents-binary">CloudEvents, binary</option>
             </select>
           )}
         </Field>

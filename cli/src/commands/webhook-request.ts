@@ -1,0 +1,62 @@
+import path from 'node:path';
+import type { OptionSpec } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { readText } from '../props/read-props.ts';
+import { readEvent } from './run.ts';
+
+export const FORMAT_OPTION: OptionSpec = {
+  name: 'format',
+  value: 'format',
+  summary:
+    '`raw`: the event; `envelope`: `{ type, timestamp, data }` around it; `cloudevents`, `cloudevents-binary`: CloudEvents 1.0.',
+  choices: ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'],
+};
+
+/** How requests are made and what they prove themselves with. */
+export const PROOF_OPTIONS: readonly OptionSpec[] = [
+  { name: 'method', value: 'method', summary: 'Default: `POST`.', choices: ['POST', 'PUT'] },
+  {
+    name: 'auth',
+    value: 'file',
+    summary:
+      'JSON of what its requests prove themselves with: `{ "type": "basic" | "bearer" | "oauth2_client_credentials", … }`; `-` reads it from standard input; `none`: nothing. Stored encrypted.',
+    completes: 'files',
+  },
+  {
+    name: 'ca-certificate',
+    value: 'file',
+    summary: 'PEM: whom it trusts, in the place of public authorities; `none`: those.',
+    completes: 'files',
+  },
+  {
+    name: 'client-certificate',
+    value: 'file',
+    summary: 'PEM: its own certificate, for mTLS; `none`: it has none.',
+    completes: 'files',
+  },
+  {
+    name: 'client-key',
+    value: 'file',
+    summary: 'PEM: the key of that. Stored encrypted.',
+    completes: 'files',
+  },
+];
+
+/** As the API takes it; what is undefined is left out of JSON. */
+export async function proofOf(context: CommandContext) {
+  const { input, workDir } = context;
+  const pem = async (option: string) => {
+    const file = input.text(option);
+    if (file === undefined || file === 'none') return file === undefined ? undefined : null;
+    return readText(path.resolve(workDir, file));
+  };
+  const client_certificate = await pem('client-certificate');
+  return {
+    method: input.text('method'),
+    auth: input.text('auth') === 'none' ? null : await readEvent(context, 'auth'),
+    ca_certificate: await pem('ca-certificate'),
+    client_certificate,
+    // They come and go together.
+    client_key: client_certificate === null ? null : await pem('client-key'),
+  };
+}

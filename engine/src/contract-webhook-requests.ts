@@ -1,0 +1,48 @@
+/** What a webhook's body is; see deliveryContent. */
+export const WEBHOOK_FORMATS = ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+export const WEBHOOK_METHODS = ['POST', 'PUT'] as const;
+export type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
+
+export const WEBHOOK_AUTH_TYPES = ['basic', 'bearer', 'oauth2_client_credentials'] as const;
+
+/** What a webhook's requests prove themselves with. It is sealed, and its secrets are never shown. */
+export type WebhookAuth =
+  | { type: 'basic'; username: string; password: string }
+  | { type: 'bearer'; token: string }
+  | {
+      type: 'oauth2_client_credentials';
+      tokenUrl: string;
+      clientId: string;
+      clientSecret: string;
+      scope?: string;
+    };
+
+/** The same without its secrets. */
+export type ShownAuth =
+  | { type: 'basic'; username: string }
+  | { type: 'bearer' }
+  | { type: 'oauth2_client_credentials'; tokenUrl: string; clientId: string; scope?: string };
+
+/** What is no secret of how requests are made; PEM texts. Absent: as by default. */
+export interface RequestOptions {
+  method?: WebhookMethod;
+  /** Trusted in the place of public authorities. */
+  caCertificate?: string;
+  clientCertificate?: string;
+}
+
+/** How a webhook's requests are to be made. Null: as by default. */
+export interface WebhookRequestSettings {
+  method?: WebhookMethod | null;
+  caCertificate?: string | null;
+  /** A certificate and its key come and go together. */
+  clientCertificate?: string | null;
+  clientKey?: string | null;
+  auth?: WebhookAuth | null;
+}
+
+export interface ShownRequest extends RequestOptions {
+  auth?: ShownAuth;
+}
