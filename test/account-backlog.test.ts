@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 
 let hw: Headwater;
 
-// What one test leaves behind is counted for some seconds: each has a node of its own.
+// What one test leaves behind is counted for some seconds: each has an account of its own.
 beforeEach(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterEach(() => hw.stop());
 
@@ -143,8 +143,9 @@ async function webhookAt(url: string, emitterId: string): Promise<string> {
 
 const untilRetried = (count: number) =>
   eventually(async () => {
-    const rows =
-      await hw.sql`select from deliveries where status = 'pending' and leased_by is null and attempt_count > 0`;
+    const rows = await hw.sql`
+      select from deliveries
+      where account_id = ${hw.accountId} and status = 'pending' and leased_by is null and attempt_count > 0`;
     return rows.length === count;
   });
 
@@ -154,7 +155,7 @@ test('deliveries that would wait beyond the limit are not made, and are made aga
   const source = await hw.deploy(component('this.$emit(event.body);'));
   const webhooks = 40;
   for (let n = 0; n < webhooks; n++) await webhookAt(receiver.url, source.id);
-  const deliveries = () => hw.sql`select from deliveries`;
+  const deliveries = () => hw.sql`select from deliveries where account_id = ${hw.accountId}`;
   await post(source.endpoint, '1');
   await untilRetried(webhooks);
   // None of them has its share.

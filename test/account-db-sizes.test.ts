@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { planCommit, type RunCommit } from '../engine/src/events/commit-plan.ts';
 import { eventually } from './support/eventually.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 let hw: Headwater;
 beforeEach(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   await hw.limit({ maxAllDbBytes: MAX });
 });
 afterEach(() => hw.stop());

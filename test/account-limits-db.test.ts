@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 afterEach(() => hw.limit({ maxDbBytes: null, maxDbValueBytes: null }));

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 let server: Headwater;
 let foreignKey: string;
 
 beforeAll(async () => {
-  server = await startHeadwater();
+  server = await sharedHeadwater();
   foreignKey = (await server.admin('POST', '/accounts', { name: 'another' })).data.api_key;
 });
 afterAll(() => server.stop());

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { addLoopbackApp, connect, type OAuthServer, startOAuthServer } from './support/oauth-server.ts';
 import { makeDue } from './support/token-clock.ts';
 
@@ -8,7 +8,7 @@ let headwater: Headwater;
 let provider: OAuthServer;
 
 beforeAll(async () => {
-  headwater = await startHeadwater();
+  headwater = await sharedHeadwater();
   provider = await startOAuthServer({ redirectUri: `${headwater.url}/oauth/callback` });
   await addLoopbackApp(headwater, provider);
 });

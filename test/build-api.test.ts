@@ -1,13 +1,13 @@
 import { LIMITS } from '../shared/src/index.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { type FileServer, startFileServer } from './support/file-server.ts';
 
 let headwater: Headwater;
 let files: FileServer;
 
 beforeAll(async () => {
-  [headwater, files] = await Promise.all([startHeadwater(), startFileServer()]);
+  [headwater, files] = await Promise.all([sharedHeadwater(), startFileServer()]);
 });
 afterAll(async () => {
   await headwater.stop();

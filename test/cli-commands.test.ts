@@ -6,7 +6,7 @@ import { APP_TREE } from './support/component-folder.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
 
-const world = cliWorld();
+const world = cliWorld({ shared: true });
 
 const ACTION = `export default {
   name: "Double", key: "double", version: "0.1.0", type: "action", props: { number: { type: "integer" } },

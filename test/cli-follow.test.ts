@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CliUser, createCliUser, type RunningCli } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
 vi.setConfig({ testTimeout: 90_000 });
@@ -141,7 +141,7 @@ describe('the streams of the server', () => {
   let user: CliUser;
 
   beforeAll(async () => {
-    hw = await startHeadwater();
+    hw = await sharedHeadwater();
     user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey });
   });
   afterAll(async () => {

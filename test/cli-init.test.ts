@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type CliUser, createCliUser } from './support/cli.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
 vi.setConfig({ testTimeout: 90_000 });
@@ -15,7 +15,7 @@ let hw: Headwater;
 let user: CliUser;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(async () => {
   await user?.remove();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { APP_TREE, type ComponentFolder, createComponentFolder } from './support/component-folder.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const SAVING = [
@@ -16,7 +16,7 @@ let headwater: Headwater;
 let folder: ComponentFolder;
 
 beforeAll(async () => {
-  [headwater, folder] = await Promise.all([startHeadwater(), createComponentFolder(APP_TREE)]);
+  [headwater, folder] = await Promise.all([sharedHeadwater(), createComponentFolder(APP_TREE)]);
 });
 
 afterAll(async () => {

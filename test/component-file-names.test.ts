@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FileServer, startFileServer } from './support/file-server.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 /* Files of a component may have the names of what every object has. */
 
@@ -8,7 +8,7 @@ let hw: Headwater;
 let files: FileServer;
 
 beforeAll(async () => {
-  [hw, files] = await Promise.all([startHeadwater(), startFileServer()]);
+  [hw, files] = await Promise.all([sharedHeadwater(), startFileServer()]);
 });
 afterAll(async () => {
   await hw.stop();

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BUILTIN_NAMES } from '../sandbox-runtime/src/guest/builtin-names.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 const PAGE = await readFile(new URL('../docs/components.md', import.meta.url), 'utf8');
 
 let hw: Headwater;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw?.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 interface Shown {
   id: string;
@@ -14,7 +14,7 @@ interface HistoryPage {
 let hw: Headwater;
 let source: DeployedSource;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   source = await hw.deploy(`export default { name: 'Many', version: '1',
     run({ from, to, name }) { for (let n = from; n <= to; n++) this.$emit({ n }, { name }); } };`);
   await run({ from: 1, to: 150 });

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { type DeployedSource, type Headwater, readExample, startHeadwater } from './support/headwater.ts';
+import { type DeployedSource, type Headwater, readExample, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 
 const SECRET = "It's a Secret to Everybody";
@@ -12,7 +12,7 @@ let receiver: Receiver;
 let push: string;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   receiver = await startReceiver();
   push = await readFile(new URL('../examples/fixtures/github-push.json', import.meta.url), 'utf8');
 });

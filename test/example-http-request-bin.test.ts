@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, readExample, startHeadwater } from './support/headwater.ts';
+import { type Headwater, readExample, sharedHeadwater } from './support/headwater.ts';
 
 let hw: Headwater;
 let code: string;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   code = await readExample('http-request-bin.mjs');
 });
 afterAll(() => hw?.stop());

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Headwater, readExample, startHeadwater } from './support/headwater.ts';
+import { type Headwater, readExample, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 
 let hw: Headwater;
@@ -13,7 +13,7 @@ let feed: Receiver;
 let document: string;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   code = await readExample('rss-new-items.mjs');
   rss = await readFixture('feed.xml');
 });

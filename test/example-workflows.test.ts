@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type CliUser, createCliUser } from './support/cli.ts';
 import { untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
 
@@ -17,7 +17,7 @@ let user: CliUser;
 let outside: Receiver;
 
 beforeAll(async () => {
-  [hw, outside] = [await startHeadwater(), await startReceiver()];
+  [hw, outside] = [await sharedHeadwater(), await startReceiver()];
   user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey });
 });
 afterAll(async () => {

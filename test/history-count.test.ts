@@ -6,7 +6,7 @@ import type { Sql } from '../engine/src/store/database.ts';
 import { commitRuns } from '../engine/src/store/commit-runs.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
@@ -15,7 +15,7 @@ let hw: Headwater;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(async () => {
   await hw.stop();

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 
 let node: Headwater;
 beforeAll(async () => {
-  node = await startHeadwater();
+  node = await sharedHeadwater();
 });
 afterAll(() => node.stop());
 

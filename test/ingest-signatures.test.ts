@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 let node: Headwater;
 beforeAll(async () => {
-  node = await startHeadwater();
+  node = await sharedHeadwater();
 });
 afterAll(() => node.stop());
 

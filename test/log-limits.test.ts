@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEventSource } from './support/event-source.ts';
 import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 import { makeWorkflow } from './support/workflow-steps.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   await hw.limit({ maxLogLineBytes: 256, maxLogLinesPerRun: 10 });
 });
 afterAll(() => hw.stop());

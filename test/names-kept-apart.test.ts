@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { action, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 import { makeWorkflow } from './support/workflow-steps.ts';
 
 let node: Headwater;
 beforeAll(async () => {
-  node = await startHeadwater();
+  node = await sharedHeadwater();
 });
 afterAll(() => node.stop());
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 
 let hw: Headwater;
 let guest: Headwater['api'];
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   await hw.limit({ maxRegistryVersions: 50 });
   const { data } = await hw.admin('POST', '/accounts', { name: 'Guest' });
   guest = hw.as(data.api_key);

@@ -4,11 +4,11 @@ import { createSecret, readSecret, signatures } from '../engine/src/delivery/sig
 import { findSignatureFault } from '../engine/src/delivery/verify-signature.ts';
 import { expireSampleRequests, insertSampleRequests } from '../engine/src/store/sample-requests.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 /*
  * Changes of many sources of one account at the same time. What all of them need in the database is locked meanwhile, so that it is seen
@@ -23,7 +23,7 @@ let node: Headwater;
 let ids: string[];
 
 beforeAll(async () => {
-  node = await startHeadwater();
+  node = await sharedHeadwater();
   const { status, data, text } = await node.api('POST', '/components', { component_code: CODE });
   if (status !== 200) throw new Error(text);
   ids = [];

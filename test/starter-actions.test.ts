@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { asSource, readStarter } from './support/starter.ts';
 
@@ -8,7 +8,7 @@ let target: Receiver;
 let storeId: string;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw?.stop());
 beforeEach(async () => {

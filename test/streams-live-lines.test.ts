@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openEventSource, type TestEventSource } from './support/event-source.ts';
 import { eventually } from './support/eventually.ts';
 import { action, readExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 import { insertTriggered } from './support/workflow-rows.ts';
 
@@ -16,7 +16,7 @@ const asked: ServerResponse[] = [];
 const open: TestEventSource[] = [];
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   gate = createServer((_, response) => void asked.push(response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => gate.once('listening', resolve));
   gateUrl = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;

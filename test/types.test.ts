@@ -6,7 +6,7 @@ import type { DedupeStrategy, HookName, HttpEvent, TimerEvent } from '@headwater
 import * as types from '@headwater/types';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildKitForFile } from './support/build-kit.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -29,7 +29,7 @@ let hw: Headwater;
 let page: string;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   page = await readFile(path.join(ROOT, 'docs/typescript.md'), 'utf8');
 });
 afterAll(() => hw?.stop());

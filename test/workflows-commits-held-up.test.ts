@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { blockedBy } from './support/blocked-backends.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
 
@@ -14,7 +14,7 @@ import { insertWorkflow } from './support/workflow-rows.ts';
 let hw: Headwater;
 let neighbourId: string;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   neighbourId = (await hw.admin('POST', '/accounts', { name: 'neighbour' })).data.id as string;
 });
 afterAll(() => hw.stop());

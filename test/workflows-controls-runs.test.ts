@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { WorkflowSettings } from '../engine/src/contract-workflows.ts';
 import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
 import { putSettings } from './support/turn-rows.ts';
@@ -11,7 +11,7 @@ import { insertWorkflow } from './support/workflow-rows.ts';
 let hw: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   receiver = await startReceiver();
 });
 afterAll(async () => {
@@ -145,9 +145,7 @@ it('with concurrency 1 hundreds run in a second, not one a poll', async () => {
   await untilExecutions(hw.sql, id, 1);
   await putSettings(hw.sql, id, { concurrency: 1, throttle: { limit: 0, intervalSeconds: 60 } });
   await Promise.all(Array.from({ length: 300 }, () => post(endpoint, {})));
-  const startedMs = performance.now();
   await putSettings(hw.sql, id, { concurrency: 1 });
-  await eventually(async () => (await queued(id)) === 0, { timeoutMs: 25_000 });
   // On an idle machine it takes less than a second; if the end of one did not start the next, it would take an hour.
-  expect(performance.now() - startedMs).toBeLessThan(25_000);
+  await eventually(async () => (await queued(id)) === 0, { timeoutMs: 25_000 });
 });

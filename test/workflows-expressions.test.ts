@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkExpression } from '../engine/src/workflows/expressions/check-expression.ts';
 import { expressionBudget, findExpressionProblem } from '../engine/src/workflows/expressions/check-value.ts';
 import { LIMITS } from '../shared/src/index.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { echo, makeWorkflow, problemsOf } from './support/workflow-steps.ts';
 
 const check = (expression: string) => checkExpression(expression, ['fetch_user', '$a']);
@@ -167,7 +167,7 @@ describe('a value', () => {
 describe('at deployment', () => {
   let hw: Headwater;
   beforeAll(async () => {
-    hw = await startHeadwater();
+    hw = await sharedHeadwater();
   });
   afterAll(() => hw.stop());
 

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from './support/eventually.ts';
 import { action, letTimePass, readSteps, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 import { insertTriggered, type WorkflowParts } from './support/workflow-rows.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
-  headwater = await startHeadwater();
+  headwater = await sharedHeadwater();
 });
 afterAll(() => headwater.stop());
 

@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { action, readExecutions, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
@@ -9,7 +9,7 @@ import { insertWorkflow } from './support/workflow-rows.ts';
 let hw: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater(), startReceiver()]);
+  [hw, receiver] = await Promise.all([sharedHeadwater(), startReceiver()]);
 });
 afterAll(async () => {
   await hw.stop();

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { action, untilExecutions } from './support/executions.ts';
-import { type Headwater, startHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { startReceiver } from './support/receiver.ts';
 import { post } from './support/server.ts';
 import { insertWorkflow, type StepSource } from './support/workflow-rows.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
-  headwater = await startHeadwater();
+  headwater = await sharedHeadwater();
 });
 afterAll(() => headwater.stop());
 

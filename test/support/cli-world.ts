@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { type CliUser, createCliUser } from './cli.ts';
-import { type Headwater, startHeadwater } from './headwater.ts';
+import { type Headwater, sharedHeadwater, startHeadwater } from './headwater.ts';
 
 /** A source that its users would write: an endpoint, props with and without a value, a run that logs, emits and can fail. */
 export const ORDERS_SOURCE = `export default {
@@ -24,13 +24,13 @@ export interface CliWorld {
   write(name: string, text: string): Promise<void>;
 }
 
-/** A node and a user of it, for one file of tests. Call it once, at the top. */
-export function cliWorld(): CliWorld {
+/** A node and a user of it, for one file of tests. Call it once, at the top; `shared`: an account of the node that files share. */
+export function cliWorld({ shared = false } = {}): CliWorld {
   // Every command is a process of its own: beside other work each takes a second instead of a tenth.
   vi.setConfig({ testTimeout: 90_000 });
   let made: { hw: Headwater; user: CliUser } | undefined;
   beforeAll(async () => {
-    const hw = await startHeadwater();
+    const hw = await (shared ? sharedHeadwater() : startHeadwater());
     made = { hw, user: await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey }) };
   });
   afterAll(async () => {

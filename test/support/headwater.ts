@@ -10,6 +10,7 @@ import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
 import { serveEngine } from './serve-engine.ts';
 import { freePort } from './server.ts';
+import { sharedNode } from './shared-node.ts';
 
 /** An answer of the REST API, whatever its status. */
 interface Answer {
@@ -40,8 +41,10 @@ export interface Headwater {
   deploy(componentCode: string, configuredProps?: Record<string, unknown>): Promise<DeployedSource>;
   /** Resolves with the oldest first once the source has `count` events. */
   untilEvents(sourceId: string, count: number): Promise<StoredEvent[]>;
-  /** Resolves once nothing waits and nothing runs. */
+  /** Resolves once nothing of the account waits and nothing runs. */
   untilIdle(): Promise<void>;
+  /** Another account of the same node, which goes on when that is stopped. */
+  newAccount(): Promise<Headwater>;
   stop(): Promise<void>;
 }
 
@@ -58,7 +61,19 @@ interface StoredEvent {
   metadata: { id: string | null; name: string; summary: string | null; ts: number | null };
 }
 
-/** A whole node in this process, on a database of its own; loopback is allowed, since receivers of tests are there. */
+/** An account of the node that the files of this worker share. It ends with the worker, its database with the run. */
+export async function sharedHeadwater(): Promise<Headwater> {
+  const node = await sharedNode(() => startHeadwater({}, async (url) => url, SHARED_SANDBOX));
+  return node.newAccount();
+}
+
+/** Each file has a tenant of its own: a process is booted for it before it asks, and those of earlier files make room. */
+const SHARED_SANDBOX: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 1, maxProcesses: 8 };
+
+/**
+ * A whole node in this process, on a database of its own. For tests that look at all accounts, or stop, change or measure
+ * the node. Loopback is allowed, since receivers of tests are there.
+ */
 export async function startHeadwater(
   options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> & {
     /** Below which all URLs are, as behind a proxy: `/hw`. Default: none. */
@@ -68,6 +83,8 @@ export async function startHeadwater(
   } = {},
   /** Where the node reaches its database; the test reaches it directly. */
   reach: (databaseUrl: string) => Promise<string> = async (url) => url,
+  // Most tests have one tenant: a process for another would be booted for nothing.
+  sandbox: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 0 },
 ): Promise<Headwater> {
   const database = await createTestDatabase();
   const databaseUrl = await reach(database.url);
@@ -86,26 +103,44 @@ export async function startHeadwater(
     encryptionKey: '5'.repeat(64),
     apiKey,
     egressAllow: ['127.0.0.0/8'],
-    // Most tests have one tenant: a process for another would be booted for nothing.
-    sandbox: { blankProcesses: 0 },
+    sandbox,
     listeningPorts: () => [port],
     publicUrl: url,
     ...networkEnvironment(),
     log,
   });
   const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey, web });
-  const api = createClient(url, apiKey);
   const admin = createClient(url, adminKey);
-  const { accountId } = firstAccount;
-  return {
-    url,
+  const { sql } = database.db;
+  const base = { url, admin, sql, metrics: () => engine.metrics(), as: (key: string) => createClient(url, key) };
+  async function newAccount(): Promise<Headwater> {
+    const { status, data, text } = await admin('POST', '/accounts', { name: 'Tests' });
+    if (status !== 200) throw new Error(`No account: ${text}`);
+    return viewOf({ accountId: data.id, apiKey: data.api_key, stop: () => endTimers(sql, data.id) });
+  }
+  const viewOf = (account: Account) => ({ ...base, ...account, ...actionsOf(base, account), newAccount });
+  return viewOf({
+    accountId: firstAccount.accountId,
     apiKey,
-    accountId,
+    async stop() {
+      engine.streams.end();
+      engine.ingest.endWaits();
+      await server.stop();
+      await engine.stop();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  });
+}
+
+type Account = Pick<Headwater, 'accountId' | 'apiKey' | 'stop'>;
+type Actions = Pick<Headwater, 'api' | 'limit' | 'deploy' | 'untilEvents' | 'untilIdle'>;
+
+function actionsOf({ url, admin, sql }: Pick<Headwater, 'url' | 'admin' | 'sql'>, account: Account): Actions {
+  const { accountId, apiKey } = account;
+  const api = createClient(url, apiKey);
+  return {
     api,
-    admin,
-    metrics: () => engine.metrics(),
-    sql: database.db.sql,
-    as: (key) => createClient(url, key),
     async limit(limits) {
       const { status, text } = await admin('PUT', `/accounts/${accountId}/limits`, limits);
       if (status !== 200) throw new Error(`The limits were not set: ${text}`);
@@ -127,17 +162,15 @@ export async function startHeadwater(
       return events.toReversed();
     },
     async untilIdle() {
-      await eventually(async () => (await database.db.sql`select from invocations`).length === 0);
-    },
-    async stop() {
-      engine.streams.end();
-      engine.ingest.endWaits();
-      await server.stop();
-      await engine.stop();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
+      const open = () => sql`select from invocations where account_id = ${accountId}`;
+      await eventually(async () => (await open()).length === 0);
     },
   };
+}
+
+/** Nothing of the account comes up again by itself while later files run. */
+async function endTimers(sql: Sql, accountId: string): Promise<void> {
+  await sql`delete from timers where account_id = ${accountId}`;
 }
 
 /** As the main file passes it on: how this machine reaches the registry. */
