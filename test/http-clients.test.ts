@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientServer, startClientServer } from './support/client-server.ts';
 import { eventually } from './support/eventually.ts';
-import { type Headwater, sharedHeadwater } from './support/headwater.ts';
+import { type Headwater, startHeadwater } from './support/headwater.ts';
 
 /** Client, its code in http-clients/, and the package with the version that is imported; none: a global of the guest. */
 const CLIENTS: [client: string, file: string, specifier?: string][] = [
@@ -28,7 +28,9 @@ let headwater: Headwater;
 let server: ClientServer;
 
 beforeAll(async () => {
-  [headwater, server] = await Promise.all([sharedHeadwater(), startClientServer()]);
+  [headwater, server] = await Promise.all([startHeadwater(), startClientServer()]);
+  // A client may leave a request open that it has given up, and a run waits for it.
+  await headwater.limit({ httpRunWallMs: 15_000 });
 });
 
 afterAll(async () => {
