@@ -1,5 +1,5 @@
 import { ASK } from '../protocol/isolate-calls.ts';
-import { findSegments, type GeneratedPlace } from '../protocol/find-segments.ts';
+import { findSegments, type GeneratedPlace, type Segment } from '../protocol/find-segments.ts';
 import { readMap, type SourceMap } from '../protocol/source-map.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
@@ -40,14 +40,10 @@ export function mapStacks(bridge: Bridge): void {
     if (unknown.length === 0) return;
     if (known.size + unknown.length > MAX_KNOWN_PLACES) known.clear();
     const current = mapOnce();
-    const none = current === undefined ? BUNDLE : PACKAGES;
     const segments = current === undefined ? [] : findSegments(current.mappings, unknown);
     for (let index = 0; index < unknown.length; index += 1) {
       const { at = '' } = unknown[index] ?? {};
-      const segment = segments[index];
-      const file = segment?.source === undefined ? undefined : current?.sources[segment.source];
-      const isFound = segment !== undefined && file !== undefined;
-      known.set(at, isFound ? `${file}:${segment.line + 1}:${segment.column + 1}` : `${none}${at}`);
+      known.set(at, nameOf(at, segments[index], current));
     }
   }
 
@@ -91,6 +87,12 @@ export function mapStacks(bridge: Bridge): void {
     enumerable: false,
     configurable: true,
   });
+}
+
+function nameOf(at: string, segment: Segment | undefined, map: SourceMap | undefined): string {
+  const file = segment?.source === undefined ? undefined : map?.sources[segment.source];
+  if (segment === undefined || file === undefined) return `${map === undefined ? BUNDLE : PACKAGES}${at}`;
+  return `${file}:${segment.line + 1}:${segment.column + 1}`;
 }
 
 /** Both 0-based, as maps count. `at`: `12:9`, as V8 writes it, from `start` to `end` of the frame. */

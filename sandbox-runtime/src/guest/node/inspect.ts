@@ -1,4 +1,5 @@
 import { GuestHeaders, headerPairs } from '../headers.ts';
+import { groupItems } from './group-items.ts';
 import { types } from './util-types.ts';
 
 export interface InspectOptions {
@@ -34,7 +35,7 @@ export function inspectForLog(value: unknown): string {
   return inspect(value, { maxChars: 64 * 1024 + 1 });
 }
 
-/** `util.inspect`: the layout is that of Node 24, without colours and without grouping of long arrays in columns. */
+/** `util.inspect`: the layout is that of Node 24, without colours. */
 export function inspect(value: unknown, options: InspectOptions | boolean = {}, depth?: number | null): string {
   const given =
     typeof options === 'object' ? options : { showHidden: options, ...(depth === undefined ? {} : { depth }) };
@@ -123,6 +124,8 @@ interface Shape {
   prefix: string;
   braces: [string, string];
   items: string[];
+  /** Of a list, whose items may stand in columns. */
+  list?: ArrayLike<unknown>;
 }
 
 function showObject(value: object, state: State, depth: number): string {
@@ -147,11 +150,16 @@ function describe(value: object, name: string, state: State, depth: number): Sha
   const nested = (item: unknown): string => indented(state, 2, () => show(item, state, depth + 1));
   if (Array.isArray(value)) {
     const prefix = name === 'Array' ? '' : `${name}(${value.length}) `;
-    return { prefix, braces: ['[', ']'], items: [...showItems(value, nested, state), ...members(true)] };
+    return { prefix, braces: ['[', ']'], items: [...showItems(value, nested, state), ...members(true)], list: value };
   }
   if (types.isTypedArray(value)) {
     const items = value as unknown as ArrayLike<unknown>;
-    return { prefix: `${name}(${items.length}) `, braces: ['[', ']'], items: showItems(items, nested, state) };
+    return {
+      prefix: `${name}(${items.length}) `,
+      braces: ['[', ']'],
+      items: showItems(items, nested, state),
+      list: items,
+    };
   }
   if (value instanceof Set) {
     return {
@@ -164,8 +172,14 @@ function describe(value: object, name: string, state: State, depth: number): Sha
     const items = [...value].map(([key, item]) => `${nested(key)} => ${nested(item)}`);
     return { prefix: `${name}(${value.size}) `, braces: ['{', '}'], items: [...items, ...members()] };
   }
-  const web = webMembers(value, state, depth);
-  if (web !== undefined) return { prefix: `${name} `, braces: ['{', '}'], items: web };
+  if (value instanceof ArrayBuffer || value instanceof DataView)
+    return { prefix: `${name} `, braces: ['{', '}'], items: bufferMembers(value, state, nested) };
+  if (value instanceof URLSearchParams) {
+    const items = [...value.entries()].map(([key, item]) => `${quote(key)} => ${nested(item)}`);
+    return { prefix: `${name} `, braces: ['{', '}'], items };
+  }
+  const web = showWeb(value, name, state);
+  if (web !== undefined) return web;
   const base = baseOf(value, name, state);
   const items = members();
   if (base !== undefined) return items.length === 0 ? base : { prefix: `${base} `, braces: ['{', '}'], items };
@@ -174,21 +188,80 @@ function describe(value: object, name: string, state: State, depth: number): Sha
   return { prefix, braces: ['{', '}'], items };
 }
 
+/** Node lays them out as if they stood alone, and indents the result. */
+function showWeb(value: object, name: string, state: State): string | undefined {
+  const { indentation: level, shownDepth } = state;
+  state.indentation = 0;
+  state.shownDepth = 0;
+  try {
+    const items = webMembers(value, state, 0);
+    if (items === undefined) return undefined;
+    const text = `${name} ${join({ prefix: '', braces: ['{', '}'], items }, state, 0)}`;
+    return text.replaceAll('\n', `\n${' '.repeat(level)}`);
+  } finally {
+    state.indentation = level;
+    state.shownDepth = shownDepth;
+  }
+}
+
 /** Members of objects of the web platform, which have none of their own. Undefined for anything else. */
 function webMembers(value: object, state: State, depth: number): string[] | undefined {
   const nested = (item: unknown): string => indented(state, 2, () => show(item, state, depth + 1));
   const pairs = (entries: Iterable<[string, unknown]>): string[] =>
     [...entries].map(([key, item]) => `${IDENTIFIER.test(key) ? key : quote(key)}: ${nested(item)}`);
   try {
-    if (value instanceof GuestHeaders) return pairs(headerPairs(value));
+    if (value instanceof GuestHeaders) return pairs(joinedHeaders(value));
     if (value instanceof FormData) return pairs(value.entries() as Iterable<[string, unknown]>);
-    if (value instanceof URLSearchParams)
-      return [...value.entries()].map(([key, item]) => `${quote(key)} => ${nested(item)}`);
+    const stream = streamMembers(value);
+    if (stream !== undefined) return pairs(stream);
     for (const [Class, names] of webClasses())
       if (value instanceof Class)
         return pairs(names.map((key) => [key, (value as unknown as Record<string, unknown>)[key]]));
   } catch {
     // What only has the prototype of one is shown as any other object.
+  }
+  return undefined;
+}
+
+/** Values of one name stand together. */
+function joinedHeaders(headers: GuestHeaders): [string, string][] {
+  const joined = new Map<string, string>();
+  for (const [name, value] of headerPairs(headers)) {
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return [...joined];
+}
+
+function bufferMembers(value: ArrayBuffer | DataView, state: State, nested: (item: unknown) => string): string[] {
+  if (value instanceof DataView)
+    return [
+      `[byteLength]: ${value.byteLength}`,
+      `[byteOffset]: ${value.byteOffset}`,
+      `[buffer]: ${nested(value.buffer)}`,
+    ];
+  const max = Math.min(state.maxArrayLength ?? Number.POSITIVE_INFINITY, value.byteLength);
+  const hex = [...new Uint8Array(value, 0, max)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+  const rest = value.byteLength - max;
+  const more = rest > 0 ? ` ... ${rest} more byte${rest > 1 ? 's' : ''}` : '';
+  return [`[Uint8Contents]: <${hex}${more}>`, `[byteLength]: ${value.byteLength}`];
+}
+
+/** What streams are made with, of which a part is shown. */
+const STATE = '_state';
+const CONTROLLER = '_readableStreamController';
+const BACKPRESSURE = '_backpressure';
+
+function streamMembers(value: object): [string, unknown][] | undefined {
+  const inside = value as Record<string, unknown>;
+  if (value instanceof ReadableStream) {
+    const supportsBYOB = inside[CONTROLLER] instanceof ReadableByteStreamController;
+    return Object.entries({ locked: value.locked, state: inside[STATE], supportsBYOB });
+  }
+  if (value instanceof WritableStream) return Object.entries({ locked: value.locked, state: inside[STATE] });
+  if (value instanceof TransformStream) {
+    const { readable, writable } = value;
+    return Object.entries({ readable, writable, backpressure: inside[BACKPRESSURE] });
   }
   return undefined;
 }
@@ -223,7 +296,6 @@ function baseOf(value: object, name: string, state: State): string | undefined {
   if (value instanceof RegExp) return value.toString();
   if (value instanceof Promise) return 'Promise { <pending> }';
   if (value instanceof WeakMap || value instanceof WeakSet) return `${name} { <items unknown> }`;
-  if (value instanceof ArrayBuffer) return `ArrayBuffer { byteLength: ${value.byteLength} }`;
   if (types.isBoxedPrimitive(value)) return `[${name}: ${show((value as { valueOf(): unknown }).valueOf(), state, 0)}]`;
   return undefined;
 }
@@ -307,12 +379,18 @@ function indented(state: State, by: number, work: () => string): string {
   return text;
 }
 
+const MAX_UNGROUPED = 6;
+
 /** One line where it fits and nothing in it is deep; else one line for each member. */
-function join({ prefix, braces, items }: Shape, state: State, depth: number): string {
+function join({ prefix, braces, items: given, list }: Shape, state: State, depth: number): string {
   const open = prefix + braces[0];
-  if (items.length === 0) return `${open}${braces[1]}`;
+  if (given.length === 0) return `${open}${braces[1]}`;
   const compact = typeof state.compact === 'number' ? state.compact : state.compact ? 3 : 0;
-  if (compact > 0 && state.shownDepth - depth < compact) {
+  const isLong = compact > 0 && list !== undefined && given.length > MAX_UNGROUPED;
+  const hasRest = (state.maxArrayLength ?? Number.POSITIVE_INFINITY) < given.length;
+  const { breakLength, indentation: level } = state;
+  const items = isLong ? groupItems(given, list, { breakLength, indentation: level, compact, hasRest }) : given;
+  if (compact > 0 && state.shownDepth - depth < compact && items.length === given.length) {
     const start = items.length + state.indentation + open.length + 10;
     const length = items.reduce((sum, item) => sum + item.length, items.length + start);
     if (length <= state.breakLength && !items.some((item) => item.includes('\n')) && !open.includes('\n'))
