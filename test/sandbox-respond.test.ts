@@ -14,6 +14,24 @@ async function respond(
   return { ...response, body: Buffer.from(response.body).toString('latin1') };
 }
 
+test('what JSON has nothing of is told, and not sent as {}', async () => {
+  const body = (text: string) => respond(`this.http.respond({ status: 200, body: ${text} })`);
+  for (const iterator of ['(function* () { yield 1; })()', 'new Map([[1, 2]]).entries()', '[1].values().map((x) => x)'])
+    expect(await body(iterator)).toContain('cannot be a Iterator, which has no JSON: spread it into a list');
+  expect(await body('(async function* () { yield "a"; yield "b"; })()')).toMatchObject({ body: 'ab' });
+  expect(await body('Object.create({ inherited: 1 })')).toMatchObject({ body: '{}' });
+});
+
+test('headers may be pairs, as fetch takes them; anything else in their place is told', async () => {
+  const headers = (text: string) => respond(`this.http.respond({ status: 200, headers: ${text} })`);
+  const both = { 'x-a': '1', 'x-b': '2' };
+  expect(await headers(`[['x-a', '1'], ['x-b', 2]]`)).toMatchObject({ headers: both });
+  expect(await headers(`new Map([['x-a', '1'], ['x-b', 2]])`)).toMatchObject({ headers: both });
+  expect(await headers(`new Headers([['x-a', '1'], ['x-b', '2']])`)).toMatchObject({ headers: both });
+  for (const wrong of [`['x-a: 1']`, `[['x-a']]`, `[[1, 2]]`, `new Set(['x-a'])`])
+    expect(await headers(wrong)).toContain('headers must be an object, or pairs such as ["x-name", "value"]');
+});
+
 test('an object is JSON, text is text, bytes are bytes, nothing is nothing', async () => {
   expect(await respond(`await this.http.respond({ status: 200, body: { a: [1] } })`)).toEqual({
     status: 200,

@@ -3,7 +3,7 @@ import { POST } from '../protocol/isolate-calls.ts';
 import type { Bridge } from './bridge.ts';
 import { consumeBody, readBody as readFetchBody, type ReadBody } from './body.ts';
 import { checkedHead } from './checked-head.ts';
-import { stringifyJson, toText } from './intrinsics.ts';
+import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { exact, utf8LengthUpTo } from './utf8.ts';
@@ -116,8 +116,7 @@ function readHeaders(headers: unknown): [string, string][] {
   if (headers === undefined || headers === null) return [];
   if (typeof headers !== 'object') throw new TypeError(`respond: headers must be an object, not ${typeof headers}`);
   const pairs: [string, string][] = [];
-  const entries = headers instanceof Headers ? [...headers.entries()] : Object.entries(headers);
-  for (const [name, value] of entries as [string, unknown][]) {
+  for (const [name, value] of headerEntries(headers)) {
     if (!HEADER_NAME.test(name)) throw new TypeError(`respond: '${name.slice(0, 100)}' is not a valid header name`);
     for (const text of valuesOf(name, value)) {
       if (LINE_BREAKS.test(text)) throw new TypeError(`respond: the value of header '${name}' contains a line break`);
@@ -127,6 +126,15 @@ function readHeaders(headers: unknown): [string, string][] {
     }
   }
   return pairs;
+}
+
+/** Also of a list of pairs or a Map, as `fetch` takes them. */
+function headerEntries(headers: object): [string, unknown][] {
+  if (!(Symbol.iterator in headers)) return Object.entries(headers);
+  return [...(headers as Iterable<unknown>)].map((pair) => {
+    if (Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string') return [pair[0], pair[1] as unknown];
+    throw new TypeError('respond: headers must be an object, or pairs such as ["x-name", "value"]');
+  });
 }
 
 /** A list is one line, but for cookies: their values may have commas, so each has a line of its own. */
@@ -179,6 +187,16 @@ export function isData(body: unknown): boolean {
   );
 }
 
+const { isPrototypeOf } = Object.prototype;
+/** Of generators, and of what Map and Set are gone through with. */
+const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([].values())) as object;
+
+const INSTEAD: Record<string, string> = {
+  Iterator: ': spread it into a list',
+  Promise: ': await it',
+  Response: ': give its body',
+};
+
 const WITHOUT_JSON = [
   'Map',
   'Set',
@@ -195,6 +213,7 @@ const WITHOUT_JSON = [
 export function withoutJson(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Error && typeof (value as { toJSON?: unknown }).toJSON !== 'function') return 'Error';
+  if (applyFunction(isPrototypeOf, IteratorPrototype, [value])) return 'Iterator';
   const global = globalThis as unknown as Record<string, unknown>;
   return WITHOUT_JSON.find((name) => {
     const Class = global[name];
@@ -205,7 +224,7 @@ export function withoutJson(value: unknown): string | undefined {
 function refuseEmptyJson(body: unknown): void {
   const name = withoutJson(body);
   if (name === undefined) return;
-  const instead = name === 'Promise' ? ': await it' : name === 'Response' ? ': give its body' : '';
+  const instead = INSTEAD[name] ?? '';
   throw new TypeError(`respond: the body cannot be a ${name}, which has no JSON${instead}`);
 }
 
