@@ -240,6 +240,52 @@ test('timeouts narrow a webhook to one attempt at a time and shed what it held; 
   expect(lanes.next()).toBeUndefined();
 });
 
+test('lanes that are slow have half of their tenant’s attempts together, the others the rest', () => {
+  const limits = { maxPerLane: 4, maxPerTenant: () => 8, maxHeldPerLane: 100, maxPerTurn: () => 1_000 };
+  const lanes = createLanes(limits, webhookOf);
+  const push = (hook: string, count: number) => {
+    for (let i = 0; i < count; i++) lanes.push(delivery('o', hook, `${hook}-${i}`));
+  };
+  const start = () => {
+    const started: DueDelivery[] = [];
+    for (let next = lanes.next(); next !== undefined; next = lanes.next()) started.push(next);
+    return started;
+  };
+  for (const hook of ['a', 'b', 'c']) push(hook, 20);
+  const first = start();
+  expect(first).toHaveLength(8);
+  for (const ended of first) lanes.done(ended, 'slow');
+  // All are slow: four, of eight.
+  const slow = start();
+  expect(slow).toHaveLength(4);
+  push('quick', 6);
+  expect(start().map(webhookOf)).toEqual(['quick', 'quick', 'quick', 'quick']);
+  // One that answers in time is slow no more.
+  lanes.done(slow[0]!, 'answered');
+  expect(start().map(webhookOf)).toEqual([slow[0]!.webhookId]);
+  for (const ended of slow.slice(1)) lanes.done(ended, 'slow');
+  expect(start().length).toBeGreaterThan(0);
+});
+
+test('a webhook whose receiver is slow leaves room for its account’s others', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = { delayMs: 60_000 };
+  const who = await world.account();
+  const [slow, other] = [
+    await world.webhook(who, { url: receiver.url }),
+    await world.webhook(who, { url: receiver.url }),
+  ];
+  const deliverer = world.deliverer({ node: 'node_share', limits: { drainMs: 10 } });
+  const roomOf = (webhookId: string) => deliverer.capacity({ accountId: who.accountId, webhookId });
+  // As its lane does while there is a backlog.
+  for (let turns = 0; turns < 20 && roomOf(slow.id) > 0; turns++)
+    deliverer.take(await world.emit(slow, who, Math.min(200, roomOf(slow.id)), 'node_share'));
+  expect(roomOf(slow.id)).toBe(0);
+  expect(roomOf(other.id)).toBeGreaterThan(LIMITS.maxHeldDeliveries / 10);
+  await deliverer.stop();
+  await receiver.stop();
+});
+
 test('a tenant whose receivers hang does not hold up another tenant', async () => {
   const hanging = createServer(() => undefined);
   await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
@@ -276,7 +322,7 @@ test('a node holds no more than its bounds, in number and in bytes', async () =>
   const limits = { maxHeld: 12, maxHeldPerWebhook: 6, maxHeldBytes: 1_000, drainMs: 10 };
   const deliverer = world.deliverer({ node: 'node_b', limits });
   const place = { accountId: who.accountId, webhookId: webhook.id };
-  expect([deliverer.capacity(), deliverer.capacity(place)]).toEqual([12, 6]);
+  expect([deliverer.capacity(), deliverer.capacity(place)]).toEqual([12, 3]);
   deliverer.take(await world.emit(webhook, who, 8, 'node_b'));
   await expect.poll(() => [deliverer.capacity(), deliverer.capacity(place)]).toEqual([6, 0]);
   await eventually(async () => (await world.rows(webhook.id)).filter((row) => row.leased_by === null).length === 2);
@@ -293,7 +339,7 @@ test('a tenant with a full backlog for many webhooks leaves another as much room
   const [busy, quiet] = [await world.account(), await world.account()];
   const limits = { maxHeld: 40, maxHeldPerWebhook: 15, maxHeldBytes: 100_000, drainMs: 10 };
   const deliverer = world.deliverer({ node: 'node_c', limits });
-  for (let hooks = 0; hooks < 4; hooks++) {
+  for (let hooks = 0; hooks < 6; hooks++) {
     const webhook = await world.webhook(busy, { url: receiver.url });
     const room = deliverer.capacity({ accountId: busy.accountId, webhookId: webhook.id });
     if (room > 0) deliverer.take(await world.emit(webhook, busy, room, 'node_c'));
@@ -302,7 +348,7 @@ test('a tenant with a full backlog for many webhooks leaves another as much room
   expect(deliverer.capacity({ accountId: busy.accountId, webhookId: another.id })).toBe(0);
   expect(deliverer.capacity()).toBe(20);
   const own = await world.webhook(quiet, { url: receiver.url });
-  expect(deliverer.capacity({ accountId: quiet.accountId, webhookId: own.id })).toBe(10);
+  expect(deliverer.capacity({ accountId: quiet.accountId, webhookId: own.id })).toBe(5);
   await deliverer.stop();
   await receiver.stop();
 });

@@ -67,7 +67,22 @@ test.each([
   [429, new Date(nowMs - 90_000).toUTCString(), 5],
 ])('a %i with Retry-After %j is followed after %i s', (statusCode, retryAfter, seconds) => {
   const decision = createRetryPolicy({ random: half })({ number: 1, statusCode, retryAfter, endedAtMs: nowMs });
-  expect(decision).toEqual({ kind: 'retry', atMs: nowMs + seconds * 1_000 });
+  expect(decision).toMatchObject({ kind: 'retry', atMs: nowMs + seconds * 1_000 });
+});
+
+test.each([
+  [429, '120', 120],
+  [503, new Date(nowMs + 90_000).toUTCString(), 90],
+  [429, '1', 1],
+  [429, '999999999', 36_000],
+  [500, '120', undefined],
+  [429, 'soon', undefined],
+  [429, new Date(nowMs - 90_000).toUTCString(), undefined],
+])('a %i with Retry-After %j puts its receiver off by %s seconds', (statusCode, retryAfter, seconds) => {
+  const decide = createRetryPolicy({ random: half });
+  const until = seconds === undefined ? undefined : nowMs + seconds * 1_000;
+  for (const number of [1, 100])
+    expect(decide({ number, statusCode, retryAfter, endedAtMs: nowMs }).putOffUntilMs).toBe(until);
 });
 
 test('a delivery without an answer is tried again', () => {

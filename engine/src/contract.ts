@@ -137,6 +137,8 @@ export interface WebhookRecord {
   drainSince?: Date;
   /** How much of that is sent a second. Undefined: as fast as it goes. */
   drainPerSecond?: number;
+  /** Its receiver has asked for nothing before, with a 429 or 503. */
+  putOffUntil?: Date;
   /** Grows with each change. */
   revision: number;
   createdAt: Date;

@@ -51,6 +51,7 @@ export const webhookSummarySchema = z
       .nullable()
       .openapi({ description: 'The wait after the first, second, … failed attempt. Null: as the server does it.' }),
     timeout_seconds: z.int().nullable().openapi({ description: 'For one attempt. Null: as the server does it.' }),
+    put_off_until: secondsField('`Retry-After` of a 429 or 503: nothing is sent before.').nullable(),
     disable_after_hours: z.int().nullable().openapi({
       description: 'How long it may fail before it is disabled. 0: for ever. Null: as the server does it.',
     }),
@@ -101,6 +102,7 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     draining_since: webhook.drainSince === undefined ? null : epochSeconds(webhook.drainSince),
     retry_schedule_seconds: webhook.retryScheduleSeconds ?? null,
     timeout_seconds: webhook.timeoutSeconds ?? null,
+    put_off_until: webhook.putOffUntil === undefined ? null : epochSeconds(webhook.putOffUntil),
     disable_after_hours: webhook.disableAfterHours ?? null,
     ordering: webhook.ordering,
     ordering_key: webhook.orderingKey ?? null,

@@ -279,7 +279,10 @@ function endWithout(begun: Begun, { timedOut, ...failure }: Failure, times?: Exc
   return { kind: 'made', result: { ...base, ...decide(begun, attempt) }, timedOut };
 }
 
-type Decision = { attempt: DeliveryAttempt } & ({ status: 'failed' } | { status: 'pending'; nextAttemptAtMs: number });
+type Decision = { attempt: DeliveryAttempt; putOffUntilMs?: number } & (
+  | { status: 'failed' }
+  | { status: 'pending'; nextAttemptAtMs: number }
+);
 
 function decide({ context, delivery }: Begun, attempt: DeliveryAttempt, retryAfter?: string): Decision {
   const scheduleSeconds = delivery.settings?.retryScheduleSeconds;
@@ -290,10 +293,12 @@ function decide({ context, delivery }: Begun, attempt: DeliveryAttempt, retryAft
     ...(scheduleSeconds === undefined ? {} : { scheduleSeconds }),
     endedAtMs: Date.now(),
   });
-  if (decision.kind === 'give-up' || delivery.isTest) return { attempt, status: 'failed' };
+  const { putOffUntilMs } = decision;
+  const putOff = putOffUntilMs === undefined ? {} : { putOffUntilMs };
+  if (decision.kind === 'give-up' || delivery.isTest) return { attempt, ...putOff, status: 'failed' };
   const nextAttemptAtMs = decision.atMs;
   attempt.next_attempt_at = new Date(nextAttemptAtMs).toISOString();
-  return { attempt, status: 'pending', nextAttemptAtMs };
+  return { attempt, ...putOff, status: 'pending', nextAttemptAtMs };
 }
 
 function headerOf(raw: readonly (Buffer | string)[], name: string): string | undefined {

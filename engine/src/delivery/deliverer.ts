@@ -74,7 +74,8 @@ interface DelivererStats {
 export interface Deliverer {
   /**
    * How many more deliveries this node should lease: of all tenants, of one, or of one webhook. A tenant may hold as much as is still
-   * free for others, so that the backlog of one never leaves another without room, and no more than may begin soon. 0 while stopping.
+   * free for others, and of that a webhook as much as is still free for its tenant's others, so that the backlog of one never leaves
+   * another without room; and no more than may begin soon. 0 while stopping.
    */
   capacity(of?: DeliveriesOf): number;
   /** Which changes of webhooks this node has heard of: asked before deliveries are read that are to be taken. */
@@ -194,7 +195,10 @@ class NodeDeliverer implements Deliverer {
     const half = Math.max(0, Math.floor((free - own.count) / 2));
     // What may not begin soon would only wait here, where it takes room from others.
     const most = Math.min(half, this.#sender.soon(of.accountId));
-    return of.webhookId === undefined ? most : Math.min(most, this.#sender.room(of.webhookId));
+    if (of.webhookId === undefined) return most;
+    // The same within the tenant: the backlog of one webhook leaves room for its others.
+    const share = Math.max(0, Math.ceil((half - this.#sender.held(of.webhookId)) / 2));
+    return Math.min(most, share, this.#sender.room(of.webhookId));
   }
 
   heard(): number {

@@ -26,14 +26,16 @@ interface FailedAttempt {
   scheduleSeconds?: readonly number[];
 }
 
-type RetryDecision = { kind: 'retry'; atMs: number } | { kind: 'give-up' };
+/** `putOffUntilMs`: the receiver asked to be sent nothing before. */
+type RetryDecision = ({ kind: 'retry'; atMs: number } | { kind: 'give-up' }) & { putOffUntilMs?: number };
 
 /**
  * Decides after a failed attempt:
  * - every failure is tried again, a refused address as well: DNS answers change, and so does what the operator allows;
  * - except `410 Gone`, by which the receiver says that it wants this no more: the delivery has failed, and its webhook is
  *   disabled (webhook-health.ts), which loses nothing: what comes later is held;
- * - `Retry-After` of 429 and 503 (seconds or a date) puts the next attempt off, up to maxRetryAfterSeconds. It never brings
+ * - `Retry-After` of 429 and 503 (seconds or a date) puts the next attempt off, and all others of the webhook, up to
+ *   maxRetryAfterSeconds. It never brings
  *   one forward: each attempt uses up one of few.
  */
 export type RetryPolicy = (attempt: FailedAttempt) => RetryDecision;
@@ -56,13 +58,12 @@ export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
   return (attempt) => {
     const { scheduleSeconds, number } = attempt;
     const waitMs = (scheduleSeconds?.map((seconds) => seconds * 1_000) ?? waitsMs)[number - 1];
-    if (waitMs === undefined || attempt.statusCode === GONE) return { kind: 'give-up' };
-    const jitteredMs = waitMs * (1 + jitter * (2 * random() - 1));
     const asked = HEEDED.has(attempt.statusCode ?? 0) ? readRetryAfter(attempt.retryAfter, attempt.endedAtMs) : 0;
-    return {
-      kind: 'retry',
-      atMs: Math.round(attempt.endedAtMs + Math.max(jitteredMs, Math.min(asked, maxRetryAfterMs))),
-    };
+    const heededMs = Math.min(asked, maxRetryAfterMs);
+    const putOff = heededMs > 0 ? { putOffUntilMs: Math.round(attempt.endedAtMs + heededMs) } : {};
+    if (waitMs === undefined || attempt.statusCode === GONE) return { kind: 'give-up', ...putOff };
+    const jitteredMs = waitMs * (1 + jitter * (2 * random() - 1));
+    return { kind: 'retry', atMs: Math.round(attempt.endedAtMs + Math.max(jitteredMs, heededMs)), ...putOff };
   };
 }
 

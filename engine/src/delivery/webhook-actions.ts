@@ -5,6 +5,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import type { Database } from '../store/database.ts';
 import { retryPending } from '../store/retry-pending.ts';
 import { notifyWebhookChanged } from '../store/notify-changed.ts';
+import { takeBackPutOff } from '../store/put-off-webhooks.ts';
 import { rotateWebhookSecret } from '../store/rotate-webhook-secret.ts';
 import type { EndDeliveries } from './end-deliveries.ts';
 import { createSecret } from './sign.ts';
@@ -33,7 +34,10 @@ export function createWebhookActions(
   return {
     async retryNow(who, id, { ids }) {
       const { active } = await findWebhook(db, who, id);
-      if (active) return retryPending(db.sql, who.accountId, id, ids);
+      if (active) {
+        await takeBackPutOff(db.sql, who.accountId, id);
+        return retryPending(db.sql, who.accountId, id, ids);
+      }
       throw new HeadwaterError('CONFLICT', `Webhook ${id} is stopped; set active to true to deliver to it`);
     },
     async discard(who, id) {

@@ -27,6 +27,11 @@ function openHeaders(sealer: Sealer, { accountId, requestHeaders }: WebhookRow):
   return Object.fromEntries(JSON.parse(sealer.open(accountId, requestHeaders)) as [string, string][]);
 }
 
+function putOffOf({ pacedUntil, drainBefore, ratePerSecond }: WebhookRow): Pick<WebhookRecord, 'putOffUntil'> {
+  const isPace = drainBefore !== null || ratePerSecond !== null;
+  return isPace || pacedUntil === null || pacedUntil.getTime() <= Date.now() ? {} : { putOffUntil: pacedUntil };
+}
+
 export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
   return {
     id: row.id,
@@ -53,6 +58,7 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     active: row.active,
     ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),
     ...(row.drainPerSecond === null ? {} : { drainPerSecond: row.drainPerSecond }),
+    ...putOffOf(row),
     revision: row.revision,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

@@ -13,7 +13,8 @@ export interface LaneLimits {
  * one, round its lanes, so that neither a busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
  *
  * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with waiting. So each timeout
- * halves the lane's window, down to one attempt at a time, and each answer, whatever its status, widens it by one.
+ * halves the lane's window, down to one attempt at a time, and each answer, whatever its status, widens it by one. Answers that are slow
+ * leave the window as it is; but lanes whose last attempt was slow have at most half of their tenant's attempts together.
  */
 export interface Lanes<T> {
   push(item: T): void;
@@ -24,7 +25,9 @@ export interface Lanes<T> {
   /** Of all tenants that have begun something, or of this one. */
   newTurn(tenantId?: string): void;
   /** Answers what the lane, its window smaller now, should not hold any longer; it has left the lane. */
-  done(item: T, outcome: 'answered' | 'timeout'): T[];
+  done(item: T, outcome: 'answered' | 'slow' | 'timeout'): T[];
+  /** How many of this lane are held, waiting or in flight. */
+  held(laneId: string): number;
   /** How many more of this lane may be held. Never negative. */
   room(laneId: string): number;
   /** Of all tenants, or of this one. */
@@ -38,6 +41,8 @@ interface Lane<T> {
   waiting: T[];
   inFlight: number;
   window: number;
+  /** Its last attempt that has ended. */
+  isSlow: boolean;
 }
 
 interface Tenant<T> {
@@ -45,6 +50,10 @@ interface Tenant<T> {
   lanes: number;
   waiting: number;
   inFlight: number;
+  /** Of lanes that are slow. */
+  slowInFlight: number;
+  /** Slow lanes that have something to send, and wait for another slow one. */
+  behindSlow: Set<Lane<T>>;
   /** In this turn. */
   started: number;
   /** Lanes that have something to send and room in their window, in turn. */
@@ -57,7 +66,16 @@ const ROUNDS_HELD = 4;
 /** Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-const newTenant = (id: string) => ({ id, lanes: 0, waiting: 0, inFlight: 0, started: 0, ready: new Set<never>() });
+const newTenant = (id: string) => ({
+  id,
+  lanes: 0,
+  waiting: 0,
+  inFlight: 0,
+  slowInFlight: 0,
+  started: 0,
+  ready: new Set<never>(),
+  behindSlow: new Set<never>(),
+});
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
 /** `laneIdOf`: unique among all tenants. `began`: called for what `next` answers, before the limits are asked what may follow it. */
@@ -97,11 +115,17 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   next(): T | undefined {
     const [tenant] = this.#readyTenants;
     const [lane] = tenant?.ready ?? [];
+    // Slow ones that were ready when there was room for them.
+    if (lane !== undefined && lane.isSlow && lane.tenant.slowInFlight >= this.#maxSlow(lane.tenant)) {
+      this.#settle(lane);
+      return this.next();
+    }
     const item = lane?.waiting.shift();
     if (lane === undefined || item === undefined) return undefined;
     this.#waits(lane, -1);
     lane.inFlight++;
     lane.tenant.inFlight++;
+    if (lane.isSlow) lane.tenant.slowInFlight++;
     lane.tenant.started++;
     this.#startedTenants.add(lane.tenant);
     this.#began(item);
@@ -127,15 +151,20 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     this.#startedTenants.clear();
   }
 
-  done(item: T, outcome: 'answered' | 'timeout'): T[] {
+  done(item: T, outcome: 'answered' | 'slow' | 'timeout'): T[] {
     const lane = this.#laneOf(item);
     const { maxPerLane } = this.#limits;
+    if (lane.isSlow) lane.tenant.slowInFlight -= lane.inFlight;
     lane.inFlight--;
     lane.tenant.inFlight--;
+    lane.isSlow = outcome !== 'answered';
+    if (lane.isSlow) lane.tenant.slowInFlight += lane.inFlight;
     lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
     this.#waits(lane, -shed.length);
     this.#settle(lane);
+    const [next] = lane.tenant.behindSlow;
+    if (next !== undefined) this.#settle(next);
     this.#forget(this.#laneIdOf(item), lane);
     return shed;
   }
@@ -144,6 +173,11 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const lane = this.#lanes.get(laneId);
     if (lane === undefined) return this.#limits.maxHeldPerLane;
     return Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
+  }
+
+  held(laneId: string): number {
+    const lane = this.#lanes.get(laneId);
+    return lane === undefined ? 0 : lane.waiting.length + lane.inFlight;
   }
 
   waiting(tenantId?: string): number {
@@ -174,7 +208,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const tenant: Tenant<T> = this.#tenants.get(id) ?? newTenant(id);
     this.#tenants.set(id, tenant);
     tenant.lanes++;
-    const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane };
+    const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane, isSlow: false };
     this.#lanes.set(laneId, lane);
     return lane;
   }
@@ -183,7 +217,11 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #settle(lane: Lane<T>): void {
     const { tenant } = lane;
     tenant.ready.delete(lane);
-    if (lane.waiting.length > 0 && lane.inFlight < lane.window) tenant.ready.add(lane);
+    tenant.behindSlow.delete(lane);
+    if (lane.waiting.length > 0 && lane.inFlight < lane.window) {
+      const isBehind = lane.isSlow && tenant.slowInFlight >= this.#maxSlow(tenant);
+      (isBehind ? tenant.behindSlow : tenant.ready).add(lane);
+    }
     this.#settleTenant(tenant);
   }
 
@@ -193,6 +231,10 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const maxPerTurn = this.#limits.maxPerTurn(tenant.id);
     if (tenant.started < maxPerTurn) this.#readyTenants.add(tenant);
     else if (maxPerTurn > 0) this.#isTurnOver = true;
+  }
+
+  #maxSlow({ id }: Tenant<T>): number {
+    return Math.max(1, Math.floor(this.#limits.maxPerTenant(id) / 2));
   }
 
   #maxHeld(lane: Lane<T>): number {

@@ -35,11 +35,16 @@ export interface SenderOptions<T, R> {
   onShed: (items: readonly T[]) => void;
 }
 
+/** A receiver that takes as long keeps its attempts' places from others. */
+const SLOW_MS = 1_000;
+
 /** Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes. Holds all in memory. */
 export interface Sender<T> {
   push(items: readonly T[]): void;
   /** How many more of this lane would not be shed at once. */
   room(laneId: string): number;
+  /** How many of this lane it has, waiting or in flight. */
+  held(laneId: string): number;
   /** How many more of the tenant would begin soon, as far as its share a second goes. 0 while that is not known. */
   soon(tenantId: string): number;
   waiting(): number;
@@ -77,10 +82,12 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
 
   async function start(item: T): Promise<void> {
     const attempt = options.attempt(item);
+    const beganMs = performance.now();
     attempts.add(attempt);
     const end = await attempt.done;
     attempts.delete(attempt);
-    const shed = lanes.done(item, end.kind === 'made' && end.timedOut ? 'timeout' : 'answered');
+    const answered = performance.now() - beganMs > SLOW_MS ? 'slow' : 'answered';
+    const shed = lanes.done(item, end.kind === 'made' && end.timedOut ? 'timeout' : answered);
     if (shed.length > 0) onShed(shed);
     startWhatMayStart();
     onEnd(item, end);
@@ -106,6 +113,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       startWhatMayStart();
     },
     room: (laneId) => lanes.room(laneId),
+    held: (laneId) => lanes.held(laneId),
     soon: (tenantId) => Math.max(0, starts.soon(tenantId) - lanes.waiting(tenantId)),
     waiting: () => lanes.waiting(),
     inFlight: () => attempts.size,

@@ -21,7 +21,7 @@ interface Pace {
 }
 
 /**
- * `claimDeliveries` for a webhook that drains, or has a rate, a bound of what is in flight, or an order.
+ * `claimDeliveries` for a webhook that drains, is put off by its receiver, or has a rate, a bound of what is in flight, or an order.
  * The row of the webhook is locked, so each holds over all nodes. Where an attempt has to end before the
  * next one begins, its record adds the lane. A drain has ended when nothing more is due.
  */
@@ -95,10 +95,14 @@ async function keysInFlight(tx: Transaction, webhookId: string): Promise<(string
 
 /** How many may be taken now; where there is none, when one may. */
 function allowance({ perSecond, ...pace }: Pace, limit: number): { most: number; nextMs: number } {
-  if (perSecond === null) return { most: limit, nextMs: pace.now_ms };
+  if (perSecond === null) {
+    // Put off by its receiver.
+    const untilMs = pace.paced_until_ms ?? pace.now_ms;
+    return { most: untilMs > pace.now_ms ? 0 : limit, nextMs: untilMs };
+  }
   const eachMs = 1_000 / perSecond;
   const fromMs = fullAt({ perSecond, ...pace });
-  const most = Math.min(limit, Math.floor((pace.now_ms - fromMs) / eachMs + ROUNDING));
+  const most = Math.min(limit, Math.max(0, Math.floor((pace.now_ms - fromMs) / eachMs + ROUNDING)));
   return { most, nextMs: fromMs + eachMs };
 }
 
@@ -124,7 +128,7 @@ async function record(
 ): Promise<void> {
   if (pacedUntilMs === null && !isOver) return;
   await tx`
-    update webhooks set paced_until = to_timestamp(${pacedUntilMs}::float8 / 1000)
+    update webhooks set paced_until = coalesce(to_timestamp(${pacedUntilMs}::float8 / 1000), paced_until)
       ${isOver ? tx`, drain_before = null, drain_per_second = null` : tx``}
     where id = ${webhookId}`;
 }

@@ -28,9 +28,12 @@ export interface Receiver {
   settings?: ReceiverSettings;
 }
 
+/** Its receiver has asked to be sent nothing for now. While it drains, that is the pace of what it held. */
+const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null and w.paced_until > now(), false)`;
+
 /** Whether no delivery of the webhook `w` is sent but through its lane. */
 export const isGoverned = (sql: Sql | Transaction) =>
-  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null)`;
+  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null or ${isPutOff(sql)})`;
 
 /** All that an attempt needs to know of the webhook `w`. */
 export const receiverColumns = (sql: Sql | Transaction) => sql`

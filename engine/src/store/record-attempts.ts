@@ -3,6 +3,7 @@ import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries
 import type { Sql, Transaction } from './database.ts';
 import { deliverLane, retryLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.ts';
+import { putOffWebhooks } from './put-off-webhooks.ts';
 import { type HealthSigns, noteHealth } from './webhook-health.ts';
 import { type AttemptEnd, recordWithRetries } from './record-with-retries.ts';
 
@@ -21,6 +22,8 @@ export type AttemptResult = {
   wasFailing?: true;
   /** Its end may let another of its webhook begin. */
   wakesLane?: true;
+  /** Its receiver asked to be sent nothing before. */
+  putOffUntilMs?: number;
 } & AttemptEnd;
 
 /**
@@ -45,17 +48,27 @@ const isSign = ({ status, wasFailing, wakesLane }: AttemptResult) =>
 async function noteAll(tx: Transaction, recorded: readonly AttemptResult[]): Promise<void> {
   const woken = recorded.filter(({ wakesLane }) => wakesLane);
   const signs = signsOf(recorded);
+  const putOff = untilsOf(recorded);
   // All that is locked at once, or two records could wait for each other.
-  if (woken.length > 0) {
+  if (woken.length > 0 || putOff.size > 0) {
     const ids = woken.map(({ webhookId }) => webhookId);
-    await lockWebhooks(tx, [...ids, ...signs.failing, ...signs.gone, ...signs.recovered]);
+    await lockWebhooks(tx, [...ids, ...putOff.keys(), ...signs.failing, ...signs.gone, ...signs.recovered]);
   }
   if (recorded.some((result) => result.status !== 'delivered' || result.wasFailing)) await noteHealth(tx, signs);
+  if (putOff.size > 0) await putOffWebhooks(tx, putOff);
   if (woken.length === 0) return;
   await releaseNext(
     tx,
     woken.map(({ webhookId, deliveryId: id }) => ({ webhookId, id })),
   );
+}
+
+/** By webhook, the latest. */
+function untilsOf(results: readonly AttemptResult[]): Map<string, number> {
+  const untils = new Map<string, number>();
+  for (const { webhookId, putOffUntilMs = 0 } of results)
+    if (putOffUntilMs > (untils.get(webhookId) ?? 0)) untils.set(webhookId, putOffUntilMs);
+  return untils;
 }
 
 /** A webhook of which one attempt has succeeded does not fail. */
