@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type KeyboardEvent, type SubmitEvent, useMemo, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { writeExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
@@ -12,8 +13,15 @@ import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { useEmitterNames } from '../events/emitter-names.ts';
+import { searchQuery } from '../events/event-queries.ts';
+import type { LiveEvent } from '../events/use-live-events.ts';
 import { type Span, timeRange, type TraceRow, traceRows } from './trace-rows.ts';
+
+const NEWEST = 20;
+const PREVIEW_CHARS = 200;
 
 /** Asks for an id, and goes to its trace. */
 export function TraceSearch() {
@@ -38,7 +46,49 @@ export function TraceSearch() {
           Show trace
         </Button>
       </form>
+      <NewestEvents />
     </Page>
+  );
+}
+
+/** For those who have no id: what came in last, each with its trace. */
+function NewestEvents() {
+  const navigate = useNavigate();
+  const names = useEmitterNames();
+  const list = useInfiniteQuery(searchQuery({}));
+  const rows = list.data?.pages[0]?.data.slice(0, NEWEST) ?? [];
+  const columns: readonly Column<LiveEvent>[] = [
+    {
+      header: 'Event',
+      cell: ({ event, metadata }) => metadata.summary ?? writeExact(event, 0).slice(0, PREVIEW_CHARS),
+    },
+    {
+      header: 'Emitter',
+      cell: ({ metadata: { emitter_id: id } }) => names.get(id) ?? id,
+      className: 'w-1/4 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Stored',
+      cell: ({ indexed_at_ms: at }) => <Time atMs={at} />,
+      className: 'w-28 text-ink-soft',
+    },
+  ];
+  if (list.isSuccess && rows.length === 0) return null;
+  return (
+    <Panel title="Newest events">
+      <ProblemNote error={list.error} />
+      {list.isPending && <SkeletonRows rows={4} />}
+      {rows.length > 0 && (
+        <Table
+          label="Newest events"
+          columns={columns}
+          rows={rows}
+          keyOf={({ metadata }) => metadata.emit_id}
+          onOpen={({ metadata }) => void navigate({ to: '/traces/$id', params: { id: metadata.emit_id } })}
+        />
+      )}
+    </Panel>
   );
 }
 
