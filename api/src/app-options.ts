@@ -24,6 +24,8 @@ export interface AppOptions {
   probesOnly?: boolean;
   /** The built web UI. Absent: browsers are told how to build it. */
   web?: WebFiles;
+  /** Origins that may show the portal of customers in a frame. Default: none. */
+  portalFrameOrigins?: readonly string[];
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;
 }

@@ -21,6 +21,7 @@ import { executionEndpoints } from './routes/executions.ts';
 import { executionActionEndpoints } from './routes/execution-actions.ts';
 import { listEndpoints } from './routes/lists.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
+import { portalLinkEndpoints } from './routes/portal-links.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { publishEndpoints } from './routes/publish.ts';
 import { registryEndpoints } from './routes/registry.ts';
@@ -51,7 +52,7 @@ import { answerWeb } from './web/mount-web.ts';
 export function createApp(options: AppOptions): App {
   const { log } = options;
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
-  const endpoints = options.probesOnly === true ? [] : allEndpoints();
+  const endpoints = options.probesOnly === true ? [] : allEndpoints(options.publicUrl);
   app.use(requestLog(log, options.metrics));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
@@ -65,7 +66,8 @@ export function createApp(options: AppOptions): App {
   if (options.probesOnly !== true) mountSession(app, options);
   mountProbes(app, endpoints, { ...options, unread });
   const allowedMethods = methodFinder(endpoints);
-  const page = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
+  const page = (c: ApiContext) =>
+    options.probesOnly === true ? undefined : answerWeb(c, options.web, options.portalFrameOrigins);
   app.notFound((c) => page(c) ?? answerUnknownRoute(c, allowedMethods, log));
   return app;
 }
@@ -83,10 +85,12 @@ function readOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | 
   );
 }
 
-export function allEndpoints(): Endpoint[] {
+/** `publicUrl`: as in AppOptions. */
+export function allEndpoints(publicUrl = ''): Endpoint[] {
   return [
     ...accountEndpoints(),
     ...accountLimitEndpoints(),
+    ...portalLinkEndpoints(publicUrl),
     ...userEndpoints(),
     ...apiKeyEndpoints(),
     ...appEndpoints(),

@@ -55,6 +55,7 @@ export interface Config {
   endpointDomain?: string;
   /** Where OAuth flows may end, besides the server itself and loopback. */
   oauthRedirectOrigins?: string[];
+  portalFrameOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
   /** The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password. */
@@ -148,6 +149,14 @@ const schema = z.object({
     .refine(isDomain, 'must be a domain name, with a port where it is not the usual one')
     .optional(),
   HEADWATER_OAUTH_REDIRECT_ORIGINS: z
+    .string()
+    .transform(splitList)
+    .refine(
+      (origins) => origins.every(isOrigin),
+      'must be a comma-separated list of origins such as https://app.example.com',
+    )
+    .optional(),
+  HEADWATER_PORTAL_FRAME_ORIGINS: z
     .string()
     .transform(splitList)
     .refine(
@@ -273,6 +282,9 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_OAUTH_REDIRECT_ORIGINS === undefined
       ? {}
       : { oauthRedirectOrigins: env.HEADWATER_OAUTH_REDIRECT_ORIGINS.map((text) => new URL(text).origin) }),
+    ...(env.HEADWATER_PORTAL_FRAME_ORIGINS === undefined
+      ? {}
+      : { portalFrameOrigins: env.HEADWATER_PORTAL_FRAME_ORIGINS.map((text) => new URL(text).origin) }),
     ...mailOf(env),
     ...(env.HEADWATER_BUSY_REQUESTS_PER_SECOND === undefined
       ? {}

@@ -94,9 +94,11 @@ async function serve(
   const probesOnly = role === 'engine';
   const basePath = basePathOf(publicUrl);
   const web = probesOnly ? undefined : readWebFiles(WEB_FOLDER, basePath);
+  const { portalFrameOrigins = [] } = config;
   const app = createApp({
     engine,
     publicUrl,
+    portalFrameOrigins,
     log,
     metrics,
     turns,

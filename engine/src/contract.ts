@@ -294,6 +294,8 @@ export interface Accounts {
   listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
+  /** A key with the scope `webhooks`, of the oldest user of the account. Throws NOT_FOUND, and as createKey. */
+  createPortalKey(accountId: string, expiresAt: Date): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */
   setEmail(accountId: string, email: string | null): Promise<AccountRecord & { email?: string }>;
   /** All accounts, for the operator. */

@@ -80,6 +80,8 @@ export async function startHeadwater(
     basePath?: string;
     /** Serves the built web UI. Default false. */
     web?: boolean;
+    /** As in AppOptions. */
+    portalFrameOrigins?: readonly string[];
   } = {},
   /** Where the node reaches its database; the test reaches it directly. */
   reach: (databaseUrl: string) => Promise<string> = async (url) => url,
@@ -91,7 +93,7 @@ export async function startHeadwater(
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await freePort();
-  const { basePath = '', web = false } = options;
+  const { basePath = '', web = false, portalFrameOrigins = [] } = options;
   const url = `http://127.0.0.1:${port}${basePath}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
   const { log = testLog } = options;
@@ -109,7 +111,7 @@ export async function startHeadwater(
     ...networkEnvironment(),
     log,
   });
-  const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey, web });
+  const { server } = await serveEngine(engine, { publicUrl: url, port, log, adminKey, web, portalFrameOrigins });
   const admin = createClient(url, adminKey);
   const { sql } = database.db;
   const base = { url, admin, sql, metrics: () => engine.metrics(), as: (key: string) => createClient(url, key) };

@@ -120,6 +120,16 @@ export function createRecordingEngine() {
         apiKey: 'hw_zzzz',
       }),
       revokeKey: answer('accounts.revokeKey', undefined),
+      createPortalKey: answer('accounts.createPortalKey', {
+        record: {
+          id: 'key_3',
+          name: 'Link to the portal',
+          hint: 'pppp',
+          scopes: ['webhooks' as const],
+          createdAt: MADE_AT,
+        },
+        apiKey: 'hw_pppp',
+      }),
       setEmail: answer('accounts.setEmail', { id: 'o_new', name: 'New', email: 'ada@example.com' }),
       list: answer('accounts.list', page([{ id: 'o_new', name: 'New', sources: 1, createdAt: MADE_AT }])),
       limits: answer('accounts.limits', limitsRecord),

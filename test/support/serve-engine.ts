@@ -31,6 +31,8 @@ export interface ServeOptions {
   client?: ClientFactsOptions;
   /** Serves the built web UI. Default false. */
   web?: boolean;
+  /** As in AppOptions. */
+  portalFrameOrigins?: readonly string[];
 }
 
 /** Everything that a node serves over HTTP, on loopback. */
@@ -44,10 +46,20 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     metrics = createHttpMetrics(),
     turns = freeTurns(),
     client = { scheme: 'http', trustedProxies: [] },
+    portalFrameOrigins = [],
   } = options;
   const basePath = basePathOf(publicUrl);
   const web = options.web === true ? readWebFiles(WEB_FOLDER, basePath) : undefined;
-  const app = createApp({ engine, publicUrl, log, metrics, turns, adminKey, ...(web === undefined ? {} : { web }) });
+  const app = createApp({
+    engine,
+    publicUrl,
+    log,
+    metrics,
+    turns,
+    adminKey,
+    portalFrameOrigins,
+    ...(web === undefined ? {} : { web }),
+  });
   const server = await startHttpServer({
     app,
     ingest: createIngestHandler({ engine, log, metrics, turns, clientFacts: createClientFacts(client) }),

@@ -19,16 +19,25 @@ const POLICY = [
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+];
 
-const PAGE_SECURITY = {
-  'cache-control': 'no-cache',
-  'content-security-policy': POLICY,
-  'referrer-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-  'cross-origin-opener-policy': 'same-origin-allow-popups',
-};
+/** A link with a key leads here: it stays in the part of the URL that no request has. */
+const PORTAL_PATH = '/portal';
+
+/** `frameOrigins`: who may show the page in a frame. */
+function pageSecurity(frameOrigins: readonly string[]): Record<string, string> {
+  const isFramed = frameOrigins.length > 0;
+  return {
+    'cache-control': 'no-cache',
+    'content-security-policy': [...POLICY, `frame-ancestors ${isFramed ? frameOrigins.join(' ') : "'none'"}`].join(
+      '; ',
+    ),
+    'referrer-policy': 'same-origin',
+    // It knows no list, and where both are there browsers obey the policy.
+    ...(isFramed ? {} : { 'x-frame-options': 'DENY' }),
+    'cross-origin-opener-policy': 'same-origin-allow-popups',
+  };
+}
 
 /** True for a browser that asks for a page, and not for a program that asks for data. */
 function wantsPage(c: ApiContext): boolean {
@@ -40,7 +49,11 @@ function wantsPage(c: ApiContext): boolean {
  * The hashed files of the UI, and its page at every other path that a browser asks for: the UI finds out itself what is
  * there. Undefined for paths that belong to the API.
  */
-export function answerWeb(c: ApiContext, files: WebFiles | undefined): Response | undefined {
+export function answerWeb(
+  c: ApiContext,
+  files: WebFiles | undefined,
+  portalFrameOrigins: readonly string[] = [],
+): Response | undefined {
   const { path, method } = c.req;
   if (path.startsWith(ASSETS_PATH) && (method === 'GET' || method === 'HEAD')) {
     const file = files?.find(path.slice(1));
@@ -50,7 +63,8 @@ export function answerWeb(c: ApiContext, files: WebFiles | undefined): Response 
   }
   if (!wantsPage(c) || /^\/(v1|e|oauth|resume|cancel|assets)(\/|$)/.test(path)) return undefined;
   c.set('route', 'web');
-  if (files !== undefined) return answerFile(c, files.page, PAGE_SECURITY);
+  const frameOrigins = path === PORTAL_PATH ? portalFrameOrigins : [];
+  if (files !== undefined) return answerFile(c, files.page, pageSecurity(frameOrigins));
   const page = htmlPage('Headwater', ['The web UI is not built. Run “npm run build:web” and start the server again.']);
   return c.body(page, 503, { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' });
 }

@@ -14,6 +14,7 @@ import { list } from './list.ts';
 import { listen } from './listen.ts';
 import { login, logout } from './login.ts';
 import { operatorCommands } from './operator.ts';
+import { portalLink } from './portal-link.ts';
 import { publish, unpublish } from './publish.ts';
 import { publishEvent } from './publish-event.ts';
 import { receiverCommands } from './receiver.ts';
@@ -75,6 +76,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...runCommands,
     ...workflowCommands,
     ...webhookCommands,
+    portalLink,
     ...subscriptionCommands,
     ...replayCommands,
     ...receiverCommands,

@@ -9,6 +9,7 @@ import { insertApiKey } from '../store/insert-api-key.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readApiKeys } from '../store/read-api-keys.ts';
 import { readAccounts } from '../store/read-accounts.ts';
+import { readOldestUser } from '../store/read-first-user.ts';
 import { readUser } from '../store/read-user.ts';
 import { revokeApiKey } from '../store/revoke-api-key.ts';
 import { setAccountEmail } from '../store/set-account-email.ts';
@@ -27,6 +28,7 @@ const MAX_KEY_CHARS = 256;
  */
 const MAX_LOOKUPS = 256;
 const LOOKUP_INTERVAL_MS = 2;
+const PORTAL_KEY_NAME = 'Link to the portal';
 
 /**
  * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within five seconds on others
@@ -60,6 +62,7 @@ export function createAccounts(options: { db: Database; limits: LimitsCache; roo
       return { ...page, items: inPageOrder(ids, await readApiKeys(sql, accountId, ids)) };
     },
     createKey: (who, key) => createKey(sql, options.room, who, key),
+    createPortalKey: (accountId, expiresAt) => createPortalKey(sql, options.room, accountId, expiresAt),
     async revokeKey(who, id) {
       const outcome = await revokeApiKey(sql, who.accountId, id);
       switch (outcome.kind) {
@@ -120,6 +123,13 @@ async function createKey(sql: Sql, room: AccountRoom, who: Principal, key: NewAp
   const row = { id, accountId: who.accountId, userId: who.userId, ...given, hash, hint };
   const createdAt = await room.make(who.accountId, (limits) => createApiKey(sql, row, limits));
   return { record: { id, ...given, hint, createdAt }, apiKey };
+}
+
+async function createPortalKey(sql: Sql, room: AccountRoom, accountId: string, expiresAt: Date) {
+  const userId = accountId.includes('\0') ? undefined : await readOldestUser(sql, accountId);
+  if (userId === undefined) throw notFound('account', accountId);
+  const key = { name: PORTAL_KEY_NAME, scopes: ['webhooks'], expiresAt } as const;
+  return createKey(sql, room, { accountId, userId }, key);
 }
 
 /** For people to read; nothing is looked up by it. */

@@ -8,3 +8,10 @@ export async function readFirstUser(tx: Sql | Transaction): Promise<{ accountId:
     order by a.created_at, a.id, u.created_at, u.id limit 1`;
   return row && { accountId: row.account_id, userId: row.user_id };
 }
+
+/** Undefined where there is no such account. */
+export async function readOldestUser(sql: Sql, accountId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from users where account_id = ${accountId} order by created_at, id limit 1`;
+  return row?.id;
+}

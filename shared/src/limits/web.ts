@@ -4,4 +4,7 @@ export const WEB_LIMITS = {
   sessionMaxAgeMs: 12 * 60 * 60 * 1000,
   /** Sessions that one request may bring: a browser has one for each API key that was signed in with. */
   maxSessionCookies: 16,
+  /** How long a link to the portal of a customer works. */
+  defaultPortalMinutes: 30,
+  maxPortalMinutes: 24 * 60,
 } as const;

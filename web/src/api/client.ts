@@ -1,5 +1,6 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { BASE_PATH } from './base-url.ts';
+import { portal } from '../app/portal.ts';
 import { noteConnectionLost } from './connection.ts';
 import { ApiError, ConnectionError, type Problem } from './problem.ts';
 import type { components, paths } from './schema.d.ts';
@@ -10,7 +11,8 @@ export type Schemas = components['schemas'];
 const signed: Middleware = {
   onRequest({ request }) {
     const session = currentSession();
-    if (session !== undefined) request.headers.set(SESSION_HEADER, session.id);
+    if (portal !== undefined) request.headers.set('authorization', `Bearer ${portal.key}`);
+    else if (session !== undefined) request.headers.set(SESSION_HEADER, session.id);
     return request;
   },
   onError({ error }) {

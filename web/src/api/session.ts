@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { BASE_PATH } from './base-url.ts';
+import { portal } from '../app/portal.ts';
 import type { components } from './schema.d.ts';
 
 export type Session = components['schemas']['Session'];
@@ -11,11 +12,12 @@ export const SESSION_HEADER = 'x-headwater-session';
 const TAB_KEY = 'headwater.session';
 const LAST_KEY = `headwater.last-session ${BASE_PATH}`;
 
-let current = read(sessionStorage, TAB_KEY) ?? read(localStorage, LAST_KEY);
+let current = portal === undefined ? (read('session', TAB_KEY) ?? read('local', LAST_KEY)) : undefined;
 const listeners = new Set<() => void>();
 
-function read(storage: Storage, key: string): Session | undefined {
+function read(kind: 'session' | 'local', key: string): Session | undefined {
   try {
+    const storage = kind === 'session' ? sessionStorage : localStorage;
     const text = storage.getItem(key);
     return text === null ? undefined : (JSON.parse(text) as Session);
   } catch {
@@ -34,7 +36,7 @@ export function setSession(session: Session | undefined): void {
   if (session === undefined) {
     sessionStorage.removeItem(TAB_KEY);
     // Another tab may have signed in with another key since.
-    if (read(localStorage, LAST_KEY)?.id === ended) localStorage.removeItem(LAST_KEY);
+    if (read('local', LAST_KEY)?.id === ended) localStorage.removeItem(LAST_KEY);
   } else {
     sessionStorage.setItem(TAB_KEY, JSON.stringify(session));
     localStorage.setItem(LAST_KEY, JSON.stringify(session));

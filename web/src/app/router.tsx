@@ -1,4 +1,5 @@
 import {
+  createMemoryHistory,
   createRootRoute,
   createRoute,
   createRouter,
@@ -11,6 +12,8 @@ import { currentSession } from '../api/session.ts';
 import { whenBack } from '../api/when-back.ts';
 import { SignIn } from '../features/sign-in/sign-in.tsx';
 import { Crash, NotFound } from './faults.tsx';
+import { portal } from './portal.ts';
+import { PortalEnded, PortalShell } from './portal-shell.tsx';
 import { Shell } from './shell.tsx';
 
 /** Search parameters are text; what is missing or of another type is left out. */
@@ -30,7 +33,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, e
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: SignIn,
+  component: portal === undefined ? SignIn : PortalEnded,
   validateSearch: ({ from, ended }: Record<string, unknown>): { from?: string; ended?: boolean } => ({
     // A path of this UI and nothing else: a link must not lead elsewhere after sign-in.
     ...(typeof from === 'string' && /^\/(?![/\\])/.test(from) ? { from } : {}),
@@ -50,9 +53,9 @@ const oauthReturn = createRoute({
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  component: Shell,
+  component: portal === undefined ? Shell : PortalShell,
   beforeLoad: ({ location }) => {
-    if (currentSession() !== undefined) return;
+    if (portal !== undefined || currentSession() !== undefined) return;
     throw redirect({ to: '/sign-in', search: { from: location.href } });
   },
 });
@@ -293,7 +296,10 @@ export const router = createRouter({
       operator,
     ]),
   ]),
-  basepath: BASE_PATH,
+  // The link to a portal stays where it is: what is shown is no address.
+  ...(portal === undefined
+    ? { basepath: BASE_PATH }
+    : { history: createMemoryHistory({ initialEntries: ['/webhooks'] }) }),
   defaultPreload: 'intent',
   defaultNotFoundComponent: NotFound,
   defaultErrorComponent: Crash,

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { applyAccent, portal } from './portal.ts';
 
 export type Theme = 'light' | 'dark' | 'system';
 
@@ -6,6 +7,8 @@ const KEY = 'headwater.theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
 function stored(): Theme {
+  // In a frame there may be no storage.
+  if (portal !== undefined) return portal.mode ?? 'system';
   const value = localStorage.getItem(KEY);
   return value === 'light' || value === 'dark' ? value : 'system';
 }
@@ -18,6 +21,7 @@ function apply(theme: Theme): void {
 /** Once, before anything is shown. */
 export function startTheme(): void {
   apply(stored());
+  if (portal !== undefined) applyAccent(portal);
   prefersDark.addEventListener('change', () => apply(stored()));
 }
 
