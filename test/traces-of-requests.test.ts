@@ -20,7 +20,7 @@ const source = (more = '', respond = false) => `export default { name: 'Source',
   props: { http: { type: '$.interface.http', customResponse: ${respond} } },
   run({ body }) {
     const { emit = [], log, error, answer } = body ?? {};
-    for (const one of emit) this.$emit(one, { id: one.id });
+    for (const one of emit) this.$emit(one, { id: one.id, name: one.name });
     if (log) console.log(log);
     if (error) throw new Error(error);
     if (answer) this.http.respond(answer);
@@ -68,6 +68,11 @@ const OUTCOMES: Outcome[] = [
   { what: 'emits nothing', body: {}, says: 'ran, emitted nothing' },
   { what: 'only logs', body: { log: 'seen' }, says: 'ran, emitted nothing' },
   { what: 'emits', body: ids(1, 2), says: '2 events emitted' },
+  {
+    what: 'emits on a channel whose name looks like a built-in one',
+    body: { emit: [{ id: 1, name: '$mine' }] },
+    says: '1 event emitted',
+  },
   { what: 'fails', body: { error: 'no' }, says: 'failed: COMPONENT_ERROR; emitted nothing' },
   {
     what: 'emits what is known',

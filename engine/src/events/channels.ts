@@ -7,3 +7,11 @@ export const LOGS_CHANNEL = '$logs';
 export const WEBHOOKS_CHANNEL = '$webhooks';
 /** What workflows send with `$.send.sse`. */
 export const SSE_CHANNEL = '$sse';
+
+/** What is emitted there tells of runs and webhooks, or is on its way to a listener at once. */
+export const BUILT_IN_CHANNELS: ReadonlySet<string> = new Set([
+  ERRORS_CHANNEL,
+  LOGS_CHANNEL,
+  WEBHOOKS_CHANNEL,
+  SSE_CHANNEL,
+]);

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { TraceRun } from '../contract-traces.ts';
+import { BUILT_IN_CHANNELS } from '../events/channels.ts';
 
 /** What has become of a run or an execution so far, for whoever asks where their request went. */
 export function explainRun(run: TraceRun): string {
@@ -50,7 +51,7 @@ function waitOf(run: TraceRun): string {
 
 /** Events of built-in channels tell of the run, and are not what it emitted. */
 function emittedOf({ events, deduped }: TraceRun): string {
-  const stored = events.filter(({ channel }) => !channel.startsWith('$')).length;
+  const stored = events.filter(({ channel }) => !BUILT_IN_CHANNELS.has(channel)).length;
   if (deduped === undefined) return stored === 0 ? 'emitted nothing' : `${counted(stored, 'event')} emitted`;
   const dropped = stored === 0 && deduped.count === 1 ? 'dropped' : `${deduped.count} dropped`;
   return `${counted(stored + deduped.count, 'event')} emitted, ${dropped} by ${whyDropped(deduped)}`;
