@@ -13,6 +13,7 @@ import type {
   DeliveryChoice,
   DeliveryRecord,
   RedeliveryChoice,
+  WebhookHealth,
   WholeAttempt,
 } from './contract-deliveries.ts';
 import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './contract-base.ts';
@@ -345,6 +346,8 @@ export interface Webhooks {
   delivery(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
   /** By the delivery's id, a hyphen and the millisecond in which it began. NOT_FOUND as for the delivery. */
   attempt(who: Principal, attemptId: string): Promise<WholeAttempt>;
+  /** Of deliveries of events since then. */
+  health(who: Principal, id: string, sinceMs: number): Promise<WebhookHealth>;
   /**
    * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at most LIMITS.maxRedeliveries.
    * Answers how many. CONFLICT where the webhook is stopped, or the one that is named is pending or its event deleted.

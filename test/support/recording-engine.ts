@@ -295,6 +295,13 @@ export function createRecordingEngine() {
       delete: answer('webhooks.delete', undefined),
       deliveries: answer('webhooks.deliveries', page([])),
       delivery: answer('webhooks.delivery', delivery),
+      health: answer('webhooks.health', {
+        deliveries: 1,
+        attempts: 1,
+        latencyMs: { p50: 3, p95: 3 },
+        statusClasses: { http_2xx: 1, http_3xx: 0, http_4xx: 0, http_5xx: 0, none: 0 },
+        backlog: 0,
+      }),
       attempt: answer('webhooks.attempt', {
         delivery,
         attempt: { at: MADE_AT.toISOString(), status_code: 204, duration_ms: 3 },

@@ -30,6 +30,7 @@ import {
   redeliverySchema,
   webhookSchema,
 } from '../resources/webhook.ts';
+import { webhookStatsEndpoints } from './webhook-stats.ts';
 import { webhookActionEndpoints } from './webhook-actions.ts';
 
 const tag = 'Webhooks';
@@ -95,6 +96,7 @@ export function webhookEndpoints(): Endpoint[] {
     getAttempt,
     redeliver,
     ...webhookActionEndpoints(),
+    ...webhookStatsEndpoints(),
   ];
 }
 

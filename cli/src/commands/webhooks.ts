@@ -11,6 +11,7 @@ import { localTime, ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
+import { webhookStats } from './webhook-stats.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
 import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
@@ -269,6 +270,7 @@ export const webhookCommands: readonly CommandSpec[] = [
   deliveries,
   delivery,
   attempt,
+  webhookStats,
   redeliver,
   ...webhookActionCommands,
   remove,

@@ -6,6 +6,7 @@ import { type DeliveryQuery, pageDeliveries } from '../store/page-deliveries.ts'
 import { inPageOrder } from '../store/paging.ts';
 import { findDeliveryWebhook, readDeliveries, readDeliveryResponse } from '../store/read-deliveries.ts';
 import { skipDelivery } from '../store/skip-delivery.ts';
+import { readWebhookHealth } from '../store/read-webhook-health.ts';
 import { countRedeliverable } from '../store/redeliver.ts';
 import { redeliverEnded } from './redeliver-ended.ts';
 
@@ -16,7 +17,7 @@ const ATTEMPT_ID = /^(dlv_\w{1,64})-(\d{1,15})$/;
 export function createDeliveries(
   db: Database,
   find: (who: Principal, webhookId: string) => Promise<WebhookRecord>,
-): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'skip' | 'redeliver' | 'countRedeliverable'> {
+): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'health' | 'skip' | 'redeliver' | 'countRedeliverable'> {
   const findOne = async ({ accountId }: Principal, deliveryId: string) => {
     const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
     const [found] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
@@ -49,6 +50,10 @@ export function createDeliveries(
         throw new HeadwaterError('CONFLICT', `Delivery ${deliveryId} ${reason}`);
       }
       return (await findOne(who, deliveryId)) ?? delivery;
+    },
+    async health(who, id, sinceMs) {
+      await find(who, id);
+      return readWebhookHealth(db.sql, { accountId: who.accountId, webhookId: id, sinceMs });
     },
     async redeliver(who, id, what) {
       return redeliverEnded(db, who.accountId, await find(who, id), what);

@@ -68,6 +68,8 @@ export const DELIVERY_LIMITS = {
   maxScannedDeliveries: 20_000,
   /** Of each webhook at least, where there are many. */
   minScannedDeliveries: 200,
+  /** The newest deliveries of a webhook whose attempts its stats are made of. */
+  maxHealthDeliveries: 1_000,
   /** Deliveries that one request makes due again. */
   maxRedeliveries: 10_000,
   /** How long a stopping node waits for attempts in flight before it cuts them off. */

@@ -8,6 +8,7 @@ import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ReplayEvents } from './replay-events.tsx';
 import { SubscriptionsOfWebhook, useEmitterNames } from './subscriptions-of-webhook.tsx';
+import { WebhookHealth } from './webhook-health.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { HoldNote, StartOrStop } from './webhook-hold.tsx';
@@ -42,6 +43,7 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
         {url}
         <CopyButton text={url} what="URL" />
       </p>
+      <WebhookHealth id={id} />
       <HoldNote webhook={webhook} />
       <Tabs
         label="Webhook"

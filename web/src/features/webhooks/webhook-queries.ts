@@ -58,6 +58,14 @@ export const waitingQuery = (id: string, status: string) =>
     refetchInterval: REFRESH_MS,
   });
 
+export const webhookStatsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook-stats', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/webhooks/{id}/stats', { params: { path: { id } }, signal })).then(({ data }) => data),
+    refetchInterval: 5 * REFRESH_MS,
+  });
+
 export const attemptQuery = (id: string) =>
   queryOptions({
     queryKey: ['attempt', id],
