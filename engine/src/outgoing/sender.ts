@@ -72,11 +72,8 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
   }
 
   function startWhatMayStart(): void {
-    while (!isStopping && attempts.size < limits.maxInFlight) {
-      const item = lanes.next();
-      if (item === undefined) break;
-      void start(item);
-    }
+    const next = () => (isStopping || attempts.size >= limits.maxInFlight ? undefined : lanes.next());
+    for (let item = next(); item !== undefined; item = next()) void start(item);
     if (lanes.isTurnOver()) starts.nextTurn();
   }
 
@@ -86,8 +83,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     attempts.add(attempt);
     const end = await attempt.done;
     attempts.delete(attempt);
-    const answered = performance.now() - beganMs > SLOW_MS ? 'slow' : 'answered';
-    const shed = lanes.done(item, end.kind === 'made' && end.timedOut ? 'timeout' : answered);
+    const shed = lanes.done(item, outcomeOf(end, performance.now() - beganMs));
     if (shed.length > 0) onShed(shed);
     startWhatMayStart();
     onEnd(item, end);
@@ -125,6 +121,11 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       return drain(drainMs);
     },
   };
+}
+
+function outcomeOf(end: AttemptEnd<unknown>, tookMs: number): 'answered' | 'slow' | 'timeout' {
+  if (end.kind === 'made' && end.timedOut) return 'timeout';
+  return tookMs > SLOW_MS ? 'slow' : 'answered';
 }
 
 /** Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more. */

@@ -1,19 +1,16 @@
-import { type AccountLimits, type ExceededLimit, HeadwaterError } from '@headwater/shared';
+import { type ExceededLimit, HeadwaterError } from '@headwater/shared';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../events/queued.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Backlogs } from '../store/read-backlogs.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
-import { createNearLimits } from './near-limits.ts';
+import { createNearLimits, type NearLimitsOptions } from './near-limits.ts';
 import { seldom } from './seldom.ts';
 
-export interface AccountBacklogsOptions {
+/** Where limits are not in memory, nothing is over them. */
+export interface AccountBacklogsOptions extends NearLimitsOptions {
   /** What of each account waits in the database for any node. */
   read: () => Promise<Backlogs>;
-  /** Undefined where they are not in memory: nothing is over them then. */
-  limitsOf: (accountId: string) => AccountLimits | undefined;
-  /** An account came near a limit of what waits. Called once until it was far from it again. */
-  onNearLimit?: (accountId: string, limit: ExceededLimit) => Promise<void>;
   log: Log;
 }
 

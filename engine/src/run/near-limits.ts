@@ -1,6 +1,12 @@
-import type { ExceededLimit } from '@headwater/shared';
+import type { AccountLimits, ExceededLimit } from '@headwater/shared';
 import type { Queued } from '../events/queued.ts';
-import type { AccountBacklogsOptions } from './account-backlogs.ts';
+
+export interface NearLimitsOptions {
+  /** Undefined where they are not in memory: nothing is near them then. */
+  limitsOf: (accountId: string) => AccountLimits | undefined;
+  /** An account came near a limit of what waits. Called once until it was far from it again. */
+  onNearLimit?: (accountId: string, limit: ExceededLimit) => Promise<void>;
+}
 
 /** Of a limit: from here on it is near, and from there on no more. */
 const NEAR = 0.8;
@@ -15,7 +21,7 @@ const USED = {
 export function createNearLimits({
   limitsOf,
   onNearLimit,
-}: Pick<AccountBacklogsOptions, 'limitsOf' | 'onNearLimit'>): (all: ReadonlyMap<string, Queued>) => Promise<void> {
+}: NearLimitsOptions): (all: ReadonlyMap<string, Queued>) => Promise<void> {
   const told = new Set<string>();
 
   async function look(accountId: string, queued: Queued): Promise<void> {
