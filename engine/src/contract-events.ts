@@ -58,6 +58,8 @@ export interface EventSearchRequest extends PageRequest {
   id?: string;
   /** Letter by letter, in the JSON of the data or in the summary. */
   text?: string;
+  /** JSON, checked by the engine. */
+  filter?: unknown;
   /** When it was stored: `since` is included, `until` is not. */
   since?: Date;
   until?: Date;
@@ -77,7 +79,7 @@ export interface Events {
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
   /**
    * Events of all emitters, newest first, data as of `recent`. One page looks through
-   * LIMITS.maxScannedEvents rows, and with `text` LIMITS.maxSearchedBytes of data. `total` is what
+   * LIMITS.maxScannedEvents rows, and with `text` or `filter` LIMITS.maxSearchedBytes of data. `total` is what
    * the page has. Throws NOT_FOUND for an emitter of another account.
    */
   search(who: Principal, request: EventSearchRequest): Promise<Page<EventRecord>>;

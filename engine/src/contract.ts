@@ -204,6 +204,10 @@ interface SecretRotation {
 /** Which pending deliveries; none given: all. */
 interface RetryFilter {
   ids?: readonly string[];
+  /** On the data of the event; JSON, checked by the engine. */
+  filter?: unknown;
+  /** Goes on where the one before has stopped to look. */
+  after?: string;
   /** Only those of which at least one attempt has failed. */
   onlyFailedBefore?: boolean;
 }
@@ -360,7 +364,7 @@ export interface Webhooks {
    * LIMITS.maxRetriedNow, the longest due first. Answers how many. CONFLICT where the webhook is
    * stopped.
    */
-  retryNow(who: Principal, id: string, filter: RetryFilter): Promise<number>;
+  retryNow(who: Principal, id: string, filter: RetryFilter): Promise<{ count: number; endCursor?: string }>;
   /**
    * Cancels all that is pending of the webhook, held or not; the deliveries stay in lists. Answers how many. An attempt under way
    * is left to end. Throws RATE_LIMITED with `maxDeletionsPerTenant`.

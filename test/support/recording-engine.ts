@@ -309,7 +309,7 @@ export function createRecordingEngine() {
       }),
       redeliver: answer('webhooks.redeliver', 0),
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
-      retryNow: answer('webhooks.retryNow', 0),
+      retryNow: answer('webhooks.retryNow', { count: 0 }),
       discard: answer('webhooks.discard', 0),
       skip: answer('webhooks.skip', delivery),
       rotateSecret: answer('webhooks.rotateSecret', webhook),

@@ -172,7 +172,13 @@ test('an event is found across emitters, compared with another, and led to where
   const rows = page.getByRole('table', { name: 'Events' }).getByRole('row');
   await page.getByRole('searchbox', { name: 'Text in the payload' }).fill('parcel');
   await expect.poll(() => rows.count()).toBe(2);
-  expect(page.url()).toContain('text=parcel');
+  await expect.poll(() => page.url()).toContain('text=parcel');
+  const filter = page.getByRole('searchbox', { name: 'Filter as JSON' });
+  await filter.fill('{"city":{"$startsWith":"Br"}}');
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.getByRole('row', { name: 'parcel two' }).waitFor();
+  await filter.fill('');
+  await expect.poll(() => rows.count()).toBe(2);
   await page.getByRole('row', { name: 'parcel one' }).click();
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByRole('row', { name: 'parcel two' }).click();

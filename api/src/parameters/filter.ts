@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
+import { textParameter } from './schemas.ts';
 
 /** The engine says what is wrong in a filter. A record would lose a name such as `__proto__`. */
 export const filterParameter = z
@@ -21,3 +23,14 @@ export const filterSchema = z
   .record(z.string(), z.unknown())
   .nullable()
   .openapi({ description: 'Only events whose data match it; null: every event.' });
+
+/** The same in a query string. */
+export const filterTextParameter = textParameter('maxFilterBytes').optional().openapi({
+  description: 'Only events whose data match, as JSON: see docs/filters.md.',
+  example: '{"order.total":{"$gte":100}}',
+});
+
+/** Throws INVALID_REQUEST for text that is no JSON. */
+export function filterOfText(text: string | undefined): unknown {
+  return text === undefined || text === '' ? undefined : parseJsonText(text, 'filter');
+}

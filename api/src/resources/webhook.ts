@@ -184,6 +184,15 @@ export const redeliverySchema = z
   })
   .openapi('Redelivery');
 
+export const retrySchema = z
+  .object({
+    count: z.int().openapi({ description: 'Deliveries that are due now.' }),
+    end_cursor: z.string().optional().openapi({
+      description: 'With `filter`: more may wait behind what was looked through; give it as `after`.',
+    }),
+  })
+  .openapi('Retry');
+
 export const discardSchema = z
   .object({ count: z.int().openapi({ description: 'Deliveries that are cancelled.' }) })
   .openapi('Discard');

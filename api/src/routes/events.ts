@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
+import { filterOfText, filterTextParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -49,7 +50,7 @@ const searchEvents = listEndpoint({
   name: 'searchEvents',
   tag,
   summary: 'Search the events of all sources and workflows, newest first',
-  description: `A page looks through ${LIMITS.maxScannedEvents} events, and with \`text\` through ${LIMITS.maxSearchedBytes} bytes of their data: it may have fewer than were asked for, or none, while \`end_cursor\` leads on to older ones. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds. \`total_count\` is what the page has.`,
+  description: `A page looks through ${LIMITS.maxScannedEvents} events, and with \`text\` or \`filter\` through ${LIMITS.maxSearchedBytes} bytes of their data: it may have fewer than were asked for, or none, while \`end_cursor\` leads on to older ones. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds. \`total_count\` is what the page has.`,
   parameters: z.object({
     ...recentParameters,
     emitter_id: idParameter('Only those of this source or workflow.').optional(),
@@ -61,13 +62,15 @@ const searchEvents = listEndpoint({
     text: textParameter('maxSearchChars').optional().openapi({
       description: 'Only those that have this text in the JSON of their data or in their summary, letter by letter.',
     }),
+    filter: filterTextParameter,
     since: timeParameter('Only those that were stored at this time or later.'),
     until: timeParameter('Only those that were stored before this time.'),
   }),
   schema: eventSummarySchema,
   handle: async ({ engine, who, input }) => {
     const { emitter_id: emitterId, event_name: channel, id, text, since, until } = input;
-    const search = given({ emitterId, channel, id: id || undefined, text: text || undefined, since, until });
+    const filter = filterOfText(input.filter);
+    const search = given({ emitterId, channel, id: id || undefined, text: text || undefined, filter, since, until });
     const request = { ...pageOf(input), expand: isExpanded(input.expand), ...search };
     return mapPage(await engine.events.search(who, request), presentEvent);
   },

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { filterParameter } from '../parameters/filter.ts';
 import { given } from '../parameters/given.ts';
-import { idParameter } from '../parameters/schemas.ts';
+import { idParameter, textParameter } from '../parameters/schemas.ts';
 import { secretParameter } from '../parameters/webhook-request.ts';
 import { epochSeconds } from '../resources/time.ts';
 import {
@@ -10,7 +11,7 @@ import {
   discardSchema,
   presentDelivery,
   presentWebhookTest,
-  redeliverySchema,
+  retrySchema,
   secretRotationSchema,
   webhookTestSchema,
 } from '../resources/webhook.ts';
@@ -28,7 +29,7 @@ const retryNow = itemEndpoint({
   name: 'retryDeliveries',
   tag,
   summary: 'Try pending deliveries again now',
-  description: `Deliveries that wait for their next attempt, all or those of \`ids\`, are due at once, ${LIMITS.maxRetriedNow} at a time; their schedule begins anew. An attempt under way is left to end. Answers 409 where the webhook is stopped. What has failed for good is delivered again by \`redeliver\`.`,
+  description: `Deliveries that wait for their next attempt, all or those of \`ids\` and of events that match \`filter\`, are due at once; a request goes through ${LIMITS.maxRetriedNow} of them. Their schedule begins anew. An attempt under way is left to end. Answers 409 where the webhook is stopped. What has failed for good is delivered again by \`redeliver\`.`,
   pathId,
   parameters: z.object({
     ids: z
@@ -37,11 +38,15 @@ const retryNow = itemEndpoint({
       .max(LIMITS.maxPageSize)
       .optional()
       .openapi({ description: 'Only these deliveries. Default: all that wait.' }),
+    filter: filterParameter,
+    after: textParameter(200).optional().openapi({ description: 'The `end_cursor` of the request before.' }),
   }),
-  schema: redeliverySchema,
-  handle: async ({ engine, who, id, input }) => ({
-    count: await engine.webhooks.retryNow(who, id, given({ ids: input.ids })),
-  }),
+  schema: retrySchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { ids, filter, after } = input;
+    const { count, endCursor } = await engine.webhooks.retryNow(who, id, given({ ids, filter, after }));
+    return { count, ...(endCursor === undefined ? {} : { end_cursor: endCursor }) };
+  },
 });
 
 const discard = itemEndpoint({

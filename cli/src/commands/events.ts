@@ -6,6 +6,7 @@ import { eventText, logText } from '../follow/show-record.ts';
 import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
 import { KINDS } from '../names/named-kinds.ts';
+import { FILTER, filterOf } from './filter-option.ts';
 
 const DEFAULT_COUNT = 10;
 const DEFAULT_LINES = 100;
@@ -74,6 +75,7 @@ export const search: CommandSpec = {
     },
     { name: 'channel', value: 'name', summary: 'Only events of this channel. `$errors` holds what failed.' },
     { name: 'id', value: 'id', summary: 'The id of an event, its `emit_id`, or the id that the component gave.' },
+    FILTER,
     {
       name: 'since',
       value: 'time',
@@ -84,6 +86,7 @@ export const search: CommandSpec = {
   ],
   examples: [
     { does: 'By a number in the payload', command: `hw search '"order":4711'` },
+    { does: 'By what a member is', command: `hw search --filter '{"order.total":{"$gte":100}}'` },
     {
       does: 'What failed in an hour',
       command: "hw search --channel '$errors' --since 2026-11-20T14:00Z --until 2026-11-20T15:00Z",
@@ -97,6 +100,7 @@ export const search: CommandSpec = {
     const [name, channel, id] = [input.text('emitter'), input.text('channel'), input.text('id')];
     const emitter = name === undefined ? undefined : await findNamed(api, ['source', 'workflow'], name);
     const [text, since, until] = [input.optionalArgument('text'), momentOf(input, 'since'), momentOf(input, 'until')];
+    const filter = filterOf(input);
     const found = await api.list<EventRecord>('/events', {
       limit,
       expand: 'event',
@@ -104,6 +108,7 @@ export const search: CommandSpec = {
       ...(channel === undefined ? {} : { event_name: channel }),
       ...(id === undefined ? {} : { id }),
       ...(text === undefined ? {} : { text }),
+      ...(filter === undefined ? {} : { filter: JSON.stringify(filter) }),
       ...(since === undefined ? {} : { since }),
       ...(until === undefined ? {} : { until }),
     });

@@ -1,9 +1,11 @@
+import type { ApiClient } from '../api/client.ts';
 import type { Delivery, Webhook } from '../api/resources.ts';
 import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import { confirmed, YES } from './delete.ts';
+import { FILTER, filterOf } from './filter-option.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
@@ -73,15 +75,19 @@ const retry: CommandSpec = {
     NAME,
     { name: 'delivery', summary: 'Only these (`dlv_…`). Default: all that wait.', variadic: true, optional: true },
   ],
-  examples: [{ does: 'All that wait', command: 'hw webhooks retry shop' }],
+  options: [FILTER],
+  examples: [
+    { does: 'All that wait', command: 'hw webhooks retry shop' },
+    { does: 'Those of large orders', command: `hw webhooks retry shop --filter '{"order.total":{"$gte":100}}'` },
+  ],
   json: '{ count }: the deliveries that are due now',
   exits: NAMING_EXITS,
   async run({ api: connect, input }) {
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], input.argument('name'));
     const ids = input.words('delivery');
-    const body = ids.length === 0 ? {} : { ids };
-    const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/retry`, body);
+    const body = { filter: filterOf(input), ...(ids.length === 0 ? {} : { ids }) };
+    const answer = await retryAll(api, `/webhooks/${id}/retry`, body);
     const what = answer.count === 1 ? '1 delivery is' : `${answer.count} deliveries are`;
     return { json: answer, text: `${what} due now.`, quiet: '' };
   },
@@ -122,6 +128,23 @@ const skip: CommandSpec = {
     return { json: delivery, text: `${delivery.id} is ${delivery.status}.`, quiet: delivery.id };
   },
 };
+
+interface Retried {
+  count: number;
+  /** Only with a filter, where more may wait. */
+  end_cursor?: string;
+}
+
+/** A request looks through so many deliveries; with a filter another goes on. */
+async function retryAll(api: ApiClient, path: string, body: object): Promise<Retried> {
+  let answer = await api.send<Retried>('POST', path, body);
+  let { count } = answer;
+  while (answer.end_cursor !== undefined) {
+    answer = await api.send<Retried>('POST', path, { ...body, after: answer.end_cursor });
+    count += answer.count;
+  }
+  return { count };
+}
 
 interface Rotation {
   id: string;

@@ -3,11 +3,13 @@ import { createBoundedTurns } from '../bounded-turns.ts';
 import type { Webhooks } from '../contract.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Database } from '../store/database.ts';
+import { decodeCursor, encodeCursor } from '../store/paging.ts';
 import { retryPending } from '../store/retry-pending.ts';
 import { notifyWebhookChanged } from '../store/notify-changed.ts';
 import { takeBackPutOff } from '../store/put-off-webhooks.ts';
 import { rotateWebhookSecret } from '../store/rotate-webhook-secret.ts';
 import type { EndDeliveries } from './end-deliveries.ts';
+import { readGivenFilter } from './given-filter.ts';
 import { createSecret } from './sign.ts';
 import { type AttemptOnce, testDelivery } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
@@ -32,11 +34,15 @@ export function createWebhookActions(
   const { db, sealer, giveBack, end, attemptOnce = () => Promise.resolve({ kind: 'cut-off' }) } = options;
   const tests = createBoundedTurns('maxWebhookTestsPerTenant', 'tests of webhooks', TESTS_AT_ONCE);
   return {
-    async retryNow(who, id, { ids }) {
+    async retryNow(who, id, { ids, filter: json, after }) {
+      const filter = readGivenFilter(json) ?? undefined;
+      const place = decodeCursor('after', after);
       const { active } = await findWebhook(db, who, id);
       if (active) {
         await takeBackPutOff(db.sql, who.accountId, id);
-        return retryPending(db.sql, who.accountId, id, ids);
+        const retried = await retryPending(db.sql, who.accountId, id, { ids, filter, after: place });
+        const endCursor = retried.end && encodeCursor(retried.end);
+        return { count: retried.count, ...(endCursor === undefined ? {} : { endCursor }) };
       }
       throw new HeadwaterError('CONFLICT', `Webhook ${id} is stopped; set active to true to deliver to it`);
     },

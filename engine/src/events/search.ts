@@ -1,29 +1,33 @@
-import { HeadwaterError } from '@headwater/shared';
+import { type Filter, HeadwaterError, parseFilter } from '@headwater/shared';
 import type { EventRecord, EventSearchRequest, Page } from '../contract.ts';
 import type { Sql } from '../store/database.ts';
 import { checkPageSize, notACursor } from '../store/paging.ts';
 import { type EventPlace, type EventSearch, searchEvents } from '../store/search-events.ts';
+import { throwFields } from '../field-faults.ts';
 import { parseEventId } from './event-id.ts';
+import { searchWithFilter } from './filtered-search.ts';
 
 /** One page of a search over the events of an account. */
 export async function searchPage(
   sql: Sql,
   accountId: string,
-  { id, since, until, after, before, ...request }: EventSearchRequest,
+  { id, since, until, after, before, filter: json, ...request }: EventSearchRequest,
 ): Promise<Page<EventRecord>> {
   checkPageSize(request.limit);
   if (before !== undefined) throw notUpward();
   const named = byId(id);
   const isOfOther = named.emitterId !== undefined && (request.emitterId ?? named.emitterId) !== named.emitterId;
   if (isOfOther) return { items: [], total: 0 };
-  const found = await searchEvents(sql, {
+  const filter = filterOf(json);
+  const search: EventSearch = {
     ...request,
     ...named,
     ...(since && { sinceMs: since.getTime() }),
     ...(until && { untilMs: until.getTime() }),
     ...(after === undefined || after === '' ? {} : { after: decodePlace(after) }),
     accountId,
-  });
+  };
+  const found = await (filter === undefined ? searchEvents(sql, search) : searchWithFilter(sql, search, filter));
   const { items, lookedUpTo } = found;
   const [first, last] = [items[0], items.at(-1)];
   const end = lookedUpTo ?? (last && placeOf(last));
@@ -34,6 +38,14 @@ export async function searchPage(
     ...(end && { endCursor: encodePlace(end) }),
     ...(lookedUpTo && { scannedUntilMs: lookedUpTo.ms }),
   };
+}
+
+function filterOf(json: unknown): Filter | undefined {
+  if (json === undefined || json === null) return undefined;
+  const outcome = parseFilter(json);
+  if (outcome.kind === 'filter') return outcome.filter;
+  throwFields([outcome.fault]);
+  return undefined;
 }
 
 const EMIT_ID = /^([a-z]+_[0-9A-Za-z]{1,64})-(\d{1,15}-\d{1,9})$/;

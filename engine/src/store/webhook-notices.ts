@@ -58,7 +58,7 @@ export async function addExhaustedNotices(
       ) as f(webhook_id, id) join deliveries d using (webhook_id, id)
       where d.status = 'failed' and d.emitter_id <> d.account_id and exists (
         select from subscriptions s where s.emitter_id = d.account_id and s.account_id = d.account_id
-          and s.event_name = ${WEBHOOKS_CHANNEL}
+          and s.channel_key in (${WEBHOOKS_CHANNEL}, '*')
       )
     ) as told on conflict do nothing`;
 }

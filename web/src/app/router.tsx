@@ -192,7 +192,7 @@ const delivery = createRoute({
 const events = createRoute({
   getParentRoute: () => shell,
   path: '/events',
-  validateSearch: texts('text', 'emitter', 'channel', 'id', 'range', 'since', 'until', 'event', 'compare'),
+  validateSearch: texts('text', 'filter', 'emitter', 'channel', 'id', 'range', 'since', 'until', 'event', 'compare'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/events/events-page.tsx')),
     'EventsPage',

@@ -6,6 +6,8 @@ export interface EventFilter {
   event_name?: string;
   id?: string;
   text?: string;
+  /** JSON of a filter on the data. */
+  filter?: string;
   since?: string;
   until?: string;
 }

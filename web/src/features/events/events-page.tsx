@@ -26,26 +26,27 @@ const keyOf = ({ metadata }: LiveEvent) => metadata.emit_id;
 /** The events of all sources and workflows; the filters stand in the URL. */
 export function EventsPage() {
   const search = useSearch({ from: '/shell/events' });
-  const { emitter, channel, id, text } = search;
+  const { emitter, channel, id, text, filter: json } = search;
   const filter: EventFilter = {
     ...(emitter === undefined ? {} : { emitter_id: emitter }),
     ...(channel === undefined ? {} : { event_name: channel }),
     ...(id === undefined ? {} : { id }),
     ...(text === undefined ? {} : { text }),
+    ...(json === undefined ? {} : { filter: json }),
     ...timesOf(search),
   };
   const names = useEmitterNames();
   return (
     <Page title="Events" actions={<CopyMenu command={commandOf(filter)} />}>
       <Filters names={names} />
-      <Found key={JSON.stringify([emitter, channel, id, text])} filter={filter} names={names} />
+      <Found key={JSON.stringify([emitter, channel, id, text, json])} filter={filter} names={names} />
     </Page>
   );
 }
 
 function commandOf(filter: EventFilter) {
-  const { emitter_id: emitter, event_name: channel, id, text, since, until } = filter;
-  const options = Object.entries({ emitter, channel, id, since, until });
+  const { emitter_id: emitter, event_name: channel, id, text, filter: json, since, until } = filter;
+  const options = Object.entries({ emitter, channel, id, filter: json, since, until });
   const given = options.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} '${value}'`]));
   return {
     path: `/v1/events?${new URLSearchParams(filter as Record<string, string>).toString()}`,
@@ -61,7 +62,16 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
     void navigate({ search: (old) => ({ ...old, event: undefined, ...change }), replace: true });
   return (
     <search className="flex flex-wrap items-center gap-2" aria-label="Filter events">
-      <TextFilter text={search.text ?? ''} onChange={(text) => set({ text: text || undefined })} />
+      <TextFilter
+        text={search.text ?? ''}
+        label="Text in the payload"
+        onChange={(text) => set({ text: text || undefined })}
+      />
+      <TextFilter
+        text={search.filter ?? ''}
+        label="Filter as JSON"
+        onChange={(json) => set({ filter: json.trim() || undefined })}
+      />
       <select
         aria-label="Emitter"
         className={`${FILTER_CLASS} max-w-48`}
@@ -102,8 +112,14 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
   );
 }
 
+interface TextFilterProps {
+  text: string;
+  label: string;
+  onChange: (text: string) => void;
+}
+
 /** A search reads megabytes: it begins when the reader stops to type. The field keeps the focus. */
-function TextFilter({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+function TextFilter({ text, label, onChange }: TextFilterProps) {
   const [typed, setTyped] = useState(text);
   const change = useRef(onChange);
   change.current = onChange;
@@ -121,7 +137,7 @@ function TextFilter({ text, onChange }: { text: string; onChange: (text: string)
     }, TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  return <SearchBox value={typed} label="Text in the payload" onChange={setTyped} />;
+  return <SearchBox value={typed} label={label} onChange={setTyped} />;
 }
 
 function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<string, string> }) {
