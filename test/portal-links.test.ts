@@ -25,7 +25,7 @@ test('a link leads to the portal, with a key that ends', async () => {
   expect(given).toMatchObject({ title: 'Acme', accent: '#aa3311', mode: 'dark' });
   expect(Math.abs(link.expires_at - Date.now() / 1_000 - 300)).toBeLessThan(120);
   const customer = hw.as(keyIn(link.url));
-  const made = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
+  const made = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:8099/' });
   expect(made.status).toBe(200);
   expect((await customer('POST', `/webhooks/${made.data.id}/rotate_secret`)).status).toBe(200);
   await hw.sql`update api_keys set expires_at = now() - interval '1 second' where id = ${link.key_id}`;
@@ -57,7 +57,7 @@ test('the operator makes one for any account, an account for itself alone', asyn
   const other = (await hw.admin('POST', '/accounts', { name: 'Customer' })).data;
   const { data, status } = await hw.admin('POST', links(other.id));
   expect(status).toBe(200);
-  const made = (await hw.as(keyIn(data.url))('POST', '/webhooks', { url: 'http://127.0.0.1:9/' })).data;
+  const made = (await hw.as(keyIn(data.url))('POST', '/webhooks', { url: 'http://127.0.0.1:8099/' })).data;
   expect((await hw.as(other.api_key)('GET', `/webhooks/${made.id}`)).status).toBe(200);
   expect((await hw.api('POST', links(other.id))).status).toBe(404);
   expect((await hw.admin('POST', links('o_none'))).status).toBe(404);

@@ -147,7 +147,7 @@ describe('a tunnel', () => {
   });
 
   test('is no other webhook, and no other account can listen or answer', async () => {
-    const plain = (await hw.api('POST', '/webhooks', { url: 'http://127.0.0.1:9/' })).data;
+    const plain = (await hw.api('POST', '/webhooks', { url: 'http://127.0.0.1:8099/' })).data;
     expect((await hw.api('GET', `/webhooks/${plain.id}/tunnel`)).status).toBe(409);
     const { id } = await makeTunnel();
     const stream = await listenTo(id);
