@@ -1,6 +1,5 @@
 import type { Principal } from './contract-base.ts';
 import type { Stream } from './contract-streams.ts';
-import type { WebhookRecord } from './contract.ts';
 
 export interface NewTunnel {
   name?: string;
@@ -31,9 +30,9 @@ export interface TunnelAnswer {
 export interface Tunnels {
   /**
    * Makes a webhook that lasts as long as somebody listens to it, and its subscriptions: one attempt
-   * for each event, of 30 seconds. Throws as Webhooks.create and Subscriptions.create do.
+   * for each event, of 30 seconds. Answers the id of the webhook. Throws as Webhooks.create and Subscriptions.create do.
    */
-  create(who: Principal, tunnel: NewTunnel): Promise<WebhookRecord>;
+  create(who: Principal, tunnel: NewTunnel): Promise<{ id: string }>;
   /**
    * Its requests as they come, each once. Throws NOT_FOUND, CONFLICT for another webhook, RATE_LIMITED
    * and UNAVAILABLE as Streams do.

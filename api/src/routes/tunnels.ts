@@ -30,7 +30,8 @@ const createTunnel = itemEndpoint({
   schema: webhookSchema,
   handle: async ({ engine, who, input }) => {
     const { name, emitter_id: emitterId, event_name: eventName } = input;
-    return presentWebhook(await engine.tunnels.create(who, given({ name, emitterId, eventName })));
+    const { id } = await engine.tunnels.create(who, given({ name, emitterId, eventName }));
+    return presentWebhook(await engine.webhooks.get(who, id));
   },
 });
 
