@@ -137,3 +137,43 @@ test('a webhook is tried out, its secret replaced and its requests changed', asy
   check();
   await receiver.stop();
 });
+
+test('a webhook is given a token and a method, and its attempts show phases and headers', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = { status: 307, headers: { location: 'https://elsewhere.example.com/hook' } };
+  const { id } = (await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Proof' })).data;
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${id}?tab=settings`, headwater.apiKey);
+  await page.getByRole('combobox', { name: 'Method' }).selectOption('PUT');
+  await page.getByRole('combobox', { name: 'Authentication' }).selectOption('bearer');
+  await page.getByLabel('Token').fill('tok-6f1c');
+  await page.getByRole('textbox', { name: 'Trusted certificates' }).fill('no certificate');
+  await page.getByRole('button', { name: 'Save authentication' }).click();
+  await page.getByText('must be certificates in PEM form').first().waitFor();
+  await page.getByRole('textbox', { name: 'Trusted certificates' }).fill('');
+  await page.getByRole('button', { name: 'Save authentication' }).click();
+  await expect
+    .poll(async () => (await headwater.api('GET', `/webhooks/${id}`)).data)
+    .toMatchObject({ method: 'PUT', auth: { type: 'bearer' }, ca_certificate: null });
+  await picture(page, 'webhook-authentication');
+  await expectAccessible(page);
+  const source = await headwater.deploy(
+    `export default { name: 'Proofs', version: '1', run(event) { this.$emit(event); } };`,
+  );
+  await headwater.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: id });
+  await headwater.api('POST', `/sources/${source.id}/run`, { event: { n: 1 } });
+  const [request] = await receiver.until(1);
+  expect([request?.method, request?.headers.authorization]).toEqual(['PUT', 'Bearer tok-6f1c']);
+  await page.getByRole('tab', { name: 'Deliveries' }).click();
+  await page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1).click();
+  await page.getByText('https://elsewhere.example.com/hook').last().waitFor();
+  await page.getByText('first attempt').waitFor();
+  await page.getByText('127.0.0.1', { exact: true }).waitFor();
+  await page.getByText('Request headers').click();
+  await page.getByText('authorization: [redacted]').waitFor();
+  await page.getByLabel('The last day').waitFor();
+  await picture(page, 'delivery-phases');
+  await expectAccessible(page);
+  check();
+  await receiver.stop();
+});
