@@ -75,14 +75,8 @@ export function createSources(context: SourcesContext): Sources {
       await intake.add({ id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text });
       return { invocationId };
     },
-    async runs(who, id, limit) {
-      await find(who, id);
-      return readRuns(db.sql, who.accountId, id, limit);
-    },
-    async runsWithQuiet(who, id, page) {
-      await find(who, id);
-      return pageRuns(db.sql, who.accountId, id, page);
-    },
+    runs: async (who, id, limit) => readRuns(db.sql, who.accountId, (await find(who, id)).id, limit),
+    runsWithQuiet: async (who, id, page) => pageRuns(db.sql, who.accountId, (await find(who, id)).id, page),
   };
 }
 
