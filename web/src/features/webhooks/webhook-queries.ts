@@ -20,7 +20,7 @@ export const webhookQuery = (id: string) =>
     queryFn: ({ signal }) =>
       askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
     // Until what it held is sent.
-    refetchInterval: ({ state }) => (state.data?.draining_since != null ? REFRESH_MS : false),
+    refetchInterval: ({ state }) => ((state.data?.draining_since ?? null) === null ? false : REFRESH_MS),
   });
 
 export interface DeliveryFilter {
