@@ -20,7 +20,7 @@ export interface ReplayRequest {
 }
 
 export const REPLAY_STATUSES = ['dry_run', 'running', 'done', 'cancelled', 'failed'] as const;
-export type ReplayStatus = (typeof REPLAY_STATUSES)[number];
+type ReplayStatus = (typeof REPLAY_STATUSES)[number];
 
 export interface ReplayRecord {
   /** Absent for a dry run. */

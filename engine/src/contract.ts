@@ -235,7 +235,7 @@ export interface SubscriptionKey {
 }
 
 /** JSON, checked by the engine; null: none. Absent: what exists keeps its own. */
-export interface GivenFilter {
+interface GivenFilter {
   filter?: unknown;
 }
 

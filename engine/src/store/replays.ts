@@ -5,7 +5,7 @@ import type { Sql, Transaction } from './database.ts';
 import type { ReplayCount, ReplayScope } from './replay-events.ts';
 import { lockAccount } from './require-room.ts';
 
-export type ReplayRowStatus = 'running' | 'done' | 'cancelled' | 'failed';
+type ReplayRowStatus = 'running' | 'done' | 'cancelled' | 'failed';
 
 export interface ReplayRow extends ReplayScope {
   id: string;

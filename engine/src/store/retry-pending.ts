@@ -14,7 +14,7 @@ const RETRIED_AT_ONCE = 1_000;
 const MAX_DATA_BYTES = 4 * 1024 * 1024;
 
 /** Where a retry with a filter has stopped to look. */
-export interface RetryPlace {
+interface RetryPlace {
   /** When it is due, in epoch microseconds. */
   micros: number;
   id: string;

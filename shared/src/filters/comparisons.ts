@@ -1,5 +1,4 @@
-import type { Comparison } from './filter.ts';
-import type { FilterMeter } from './match-filter.ts';
+import type { Comparison, FilterMeter } from './filter.ts';
 import { isScalar } from './operands.ts';
 
 /** Native searches of texts: characters that cost as much as one look at a value. */

@@ -1,5 +1,5 @@
-import type { Filter } from './filter.ts';
-import { type FilterMeter, matches } from './match-filter.ts';
+import type { Filter, FilterMeter } from './filter.ts';
+import { matches } from './match-filter.ts';
 
 const MAX_CLAUSE_CHARS = 300;
 

@@ -49,3 +49,8 @@ export interface Filter {
   /** It names members, by itself or within `$and` or `$or`: of a list, one element has to have them all. */
   namesFields: boolean;
 }
+
+/** How many more values may be looked at. Below zero, what was answered means nothing. */
+export interface FilterMeter {
+  left: number;
+}

@@ -1,10 +1,5 @@
-import type { Check, FieldFilter, Filter } from './filter.ts';
+import type { Check, FieldFilter, Filter, FilterMeter } from './filter.ts';
 import { passes } from './comparisons.ts';
-
-/** How many more values may be looked at. Below zero, what was answered means nothing. */
-export interface FilterMeter {
-  left: number;
-}
 
 export type FilterAnswer = 'match' | 'no_match' | 'too_costly';
 
