@@ -40,7 +40,10 @@ export function Status({ of, label }: { of: string; label?: string }) {
   const { tone, icon } = STATUSES[of] ?? { tone: 'calm' as const, icon: 'dash' as const };
   return (
     <span
-      className={classNames('inline-flex items-center gap-1 rounded px-1.5 py-px text-xs font-medium', TONES[tone])}
+      className={classNames(
+        'inline-flex items-center gap-1 rounded px-1.5 py-px text-xs font-medium whitespace-nowrap',
+        TONES[tone],
+      )}
     >
       <Icon name={icon} className="size-3" />
       {label ?? of}

@@ -16,7 +16,7 @@ export function Tabs(props: { label: string; value: string; onChange: (value: st
           <Base.Tab
             key={tab.value}
             value={tab.value}
-            className="-mb-px h-9 cursor-pointer border-b-2 border-transparent px-3 text-sm whitespace-nowrap text-ink-soft -outline-offset-2 hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
+            className="-mb-px h-9 cursor-pointer border-b-2 border-transparent px-2 sm:px-3 text-sm whitespace-nowrap text-ink-soft -outline-offset-2 hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
           >
             {tab.label}
           </Base.Tab>
