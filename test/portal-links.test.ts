@@ -70,3 +70,26 @@ test.each([{ minutes: 0 }, { minutes: 1_441 }, { theme: { accent: 'red' } }, { t
     expect((await hw.api('POST', links(hw.accountId), body)).status).toBe(400);
   },
 );
+
+test('with its key nothing runs code of the account, or shows what does', async () => {
+  const customer = hw.as(keyIn((await linkOf()).url));
+  const source = await hw.deploy(
+    `export default { name: 'S', version: '1', props: { http: '$.interface.http' }, run(e) { this.$emit(e.body); } };`,
+  );
+  const listener = await hw.deploy(`export default { name: 'L', version: '1', run() {} };`);
+  const own = { emitter_id: source.id, listener_id: listener.id };
+  const { data: subscription } = await hw.api('POST', '/subscriptions', own);
+  for (const [method, path, parameters] of [
+    ['POST', '/subscriptions', own],
+    ['DELETE', '/subscriptions', own],
+    ['PUT', `/subscriptions/${subscription.id}`, { filter: { never: 1 } }],
+    ['POST', '/replays', own],
+  ] as const)
+    expect([method, path, (await customer(method, path, parameters)).status]).toEqual([method, path, 403]);
+  expect((await customer('GET', '/users/me/subscriptions')).data).toEqual([]);
+  const { data: webhook } = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
+  const made = await customer('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  expect(made.status).toBe(200);
+  expect((await customer('GET', '/users/me/subscriptions')).data).toMatchObject([{ id: made.data.id }]);
+  expect((await customer('PUT', `/subscriptions/${made.data.id}`, { filter: { paid: true } })).status).toBe(200);
+});

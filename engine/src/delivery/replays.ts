@@ -1,3 +1,4 @@
+import { requireListener } from './require-listener.ts';
 import { HeadwaterError, LIMITS, newId, notFound, platformLimit } from '@headwater/shared';
 import type { ReplayRecord, ReplayRequest, Replays } from '../contract-replays.ts';
 import { type EventPosition, formatEventId, parseEventId } from '../events/event-id.ts';
@@ -20,7 +21,9 @@ export function createReplays({ sql, nowMs }: { sql: Sql; nowMs: () => number })
   }
 
   return {
-    async create({ accountId }, request) {
+    async create(who, request) {
+      const { accountId } = who;
+      requireListener(who, request.listenerId);
       const scope = scopeOf(accountId, request, nowMs());
       await requireEnds(sql, scope);
       const counted = await countReplayEvents(sql, scope);

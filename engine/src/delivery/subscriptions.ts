@@ -8,6 +8,7 @@ import { deleteSubscription } from '../store/delete-subscription.ts';
 import { inPageOrder, readPage } from '../store/paging.ts';
 import { readSubscriptions, type SubscriptionRow } from '../store/read-subscriptions.ts';
 import { findTextFault, throwFields } from '../field-faults.ts';
+import { isForWebhooks, requireListener } from './require-listener.ts';
 import { filterJson, readGivenFilter } from './given-filter.ts';
 
 /** Every source of the account, or every workflow: those there are and those to come. */
@@ -30,6 +31,7 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
   return {
     async create(who, key) {
       validateKey(key);
+      requireListener(who, key.listenerId);
       const { emitterId, listenerId, eventName = '' } = key;
       const isOfAccount = isOwnWebhooks(who.accountId, key);
       const filter = readGivenFilter(key.filter);
@@ -46,19 +48,27 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
           return find(who.accountId, outcome.id);
       }
     },
-    async update({ accountId }, id, change) {
+    async update(who, id, change) {
+      const { accountId } = who;
       const filter = readGivenFilter(change.filter);
+      if (who.scopes !== undefined) requireListener(who, (await find(accountId, id)).listenerId);
       if (!(await setFilter(db.sql, id, { accountId, filter }))) throw notFound('subscription', id);
       return find(accountId, id);
     },
     async list(who, request) {
-      const query = { table: 'subscriptions', accountId: who.accountId, order: 'created' } as const;
+      const query = {
+        table: 'subscriptions',
+        accountId: who.accountId,
+        order: 'created',
+        ...(isForWebhooks(who) && { where: db.sql`and starts_with(listener_id, 'wh_')` }),
+      } as const;
       const { ids, ...page } = await readPage(db.sql, query, request);
       const rows = inPageOrder(ids, await readSubscriptions(db, who.accountId, ids));
       return { ...page, items: rows.map(recordOf) };
     },
     async delete(who, key) {
       validateKey(key);
+      requireListener(who, key.listenerId);
       const { emitterId, listenerId, eventName = '' } = key;
       const existed = await deleteSubscription(db, { accountId: who.accountId, emitterId, listenerId, eventName });
       if (!existed) throw notFound('subscription', `of ${listenerId} to ${emitterId}${eventName && `, ${eventName}`}`);
