@@ -12,7 +12,7 @@ export const FILTER_LIMITS = {
   maxFilterStepsPerEvent: 100_000,
   /**
    * Steps that the filters of one account take in one commit. A step is one look at one value, or
-   * two characters of JSON that are parsed: some 20 ns. What needs more does not match.
+   * two characters of JSON that are parsed: 50 to 100 ns. What needs more does not match.
    */
   maxFilterSteps: 5_000_000,
   /** Event data that a trace reads to say what filters made of it, in all. */
