@@ -122,9 +122,9 @@ describe('a run whose sandbox process dies', () => {
         if (event.body.bomb) { const m = new Map(); for (let i = 0; ; i++) m.set(i, i); }
         this.$emit(event.body);
       } };`;
-    const [{ id } = { id: '' }] = await test.db.sql<{ id: string }[]>`select id from accounts`;
+    const [{ id: accountId } = { id: '' }] = await test.db.sql<{ id: string }[]>`select id from accounts`;
     const limits = { memoryMb: 32 };
-    expect((await server.api('PUT', `/accounts/${id}/limits`, limits, ADMIN_KEY)).status).toBe(200);
+    expect((await server.api('PUT', `/accounts/${accountId}/limits`, limits, ADMIN_KEY)).status).toBe(200);
     const source = await deploy(server, code);
     const bodies = [{ bomb: true }, ...[1, 2, 3].map((id) => ({ id }))];
     await Promise.all(bodies.map((body) => post(source.endpoint, body)));

@@ -147,5 +147,5 @@ it('with concurrency 1 hundreds run in a second, not one a poll', async () => {
   await Promise.all(Array.from({ length: 300 }, () => post(endpoint, {})));
   await putSettings(hw.sql, id, { concurrency: 1 });
   // On an idle machine it takes less than a second; if the end of one did not start the next, it would take an hour.
-  await eventually(async () => (await queued(id)) === 0, { timeoutMs: 25_000 });
+  await expect.poll(() => queued(id)).toBe(0);
 });

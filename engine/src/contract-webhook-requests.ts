@@ -3,7 +3,7 @@ export const WEBHOOK_FORMATS = ['raw', 'envelope', 'cloudevents', 'cloudevents-b
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
 export const WEBHOOK_METHODS = ['POST', 'PUT'] as const;
-export type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
+type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
 
 export const WEBHOOK_AUTH_TYPES = ['basic', 'bearer', 'oauth2_client_credentials'] as const;
 

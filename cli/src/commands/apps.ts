@@ -46,10 +46,7 @@ const create: CommandSpec = {
   details:
     'Components use it as they use those of the catalogue: { type: "app", app: "<slug>" }. Its slug must not be one of the catalogue. docs/apps.md describes the file.',
   options: [FILE],
-  examples: [
-    { does: 'From a file', command: 'hw apps create -f acme.json' },
-    { does: 'Then', command: 'hw connect acme' },
-  ],
+  examples: [{ does: 'From a file; `hw connect acme` is next', command: 'hw apps create -f acme.json' }],
   json: 'the app',
   exits: SERVER_EXITS,
   async run(context) {

@@ -9,7 +9,7 @@ import { USER_AGENT } from '../egress/user-agent.ts';
 export type ClientCredentials = Extract<WebhookAuth, { type: 'oauth2_client_credentials' }>;
 
 /** `isNew`: nothing has been sent with it before. */
-export type TokenResult = { ok: true; token: string; isNew: boolean } | { ok: false; error: string };
+type TokenResult = { ok: true; token: string; isNew: boolean } | { ok: false; error: string };
 
 /**
  * Access tokens of OAuth clients (RFC 6749, 4.4), each kept until shortly before it expires. However
@@ -22,7 +22,7 @@ export interface AccessTokens {
   known(key: string): string | undefined;
 }
 
-export interface TokenRequest {
+interface TokenRequest {
   accountId: string;
   credentials: ClientCredentials;
   timeoutMs: number;

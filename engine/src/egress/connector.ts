@@ -17,7 +17,7 @@ export type Connector = (
   how?: Connecting,
 ) => () => void;
 
-export interface Connecting {
+interface Connecting {
   /** What of them is known is set. */
   times: ConnectTimes;
   /** Default: the server has a certificate of a public authority, and the client has none. */
