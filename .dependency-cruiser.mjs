@@ -1,10 +1,11 @@
 /*
- * Which file may import which. The arrows: shared <- sandbox-runtime <- engine <- api, shared <- cli, shared <- web.
- * types is for authors of components: nothing of ours imports it.
- * test/, bench/ and compat/ may import everything; nothing imports them.
+ * Which file may import which. The arrows: shared <- sandbox-runtime <- engine <- api, shared <-
+ * cli, shared <- web. types is for authors of components: nothing of ours imports it. test/, bench/
+ * and compat/ may import everything; nothing imports them.
  *
- * TypeScript 7 has no compiler API, so dependency-cruiser reads the files with @swc/core. Without it the .ts files are
- * skipped in silence and every rule holds: test/support/check-rules.ts fails when the graph is empty.
+ * TypeScript 7 has no compiler API, so dependency-cruiser reads the files with @swc/core. Without
+ * it the .ts files are skipped in silence and every rule holds: test/support/check-rules.ts fails
+ * when the graph is empty.
  */
 
 /** Which workspaces each workspace may import besides itself. */
@@ -117,7 +118,8 @@ export default {
       comment: 'The import leads nowhere.',
       severity: 'error',
       from: {},
-      // `npm run build:web-types` makes the types of the web UI; the checks run it, and a fresh clone may not have them yet.
+      // `npm run build:web-types` makes the types of the web UI; the checks run it, and a fresh
+      // clone may not have them yet.
       to: { couldNotResolve: true, pathNot: '^\\./schema\\.d\\.ts$' },
     },
     {

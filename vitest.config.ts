@@ -5,7 +5,10 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { plainReporter } from './test/support/plain-reporter.ts';
 
 const HOSTILE = ['test/hostile/**/*.test.ts'];
-/** They look at the process that they run in, its children or its turns, or run code of packages in it. */
+/**
+ * They look at the process that they run in, its children or its turns, or run code of packages in
+ * it.
+ */
 const ALONE = [
   'test/build-packages.test.ts',
   'test/build-processes.test.ts',
@@ -18,7 +21,8 @@ const ALONE = [
 // All processes of a run, servers too, keep here what Node made of the same files.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/headwater-compiled');
 
-// Tests make and remove hundreds of databases and folders, which costs a disk's file system several times what it costs memory.
+// Tests make and remove hundreds of databases and folders, which costs a disk's file system several
+// times what it costs memory.
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_FOLDER_BYTES = 4 * 2 ** 30;
 if (process.env['TMPDIR'] === undefined && hasRoom(MEMORY_FOLDER)) process.env['TMPDIR'] = MEMORY_FOLDER;
@@ -45,12 +49,13 @@ export default defineConfig({
     reporters: ['default', plainReporter()],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
-    // Loaded by Node as where they run, and not transformed once more for tests: that would take three times as long in each process.
+    // Loaded by Node as where they run, and not transformed once more for tests: that would take
+    // three times as long in each process.
     server: {
       deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
     },
-    // One more than the smallest machine has cores: tests of crashes and timers mostly wait. With one more yet, tests of turns and times
-    // fail now and then.
+    // One more than the smallest machine has cores: tests of crashes and timers mostly wait. With
+    // one more yet, tests of turns and times fail now and then.
     maxWorkers: 3,
     projects: [
       {
@@ -69,8 +74,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...HOSTILE, ...ALONE],
           globalSetup: ['test/support/global-setup.ts'],
-          // One process after another for each file would take more time than most of the tests in it; a file that leaves
-          // something behind in the one it shares fails.
+          // One process after another for each file would take more time than most of the tests in
+          // it; a file that leaves something behind in the one it shares fails.
           isolate: false,
           setupFiles: ['test/support/shared-process.ts'],
         },
@@ -82,10 +87,11 @@ export default defineConfig({
           include: HOSTILE,
           globalSetup: ['test/support/global-setup.ts', 'test/support/hostile-setup.ts'],
           setupFiles: ['test/support/hostile-ready.ts'],
-          // More than a hundred small files against one server: what they run in is only its client, and can be shared.
+          // More than a hundred small files against one server: what they run in is only its
+          // client, and can be shared.
           isolate: false,
-          // A neighbour is timed on a machine that may be busy: an attack that harms it does so twice. What passes at
-          // the second try is listed at the end.
+          // A neighbour is timed on a machine that may be busy: an attack that harms it does so
+          // twice. What passes at the second try is listed at the end.
           retry: 1,
           sequence: { groupOrder: 1 },
         },

@@ -7,8 +7,9 @@
  *     --data-urlencode component_code@examples/github-webhook.mjs \
  *     --data-urlencode 'configured_props={"secret":"a long random text"}'
  *
- * Then add a webhook to the repository (Settings, Webhooks): the payload URL is `data.configured_props.http.endpoint_url`
- * of the answer, the secret is the same, and either content type will do.
+ * Then add a webhook to the repository (Settings, Webhooks): the payload URL is
+ * `data.configured_props.http.endpoint_url` of the answer, the secret is the same, and either
+ * content type will do.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -72,7 +73,9 @@ export default {
   },
 };
 
-/** Compares in a time that does not depend on where the texts differ. Their lengths are no secret. */
+/**
+ * Compares in a time that does not depend on where the texts differ. Their lengths are no secret.
+ */
 function isSameText(a, b) {
   const encoder = new TextEncoder();
   const [left, right] = [encoder.encode(a), encoder.encode(b)];

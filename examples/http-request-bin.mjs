@@ -1,12 +1,14 @@
 /**
- * HTTP request bin: every request to its endpoint becomes an event, and is answered as the props say.
+ * HTTP request bin: every request to its endpoint becomes an event, and is answered as the props
+ * say.
  *
  * Deploy it (KEY is your API key):
  *
  *   curl http://127.0.0.1:3000/v1/sources -H "Authorization: Bearer $KEY" \
  *     --data-urlencode component_code@examples/http-request-bin.mjs
  *
- * `data.configured_props.http.endpoint_url` in the answer is where to send requests. To choose the answer, add:
+ * `data.configured_props.http.endpoint_url` in the answer is where to send requests. To choose the
+ * answer, add:
  *
  *     --data-urlencode 'configured_props={"responseStatus":202,"responseBody":"thank you"}'
  */

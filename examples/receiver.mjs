@@ -1,9 +1,11 @@
 /**
- * A webhook receiver on this machine: prints every delivery, and refuses those whose signature is wrong.
+ * A webhook receiver on this machine: prints every delivery, and refuses those whose signature is
+ * wrong.
  *
  *   node examples/receiver.mjs <signing secret, whsec_…> [port, default 4000]
  *
- * Headwater reaches it only when it may reach loopback: HEADWATER_EGRESS_ALLOW=127.0.0.0/8 npm start
+ * Headwater reaches it only when it may reach loopback: HEADWATER_EGRESS_ALLOW=127.0.0.0/8 npm
+ * start
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -19,7 +21,8 @@ if (!secret.startsWith('whsec_')) {
 createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  // The bytes as they came: JSON that was parsed and written again may differ, and its signature with it.
+  // The bytes as they came: JSON that was parsed and written again may differ, and its signature
+  // with it.
   const body = Buffer.concat(chunks);
   const verified = isSigned(request.headers, body, secret);
   response.writeHead(verified ? 204 : 401).end();
@@ -27,7 +30,10 @@ createServer(async (request, response) => {
   console.log(`${verified ? 'verified' : 'REFUSED '}  ${id}\n${body}`);
 }).listen(Number(port), '127.0.0.1', () => console.log(`Waiting for deliveries on http://127.0.0.1:${port}/`));
 
-/** Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, base64, one `v1,…` for each key in use. */
+/**
+ * Standard Webhooks: HMAC-SHA256 over `<id>.<timestamp>.<body>`, base64, one `v1,…` for each key in
+ * use.
+ */
 function isSigned(headers, body, signingSecret) {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';

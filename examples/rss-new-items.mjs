@@ -7,14 +7,15 @@
  *     --data-urlencode component_code@examples/rss-new-items.mjs \
  *     --data-urlencode 'configured_props={"url":"https://example.com/feed.xml","timer":{"intervalSeconds":900}}'
  *
- * The newest items are emitted at once, those that come later by the poll that finds them. A feed on a private address
- * (127.0.0.1, 10.0.0.0/8 …) is only reached when the operator allows it.
+ * The newest items are emitted at once, those that come later by the poll that finds them. A feed
+ * on a private address (127.0.0.1, 10.0.0.0/8 …) is only reached when the operator allows it.
  */
 import { createHash } from 'node:crypto';
 
 /**
- * The most items of one poll that are looked at, newest first. `unique` remembers 100 ids: looking further back would
- * emit forgotten items again, and the room between the two is for items that disappear from the feed.
+ * The most items of one poll that are looked at, newest first. `unique` remembers 100 ids: looking
+ * further back would emit forgotten items again, and the room between the two is for items that
+ * disappear from the feed.
  */
 const MAX_ITEMS = 80;
 const MAX_ID_CHARS = 512;
@@ -56,7 +57,9 @@ export default {
       if (isNewFeed) this.start(items);
       else this.emitNew(items);
     },
-    /** Emits a few recent items and remembers the others, so that the next poll does not bring them. */
+    /**
+     * Emits a few recent items and remembers the others, so that the next poll does not bring them.
+     */
     start(items) {
       const skipped = items.slice(this.itemsAtStart).map((item) => item.id);
       this.db.set('skipped', skipped);
@@ -76,7 +79,10 @@ export default {
         this.$emit(item, { id: item.id, summary: item.title || item.link || item.id, ts: item.timestamp });
       }
     },
-    /** The newest items, newest first; undefined where the feed has not changed since the last request. */
+    /**
+     * The newest items, newest first; undefined where the feed has not changed since the last
+     * request.
+     */
     async fetchItems() {
       const { url, etag, lastModified } = this.db.get('validators') ?? {};
       const isSameFeed = url === this.url;
@@ -91,7 +97,8 @@ export default {
       if (response.status === 304) return undefined;
       if (!response.ok) throw new Error(`${this.url} answered with status ${response.status}`);
       const items = parseFeed(await readText(response), this.url);
-      // Stored in the same commit as the events of this run: an item is never passed over because a run failed.
+      // Stored in the same commit as the events of this run: an item is never passed over because a
+      // run failed.
       this.db.set('validators', {
         url: this.url,
         etag: response.headers.get('etag'),
@@ -116,13 +123,19 @@ async function readText(response) {
   return new TextDecoder(declared).decode(bytes);
 }
 
-/** Feeds list newest first, so items without a date, and those of the same moment, stay in the feed's order. */
+/**
+ * Feeds list newest first, so items without a date, and those of the same moment, stay in the
+ * feed's order.
+ */
 function newestFirst(items) {
   if (items.some((item) => item.timestamp === undefined)) return items;
   return items.toSorted((a, b) => b.timestamp - a.timestamp);
 }
 
-/** Items of an RSS 2.0 feed or entries of an Atom one, in the feed's order. Throws where the text is neither. */
+/**
+ * Items of an RSS 2.0 feed or entries of an Atom one, in the feed's order. Throws where the text is
+ * neither.
+ */
 function parseFeed(xml, feedUrl) {
   const root = parseXml(xml);
   const rss = child(root, 'rss');
@@ -207,8 +220,9 @@ const TOKEN =
 const ATTRIBUTE = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /**
- * Reads XML into `{ name, attributes, nodes }`, where a node is a text or an element, and names keep the prefix they are
- * written with. Forgiving: an end tag closes what it names, and a stray one is ignored.
+ * Reads XML into `{ name, attributes, nodes }`, where a node is a text or an element, and names
+ * keep the prefix they are written with. Forgiving: an end tag closes what it names, and a stray
+ * one is ignored.
  */
 function parseXml(xml) {
   const root = { name: '', attributes: {}, nodes: [] };
@@ -238,7 +252,10 @@ function readAttributes(text) {
 
 const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' }));
 
-/** The entities of XML, and the one of HTML that feeds use without declaring it. Others stay as they are. */
+/**
+ * The entities of XML, and the one of HTML that feeds use without declaring it. Others stay as they
+ * are.
+ */
 function decodeEntities(text) {
   return text.replace(/&(#x[0-9a-f]+|#\d+|\w+);/gi, (whole, name) => {
     if (name[0] !== '#') return ENTITIES.get(name) ?? whole;

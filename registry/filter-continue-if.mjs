@@ -68,7 +68,10 @@ function contains(value, other) {
   return String(value ?? '').includes(String(other));
 }
 
-/** Compared as numbers, and as moments where both are dates. Nothing is greater or less than what is neither. */
+/**
+ * Compared as numbers, and as moments where both are dates. Nothing is greater or less than what is
+ * neither.
+ */
 function toNumber(value) {
   if (typeof value === 'string' && value.trim() !== '' && Number.isNaN(Number(value))) return Date.parse(value);
   return typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value ?? Number.NaN);

@@ -1,4 +1,7 @@
-/** Takes webhooks of anybody at its endpoint, sends them on to a URL, and emits each with what that URL answered. */
+/**
+ * Takes webhooks of anybody at its endpoint, sends them on to a URL, and emits each with what that
+ * URL answered.
+ */
 const TIMEOUT_MS = 20_000;
 /** Of one hop alone, or set anew by the request that is made. */
 const NOT_FORWARDED = new Set([
@@ -75,7 +78,8 @@ export default {
     },
   },
   async run(event) {
-    // Before the target is asked: whoever sends webhooks is not to wait for it, nor to repeat what has arrived.
+    // Before the target is asked: whoever sends webhooks is not to wait for it, nor to repeat what
+    // has arrived.
     await this.http.respond({ status: 202, body: { accepted: true } });
     const { method, path, query, headers, body } = event;
     const request = { method, path, query, headers, body };

@@ -43,7 +43,8 @@ function deep(levels: number): unknown {
   return value;
 }
 
-// A request line is ASCII: what is not is sent as its UTF-8 bytes in percent-encoding, or now and then as it is.
+// A request line is ASCII: what is not is sent as its UTF-8 bytes in percent-encoding, or now and
+// then as it is.
 const queryText = fc
   .array(fc.tuple(name, garbage), { maxLength: 5 })
   .map((pairs) =>
@@ -121,7 +122,8 @@ test('the position of an error in JSON is inside the text, and what precedes it 
       const position = findJsonError(text);
       expect(position).toBeGreaterThanOrEqual(0);
       expect(position).toBeLessThanOrEqual(text.length);
-      // Anything may be wrong after the position, but nothing before: cut there, only the end is missed.
+      // Anything may be wrong after the position, but nothing before: cut there, only the end is
+      // missed.
       expect(findJsonError(text.slice(0, position))).toBe(position);
     }),
   );

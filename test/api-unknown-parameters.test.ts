@@ -67,7 +67,10 @@ async function send({ method, path, security }: Write, query: string, body?: unk
   return { status: response.status, paths: (problem.errors ?? []).map(({ path: at }) => at) };
 }
 
-/** Ways into a body: to each object whose names are the API's, as a value that holds one unknown name there. */
+/**
+ * Ways into a body: to each object whose names are the API's, as a value that holds one unknown
+ * name there.
+ */
 function unknownNames(schema: Schema | undefined): { value: unknown; path: string }[] {
   const found = resolve(schema);
   if (found === undefined) return [];

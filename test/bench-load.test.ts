@@ -59,7 +59,8 @@ test('an open loop counts a stall against every request that was due in it', asy
   });
   const plan = { target, connections: 1, requests: 100, maxMs: 20_000, ratePerSecond: 200 };
   const { answers } = await runLoad({ ...plan, request: (index) => request(eventId('o', index)) });
-  // 80 of the 100 were due while the only connection was held up; a closed loop would have seen one slow answer.
+  // 80 of the 100 were due while the only connection was held up; a closed loop would have seen one
+  // slow answer.
   expect(answers.maxMs).toBeGreaterThanOrEqual(STALL_MS * 0.95);
   expect(answers.p50Ms).toBeGreaterThan(STALL_MS / 4);
 });

@@ -16,7 +16,10 @@ const importing = (name: string) => `import found from '${name}'; export default
 const BOUNDS = { maxBytes: LIMITS.maxPackageCacheBytes, maxFiles: LIMITS.maxPackageCacheFiles, trustMs: 600_000 };
 const HOUR_MS = 3_600_000;
 
-/** A cache of its own; `put`: a file in it that was used so long ago. `names`: of all files in it, sorted. */
+/**
+ * A cache of its own; `put`: a file in it that was used so long ago. `names`: of all files in it,
+ * sorted.
+ */
 async function ownCache() {
   const dir = await mkdtemp(path.join(tmpdir(), 'headwater-trim-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));

@@ -5,7 +5,10 @@ import { buildKitForFile, oneFile } from './support/build-kit.ts';
 
 const kit = buildKitForFile();
 
-/** Publishes a package of the given files and answers its default export, made by the bundler and loaded here. */
+/**
+ * Publishes a package of the given files and answers its default export, made by the bundler and
+ * loaded here.
+ */
 async function load(name: string, files: Record<string, string>, manifest: Record<string, unknown> = {}) {
   kit.registry.add({ name, version: '1.0.0', files, manifest });
   return (await kit.load(`import it from '${name}'; export default it;`)) as (given: string) => unknown;

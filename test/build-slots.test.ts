@@ -4,7 +4,9 @@ import { BuildSlots } from '../sandbox-runtime/src/build/build-slots.ts';
 
 const SLOW_MS = 50;
 
-/** Builds that end when they are told to; `begun` has the names of those that have begun, in order. */
+/**
+ * Builds that end when they are told to; `begun` has the names of those that have begun, in order.
+ */
 function world(slowForMs: number) {
   const slots = new BuildSlots({
     max: 2,

@@ -6,7 +6,9 @@ import { createBuildTurns } from '../sandbox-runtime/src/build/build-turns.ts';
 import { buildKitForFile } from './support/build-kit.ts';
 import { eventually } from './support/eventually.ts';
 
-/* What the node holds of bundles between their build and their storing has a bound for each tenant. */
+/*
+ * What the node holds of bundles between their build and their storing has a bound for each tenant.
+ */
 
 const kit = buildKitForFile();
 const LARGE = 'x'.repeat(LIMITS.maxHeldBuildChars / 2);

@@ -10,7 +10,10 @@ import { type CliUser, createCliUser } from './support/cli.ts';
 // Every command is a process of its own: beside other work each takes a second instead of a tenth.
 vi.setConfig({ testTimeout: 90_000 });
 
-/** Window title, clipboard, a sequence that begins with one character, a carriage return, letters turned round. */
+/**
+ * Window title, clipboard, a sequence that begins with one character, a carriage return, letters
+ * turned round.
+ */
 const STEERING = '\u001B]0;title\u0007\u001B]52;c;ZXZpbA==\u0007\u009B2J\r\u202Etxt.exe\u0085\u007F';
 const STEERS = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/;
 const KEY = 'hw_key_of_another_server_entirely';

@@ -53,7 +53,10 @@ test('every file that init makes passes the strict type check, in JavaScript and
   for (const file of actions) expect(await user.json('publish', file)).toMatchObject({ type: 'action' });
 });
 
-/** As an author has it: what init made, nothing installed, and JavaScript and the types themselves checked as well. */
+/**
+ * As an author has it: what init made, nothing installed, and JavaScript and the types themselves
+ * checked as well.
+ */
 async function prepareProject(folder: string): Promise<string> {
   const options = { allowJs: true, checkJs: true, skipLibCheck: false, types: [] };
   const project = { extends: './tsconfig.json', compilerOptions: options, include: ['*'] };

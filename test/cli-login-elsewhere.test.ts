@@ -70,7 +70,8 @@ test('a profile that is named keeps its server beside that of the environment', 
   expect(await user.hw(['login', '-p', 'staging'], { env, stdin: 'hw_second' })).toMatchObject({ code: 0 });
   expect([staging.keys, prod.keys]).toEqual([['hw_first', 'hw_second'], []]);
   expect(await savedProfiles()).toEqual({ staging: { url: staging.url, api_key: 'hw_second' } });
-  // One that is not there yet is for the server of the environment, as is one that the environment itself names.
+  // One that is not there yet is for the server of the environment, as is one that the environment
+  // itself names.
   expect(await user.hw(['login', '-p', 'new'], { env })).toMatchObject({ code: 0 });
   expect(await user.hw(['login'], { env: { ...env, HEADWATER_PROFILE: 'staging' } })).toMatchObject({ code: 0 });
   expect(prod.keys).toEqual(['hw_prod', 'hw_prod']);

@@ -210,7 +210,8 @@ test('a Node that is too old hands over to the one of the packages; without one 
   const launcher = path.join(user.home, 'cli/bin/hw.js');
   await cp(path.join(ROOT, 'cli/bin/hw.js'), launcher);
   await writeFile(path.join(user.home, 'package.json'), '{"type":"module"}');
-  // An old Node is not at hand: this one says that it is old. The one that it starts is not told to.
+  // An old Node is not at hand: this one says that it is old. The one that it starts is not told
+  // to.
   const old = path.join(user.home, 'old.mjs');
   await writeFile(old, "Object.defineProperty(process.versions, 'node', { value: '18.20.0' });");
   const start = () => promisify(execFile)(process.execPath, ['--import', old, launcher, 'a', 'b c'], { env: user.env });

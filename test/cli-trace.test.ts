@@ -12,7 +12,10 @@ let executionId = '';
 let emitId = '';
 let webhookId = '';
 
-/** A request to a source, heard by a webhook, a workflow of which a step fails, and another one that is stopped. */
+/**
+ * A request to a source, heard by a webhook, a workflow of which a step fails, and another one that
+ * is stopped.
+ */
 beforeAll(async () => {
   const { hw } = world;
   await hw.limit({ maxLogLineBytes: 256 });

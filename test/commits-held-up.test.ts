@@ -9,7 +9,10 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { ADMIN_KEY, deploy, post, startServer, type TestServer } from './support/server.ts';
 
-/* Runs of several tenants end on one node, while another node's commit holds the state of a source of one of them. */
+/*
+ * Runs of several tenants end on one node, while another node's commit holds the state of a source
+ * of one of them.
+ */
 
 let test: TestDatabase;
 let nodes: [TestServer, TestServer];

@@ -9,7 +9,10 @@ beforeAll(async () => {
 afterAll(() => hw.stop());
 afterEach(() => hw.limit({ memoryMb: null }));
 
-/** Takes this many megabytes when it is loaded, and keeps them: in buffers, of which collecting garbage takes no processor time. */
+/**
+ * Takes this many megabytes when it is loaded, and keeps them: in buffers, of which collecting
+ * garbage takes no processor time.
+ */
 const holding = (megabytes: number) => `
   const kept = Array.from({ length: ${megabytes / 20} }, () => new Uint8Array(20 * 2 ** 20));
   export default { name: 'Large', version: '1', props: { http: '$.interface.http' }, run() { this.$emit(kept.length); } };`;

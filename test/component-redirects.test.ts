@@ -12,7 +12,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-/** A server on this machine, which is known as code.test as well, and what fetches components from it. */
+/**
+ * A server on this machine, which is known as code.test as well, and what fetches components from
+ * it.
+ */
 async function world() {
   const receiver = await startReceiver();
   const guest = createGuestFetch({

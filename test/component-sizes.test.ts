@@ -23,7 +23,10 @@ interface Served {
   gzip?: boolean;
 }
 
-/** Fetches `/main.mjs` of a server with `pages`; `read` has the bytes of each answer that was taken, `asked` how often its imports were. */
+/**
+ * Fetches `/main.mjs` of a server with `pages`; `read` has the bytes of each answer that was taken,
+ * `asked` how often its imports were.
+ */
 async function world(pages: Record<string, Served>, limits: Partial<AccountLimits> = {}) {
   const server = createServer(({ url = '' }, response) => {
     const { status = 200, body, gzip = false } = pages[url.slice(1)] ?? { status: 404, body: 'nothing here' };

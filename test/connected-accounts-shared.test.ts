@@ -63,7 +63,8 @@ test('a hundred who wait for a token look for it as one, and less and less often
   await sleep(3_200);
   await renew(id, 'new');
   expect(new Set((await Promise.all(all)).map(tokenOf))).toEqual(new Set(['new']));
-  // At 0, 100, 300, 700, 1500, 3100 and 5100 ms, or later: every 100 ms it would be more than thirty.
+  // At 0, 100, 300, 700, 1500, 3100 and 5100 ms, or later: every 100 ms it would be more than
+  // thirty.
   expect(counts.reads).toBeGreaterThan(1);
   expect(counts.reads).toBeLessThanOrEqual(8);
 });

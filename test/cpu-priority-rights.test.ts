@@ -9,7 +9,9 @@ import { eventually } from './support/eventually.ts';
 
 const CALM_MS = 3_000;
 
-/** A process that computes for a second, then for none, as it is told to the one that watches it. */
+/**
+ * A process that computes for a second, then for none, as it is told to the one that watches it.
+ */
 async function watchOne(rights: Partial<ProcessRights>) {
   const child = spawn('sleep', ['60']);
   onTestFinished(() => void child.kill('SIGKILL'));

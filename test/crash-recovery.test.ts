@@ -7,7 +7,10 @@ import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { ADMIN_KEY, deploy, killNode, post, startServer, subscribe, type TestServer } from './support/server.ts';
 
-/** Takes as long as the receiver's /gate takes to answer, so that the test decides how far a run gets. */
+/**
+ * Takes as long as the receiver's /gate takes to answer, so that the test decides how far a run
+ * gets.
+ */
 const GATED = `export default { name: "Gated", version: "1",
   props: { http: "$.interface.http", gate: "string" },
   async run(event) {

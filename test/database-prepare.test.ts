@@ -29,7 +29,10 @@ async function databaseOf(url: string): Promise<string | undefined> {
   return row?.name;
 }
 
-/** graphile-worker's migrations do not wait for the end of their connection, which would end with an error of its own. */
+/**
+ * graphile-worker's migrations do not wait for the end of their connection, which would end with an
+ * error of its own.
+ */
 async function untilUnused(url: string): Promise<void> {
   const sql = postgres(url, { max: 1 });
   const others = () => sql`

@@ -24,7 +24,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-// The runner ended for good when a job that had ended could not be reported, and the process where one had failed.
+// The runner ended for good when a job that had ended could not be reported, and the process where
+// one had failed.
 test('jobs are run again after all connections were ended while some ran', async () => {
   const ran: string[] = [];
   let refusing: Promise<void> | undefined;
@@ -88,8 +89,8 @@ test('what a run asks of the database while that is away is answered when it is 
   await expect(askUntilBack(async () => node.sql`select 1 / 0`)).rejects.toThrow('division by zero');
 });
 
-// Each transaction that could not begin took a connection out of the pool, and what was about to be written to one that was lost closed it
-// to all others.
+// Each transaction that could not begin took a connection out of the pool, and what was about to be
+// written to one that was lost closed it to all others.
 test('a node has all its connections again after the database could not be reached', async () => {
   const { sql } = node;
   const work = (id: number) => sql.begin(async (tx) => tx`select ${id}::int4 as id, pg_sleep(0.01)`);

@@ -27,7 +27,9 @@ async function storedOf(run: string, dedupe?: string): Promise<number[]> {
   return rows.map(({ data }) => Number(data));
 }
 
-/** As a poller goes through pages of an API: each waits, so that parts could be committed meanwhile. */
+/**
+ * As a poller goes through pages of an API: each waits, so that parts could be committed meanwhile.
+ */
 const newestFirst = (options: string) => `
   for (let n = ${EVENTS}; n > 0; n -= 1) {
     this.$emit(n, ${options});

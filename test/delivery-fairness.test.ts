@@ -73,7 +73,8 @@ test('limits hold and nothing is lost or invented, whatever the order of starts 
       expect(widest.tenant).toBeLessThanOrEqual(limits.maxPerTenant());
       expect(widest.turn).toBeLessThanOrEqual(limits.maxPerTurn());
       expect(lanes.waiting() + inFlight.length + left).toBe(pushed);
-      // With everything in flight ended, all that waits can start sooner or later: no lane is forgotten.
+      // With everything in flight ended, all that waits can start sooner or later: no lane is
+      // forgotten.
       for (;;) {
         if (lanes.isTurnOver()) lanes.newTurn();
         for (const ended of inFlight.splice(0)) left += 1 + lanes.done(ended, 'answered').length;

@@ -10,7 +10,10 @@ interface Row {
   reason: string;
 }
 
-/** The rows of a page's tables: what is promised, then `file.test.ts`: title, one a line of the cell, or why there is none: `not yet: …`, `differs: …`. */
+/**
+ * The rows of a page's tables: what is promised, then `file.test.ts`: title, one a line of the
+ * cell, or why there is none: `not yet: …`, `differs: …`.
+ */
 function readRows(page: string): Row[] {
   return page
     .split(/^## /m)
@@ -35,7 +38,10 @@ function unescape(cell: string): string {
   return cell.replaceAll('\\|', '|').trim();
 }
 
-/** The titles of tests, and of groups of them, in a test file; of `test.each` as they are written, with their place-holders. */
+/**
+ * The titles of tests, and of groups of them, in a test file; of `test.each` as they are written,
+ * with their place-holders.
+ */
 async function titlesOf(file: string): Promise<Set<string>> {
   const text = await readFile(new URL(file, import.meta.url), 'utf8');
   const calls = text.matchAll(

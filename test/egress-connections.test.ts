@@ -20,7 +20,10 @@ async function receiver(): Promise<Receiver> {
   return started;
 }
 
-/** Requests through an egress as the rest of the system does, whatever checks the caller makes before left out. */
+/**
+ * Requests through an egress as the rest of the system does, whatever checks the caller makes
+ * before left out.
+ */
 async function get(url: string, options: Partial<EgressOptions> = {}) {
   const egress = createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [], ...options });
   const connections = createTenantConnections({ egress });

@@ -39,7 +39,8 @@ test('the servers themselves are reached by nobody, on any address of this machi
 test('where something is that must not be reached is asked of the system, as it is reached from here', async () => {
   const { url, requests } = await started(startReceiver());
   const port = Number(new URL(url).port);
-  // The system does not know the name, which refuses the port everywhere; these servers say that it is elsewhere.
+  // The system does not know the name, which refuses the port everywhere; these servers say that it
+  // is elsewhere.
   const { fetch } = await fetcher(
     { addresses: ['127.0.0.5'] },
     { deniedPorts: () => [{ port, host: 'database.test' }] },

@@ -11,7 +11,10 @@ import { startTunnelProxy, type TunnelProxy } from './support/tunnel-proxy.ts';
 
 const { started, stops } = stopAfterEach();
 
-/** A name that resolves to an address of the internet, which the proxy of the tests takes to loopback. */
+/**
+ * A name that resolves to an address of the internet, which the proxy of the tests takes to
+ * loopback.
+ */
 const PUBLIC = '93.184.215.14';
 const resolver: Resolver = (_, done) => done(null, [{ address: PUBLIC, family: 4 }]);
 

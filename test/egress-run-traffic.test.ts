@@ -33,7 +33,10 @@ async function run(account: Partial<AccountLimits>, listener: RequestListener, b
   return sandbox.run(withRun(body, `const url = '${url}';`), { account, host });
 }
 
-/** One request after the other, each with what it sends and how it is ended, until one meets a limit of the run. */
+/**
+ * One request after the other, each with what it sends and how it is ended, until one meets a limit
+ * of the run.
+ */
 const repeatedly = (request = 'fetch(url)') =>
   `for (let i = 0; i < 20; i++) await (${request}).catch((e) => { if (e.limit?.name.endsWith('PerRun')) throw e; });`;
 

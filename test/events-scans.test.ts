@@ -15,7 +15,10 @@ import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 
 const ROWS = 100_000;
-/** A page, its count and the newest ones' end each look through so many, and one looks for where they stopped. */
+/**
+ * A page, its count and the newest ones' end each look through so many, and one looks for where
+ * they stopped.
+ */
 const MAX_ROWS_READ = 4 * LIMITS.maxScannedEvents + 100;
 
 let database: TestDatabase;

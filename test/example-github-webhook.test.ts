@@ -66,7 +66,8 @@ test('a signed push reaches the webhook of a subscriber with its payload, and on
   const delivery = randomUUID();
   expect((await send(source, { delivery })).status).toBe(202);
   expect((await send(source, { delivery })).status).toBe(202);
-  // Clients are answered before the commit: the next event comes after these only once they are stored.
+  // Clients are answered before the commit: the next event comes after these only once they are
+  // stored.
   await hw.untilIdle();
   const next = randomUUID();
   expect((await send(source, { delivery: next })).status).toBe(202);

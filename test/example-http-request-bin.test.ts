@@ -18,7 +18,8 @@ test('every request becomes an event with its method, path, query, headers and b
     body: '{"total": 12.50, "items": ["weir"]}',
   });
   expect([answer.status, await answer.text()]).toEqual([200, 'ok\n']);
-  // The client is answered before the commit: runs that follow each other at once may be stored in either order.
+  // The client is answered before the commit: runs that follow each other at once may be stored in
+  // either order.
   await hw.untilIdle();
   await fetch(endpoint, { method: 'DELETE' });
   const [first, second] = await hw.untilEvents(id, 2);

@@ -9,7 +9,10 @@ function partsOf(template: string): TemplatePart[] {
   return outcome.parts;
 }
 
-/** How a text is written in a template. With `beforeExpression`, backslashes at its end would escape what follows. */
+/**
+ * How a text is written in a template. With `beforeExpression`, backslashes at its end would escape
+ * what follows.
+ */
 function written(text: string, beforeExpression: boolean): string {
   const escaped = text.replaceAll(/(\\*)\{\{/g, '$1$1\\{{');
   return beforeExpression ? escaped.replace(/\\+$/, '$&$&') : escaped;

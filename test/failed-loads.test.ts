@@ -5,9 +5,14 @@ import { bundle, sandboxForFile } from './support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
-/** Of statements, each of which has segments of its own in the source map: as much as a component may be. */
+/**
+ * Of statements, each of which has segments of its own in the source map: as much as a component
+ * may be.
+ */
 const STATEMENTS = 'a;'.repeat(500_000);
-/** Handing over the code and parsing the map take 4; with the search in one piece it was 15 to 27. */
+/**
+ * Handing over the code and parsing the map take 4; with the search in one piece it was 15 to 27.
+ */
 const MAX_TURN_MS = 12;
 
 test('the place of a failed load is found in turns with others, however large the component', async () => {

@@ -15,7 +15,10 @@ interface Held {
   weight: number;
 }
 
-/** What is done to a cache, and what that makes of a list of its entries in the order of their last use as long as there is room. */
+/**
+ * What is done to a cache, and what that makes of a list of its entries in the order of their last
+ * use as long as there is room.
+ */
 interface Operation {
   name: string;
   act: (cache: Cache) => void;
@@ -99,7 +102,10 @@ function contentsAfter(done: readonly Operation[], limits: FairCacheBounds): Map
   return new Map(found.filter((pair): pair is [string, Value] => pair[1] !== undefined));
 }
 
-/** `wanted`: what would be there if there were room, in the order of its last use; `kept`: what of that is there. */
+/**
+ * `wanted`: what would be there if there were room, in the order of its last use; `kept`: what of
+ * that is there.
+ */
 type Rule = (limits: Required<FairCacheBounds>, wanted: readonly Held[], kept: readonly Held[]) => boolean;
 
 /** Throws where there is a step after which it does not hold. */

@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 const run = promisify(execFile);
 const moduleAt = (path: string) => JSON.stringify(import.meta.resolve(`../sandbox-runtime/src/${path}`));
 
-/** 16 megabytes are announced, and come in pieces of one byte, each from a read of its own. Prints what is held of 200 000 of them. */
+/**
+ * 16 megabytes are announced, and come in pieces of one byte, each from a read of its own. Prints
+ * what is held of 200 000 of them.
+ */
 const PROGRAM = `
   import { FrameReader } from ${moduleAt('protocol/frames.ts')};
   import { TaskFrameReader } from ${moduleAt('build/task-frames.ts')};

@@ -71,7 +71,8 @@ test('a body in chunks of a byte leaves the thread to others, and comes whole', 
   await counting;
   const counts = [...perTurn.values()];
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(CHUNKS);
-  // Two milliseconds' worth of turns may follow each other; of what node reads at once there are ten thousand.
+  // Two milliseconds' worth of turns may follow each other; of what node reads at once there are
+  // ten thousand.
   expect(Math.max(...counts)).toBeLessThan(8_000);
   expect(counts.length).toBeGreaterThan(CHUNKS / 8_000);
 });
@@ -191,7 +192,8 @@ test('a connection that node has paused for its answers is not let go on by the 
   client.pause();
   client.write(`GET /slow HTTP/1.1\r\nhost: x\r\n\r\n${HEAD}`);
   await sleep(300);
-  // The pieces after which it has to rest and the first request that is one too many are in one gulp.
+  // The pieces after which it has to rest and the first request that is one too many are in one
+  // gulp.
   const more = Array.from({ length: MORE }, (_, n) => `GET /${n} HTTP/1.1\r\nhost: x\r\n\r\n`).join('');
   client.write(inBytes(560) + END + more);
   await sleep(200);

@@ -5,7 +5,10 @@ import { expect, test } from 'vitest';
 const run = promisify(execFile);
 const MODULE = new URL('../api/src/let-heap-grow.ts', import.meta.url).href;
 
-/** Half a gigabyte of buffers comes and goes, five megabytes at a time. Prints how often the whole heap was collected meanwhile. */
+/**
+ * Half a gigabyte of buffers comes and goes, five megabytes at a time. Prints how often the whole
+ * heap was collected meanwhile.
+ */
 const PROGRAM = `
   import { PerformanceObserver, constants } from 'node:perf_hooks';
   import { setImmediate as turn } from 'node:timers/promises';

@@ -19,7 +19,9 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** Each hook tells the receiver its name, its version, its prop and whether it knows its endpoint. */
+/**
+ * Each hook tells the receiver its name, its version, its prop and whether it knows its endpoint.
+ */
 const hooked = (version: string, broken = '') => `
 const tell = (self, hook) => fetch(self.url + "/" + hook + "?v=${version}&p=" + self.p + "&e=" + self.http.endpoint.startsWith("http"));
 const hook = (name) => async function () {

@@ -4,7 +4,10 @@ import { type ClientServer, startClientServer } from './support/client-server.ts
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
-/** Client, its code in http-clients/, and the package with the version that is imported; none: a global of the guest. */
+/**
+ * Client, its code in http-clients/, and the package with the version that is imported; none: a
+ * global of the guest.
+ */
 const CLIENTS: [client: string, file: string, specifier?: string][] = [
   ['fetch', 'fetch.js'],
   ['axios 0.27', 'axios.js', 'axios@0.27.2'],

@@ -3,7 +3,10 @@ import { accountLimits } from '@headwater/shared';
 import { DescribeClient } from '../sandbox-runtime/src/host/describe-client.ts';
 import { IdleWords } from '../sandbox-runtime/src/host/idle-words.ts';
 
-/* What a process that keeps to the protocol says never counts against it; what it says beyond that does. */
+/*
+ * What a process that keeps to the protocol says never counts against it; what it says beyond that
+ * does.
+ */
 
 const { maxLogLinesPerRun, maxFetchesPerRun } = accountLimits();
 const MANY = 20_000;

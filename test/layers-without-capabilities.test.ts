@@ -67,7 +67,8 @@ async function startWith(capabilities: readonly string[]) {
   };
 }
 
-// Needs root with all capabilities, setpriv and namespaces: elsewhere there is nothing to take away.
+// Needs root with all capabilities, setpriv and namespaces: elsewhere there is nothing to take
+// away.
 test.runIf(mayReduce)(
   'with the capabilities that docs/security.md names, root has every layer that takes one',
   async () => {

@@ -24,9 +24,10 @@ import type { JobState } from './support/model-nodes.ts';
 import { fc } from './support/properties.ts';
 
 /*
- * Invocations, leases and deliveries, driven by random moves of three nodes, of which any may crash, be declared dead while it
- * lives, or lose its connection at any statement. After each move every row is where the move may have brought it, and every
- * row that waits has who comes for it. At the end what is left comes to its end without a hand.
+ * Invocations, leases and deliveries, driven by random moves of three nodes, of which any may
+ * crash, be declared dead while it lives, or lose its connection at any statement. After each move
+ * every row is where the move may have brought it, and every row that waits has who comes for it.
+ * At the end what is left comes to its end without a hand.
  */
 
 let model: ModelDatabase;
@@ -226,7 +227,8 @@ class History {
     const kept = this.#hasDeleted ? LEASE_SOURCES - 1 : LEASE_SOURCES;
     for (let which = 0; which < kept; which++) await this.play({ ...base, kind: 'activate', which });
     if (this.#hasDeleted) await this.play({ ...base, kind: 'delete' });
-    // Each round takes something on: a lane brings ten, and an attempt may be tried again once for each that was made.
+    // Each round takes something on: a lane brings ten, and an attempt may be tried again once for
+    // each that was made.
     for (let round = 0; this.#isOpen(); round++) {
       if (round > 100 || this.faults.length > 0) {
         this.faults.push('what was left did not come to its end');
@@ -270,7 +272,8 @@ it('whatever nodes do and wherever they are cut off, each invocation ends once, 
     fc.asyncProperty(fc.array(leaseMove, { minLength: 25, maxLength: 45 }), async (all) => {
       expect(await playAll(all)).toEqual([]);
     }),
-    // The last move of one that fails is the one that matters; to look for a shorter one takes minutes.
+    // The last move of one that fails is the one that matters; to look for a shorter one takes
+    // minutes.
     { numRuns: modelHistories(8), endOnFailure: true },
   );
 }, 3_600_000);

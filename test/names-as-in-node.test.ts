@@ -14,11 +14,16 @@ const MODULES = BUILTIN_NAMES.filter(
   (name) => !(UNAVAILABLE_NAMES as readonly string[]).includes(name) && !SKIPPED.has(name),
 );
 
-/** What Node's wrappers and functions without a name are called: a better name here does no harm. */
+/**
+ * What Node's wrappers and functions without a name are called: a better name here does no harm.
+ */
 const NO_NAMES =
   /^(?:|get|set|bound .*|deprecated|wrapped\w+|(?:async|sync)BufferWrapper|(?:read|write)(?:Float|Double)\w+|node\w+)$/i;
 
-/** Functions of the packages that stand in for Node's, and those of one class that Node inherits from another. */
+/**
+ * Functions of the packages that stand in for Node's, and those of one class that Node inherits
+ * from another.
+ */
 const OTHERS =
   /^node:(?:path[^ ]*\.(?:_makeLong|matchesGlob)$|string_decoder\.|crypto\.ECDH\.prototype\.|\S+ \(extends\)$|timers\/promises\.scheduler|http\.OutgoingMessage \()|^MessagePort \(extends\)$/;
 

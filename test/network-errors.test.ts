@@ -42,7 +42,10 @@ function host() {
   return recordingHost({ fetch: (request, signal) => requests.fetch(tenant, request, signal) });
 }
 
-/** What libraries look at: the error that is told, and of its cause all but its words, which are the platform's own. */
+/**
+ * What libraries look at: the error that is told, and of its cause all but its words, which are the
+ * platform's own.
+ */
 const HOW = `const told = (error) => Object.assign(new Error([error.name, error.message, error.code, error.errno, error.syscall,
     error.hostname, error.address, error.port, error.cause && error.cause.code].join(' ')), { name: 'Told' });`;
 

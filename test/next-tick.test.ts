@@ -54,7 +54,8 @@ function ticks(cron: string, timezone: string, from: string, count: number): str
   return found;
 }
 
-// Each zone's change into summer time and out of it; times of day in the skipped and in the repeated hour.
+// Each zone's change into summer time and out of it; times of day in the skipped and in the
+// repeated hour.
 it.each([
   ['30 9 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', ['2026-03-28T08:30', '2026-03-29T07:30', '2026-03-30T07:30']],
   ['30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', ['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30']],
@@ -120,7 +121,8 @@ it('a daily tick is at its time of day on the wall, once a day, or at the end of
         const hours = (atMs - beforeMs) / 3_600_000;
         expect(hours).toBeGreaterThanOrEqual(22);
         expect(hours).toBeLessThanOrEqual(26);
-        // Where the clock jumped in the minute before, over the wanted time: also over midnight, as in Santiago.
+        // Where the clock jumped in the minute before, over the wanted time: also over midnight, as
+        // in Santiago.
         const minuteBefore = localMinute(atMs - 60_000, timezone);
         const shown = localMinute(atMs, timezone);
         const isSwallowed = minutesFrom(minuteBefore, minuteOfDay) < minutesFrom(minuteBefore, shown);
@@ -209,7 +211,10 @@ it('a time zone in another spelling is the same one, and takes no memory of its 
   formats.mockRestore();
 });
 
-/** On the machine that bounds of tests are set on; without what other work of this process there is by chance. */
+/**
+ * On the machine that bounds of tests are set on; without what other work of this process there is
+ * by chance.
+ */
 function threadMs(work: () => unknown): number {
   const once = () => {
     const before = process.threadCpuUsage();

@@ -24,7 +24,10 @@ afterAll(async () => {
 
 const start = () => startServer({ databaseUrl: database.url, ownSession: true });
 
-/** Kills the node `times` times, each time when `isTime` says so, and starts another. Answers the last one. */
+/**
+ * Kills the node `times` times, each time when `isTime` says so, and starts another. Answers the
+ * last one.
+ */
 async function killAgain(first: TestServer, times: number, isTime: () => Promise<unknown>): Promise<TestServer> {
   let server = first;
   for (let kills = 0; kills < times; kills++) {

@@ -48,7 +48,10 @@ async function insertConnected(): Promise<string> {
   return id;
 }
 
-/** A provider that gives new tokens, before whose answer arrives `meanwhile` happens. Answers the tokens that it was told to revoke. */
+/**
+ * A provider that gives new tokens, before whose answer arrives `meanwhile` happens. Answers the
+ * tokens that it was told to revoke.
+ */
 async function refresh(id: string, meanwhile: () => Promise<unknown>): Promise<unknown[]> {
   const revoked: unknown[] = [];
   const context: AccountContext = {

@@ -13,7 +13,10 @@ import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';
 import { insertAccount } from './support/source-rows.ts';
 
-/* Who works on an import: a node that was not heard of in time changes nothing of what another one goes on with. */
+/*
+ * Who works on an import: a node that was not heard of in time changes nothing of what another one
+ * goes on with.
+ */
 
 let database: TestDatabase;
 let sql: Sql;

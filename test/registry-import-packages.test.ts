@@ -7,7 +7,10 @@ import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';
 import { insertAccount } from './support/source-rows.ts';
 
-/* A registry of packages that does not work delays an import; what became of its components is not decided by that. */
+/*
+ * A registry of packages that does not work delays an import; what became of its components is not
+ * decided by that.
+ */
 
 let database: TestDatabase;
 let sql: Sql;

@@ -18,7 +18,9 @@ import { insertAccount } from './support/source-rows.ts';
 type Lister = ImportOptions['builder']['listMissingFiles'];
 
 const MAX_CODE = LIMITS.maxComponentCodeBytes;
-/** An import had the thread for 100 ms in one piece as it was started, and 86 ms every second after. */
+/**
+ * An import had the thread for 100 ms in one piece as it was started, and 86 ms every second after.
+ */
 const MAX_TURN_MS = 40;
 
 let database: TestDatabase;
@@ -35,7 +37,10 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** Works on imports with a builder that is only asked for the files of components; saving them is no more than an answer. */
+/**
+ * Works on imports with a builder that is only asked for the files of components; saving them is no
+ * more than an answer.
+ */
 function work(listMissingFiles: Lister): void {
   const save = async (): Promise<ComponentRecord> => ({ id: 'sc_1', version: '1.0.0' }) as ComponentRecord;
   const unused = () => Promise.reject(new Error('drafts are not published'));

@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => hw?.stop());
 
-/** An app with its file, two components that import it and what they share, and one that is broken. */
+/**
+ * An app with its file, two components that import it and what they share, and one that is broken.
+ */
 const TREE: Record<string, string> = {
   'components/acme/package.json': '{"dependencies":{"axios":"^1.2.0"}}',
   'components/acme/acme.app.mjs': `export default { type: 'app', app: 'http', methods: { word() { return 'of the app'; } } };`,

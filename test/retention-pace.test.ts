@@ -37,7 +37,10 @@ async function sources(count: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Turns until the last one has nothing left, while the first gets more than one turn deletes before each. */
+/**
+ * Turns until the last one has nothing left, while the first gets more than one turn deletes before
+ * each.
+ */
 async function turnsBeside(ids: readonly string[]): Promise<number> {
   const [busy = '', quiet = ''] = [ids[0], ids.at(-1)];
   await expired(quiet, 10);

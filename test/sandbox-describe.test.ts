@@ -222,7 +222,8 @@ describe('describing', () => {
   });
 
   test('loading has the memory of the account where that is more, and its error names the limit that held', async () => {
-    // Buffers: where memory is short, collecting garbage among many objects takes more processor time than loading has.
+    // Buffers: where memory is short, collecting garbage among many objects takes more processor
+    // time than loading has.
     const top = `const kept = Array.from({ length: 8 }, () => new Uint8Array(25 * 2 ** 20));`;
     const component = await bundle(withRun(`this.$emit(kept.length)`, top));
     const load = (memoryMb?: number) =>

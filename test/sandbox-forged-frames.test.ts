@@ -15,7 +15,10 @@ import { slowness } from './support/longest-turn.ts';
 import { fc } from './support/properties.ts';
 import { type RecordingHost, recordingHost } from './support/run-host.ts';
 
-/** The node's side of a sandbox process is the real one; what it hears is forged, and no process is there. */
+/**
+ * The node's side of a sandbox process is the real one; what it hears is forged, and no process is
+ * there.
+ */
 
 const account = accountLimits({
   maxEmitsPerRun: 500,
@@ -159,7 +162,9 @@ function expectWithinLimits({ host, step, stores, mostOpen, ends }: Heard): void
   expect(ends).toHaveLength(1);
 }
 
-/** A moment of any turn, and what a byte may take: the dearest are those of heads, which are parsed. */
+/**
+ * A moment of any turn, and what a byte may take: the dearest are those of heads, which are parsed.
+ */
 const MAX_TURN_MS = 60;
 const MAX_MS_PER_BYTE = 0.001;
 

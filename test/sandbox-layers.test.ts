@@ -109,7 +109,10 @@ test.runIf(isLinux)(
   },
 );
 
-/** Of the process's session where the kernel shares out time between sessions, else of its first thread. */
+/**
+ * Of the process's session where the kernel shares out time between sessions, else of its first
+ * thread.
+ */
 function nicenessOf(pid: number): number {
   const session = `/proc/${pid}/autogroup`;
   if (existsSync(session)) return Number(/nice (-?\d+)/.exec(readFileSync(session, 'utf8'))?.[1]);

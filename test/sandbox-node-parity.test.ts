@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
 
 /*
- * The same snippet is run by the Node.js that runs this test and inside an isolate: the results, as JSON, have to be equal.
- * A snippet is the body of an async function that gets `load`, which answers a module of Node.
+ * The same snippet is run by the Node.js that runs this test and inside an isolate: the results, as
+ * JSON, have to be equal. A snippet is the body of an async function that gets `load`, which
+ * answers a module of Node.
  */
 const SNIPPETS: Record<string, string[]> = {
   path: [

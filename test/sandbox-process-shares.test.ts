@@ -14,7 +14,9 @@ function takeAll(shares: ProcessShares, use: ProcessUse): number {
   return taken;
 }
 
-/** Accounts in turn, each with a process and as many alone as it may have; answers what each has. */
+/**
+ * Accounts in turn, each with a process and as many alone as it may have; answers what each has.
+ */
 function takeInTurn(shares: ProcessShares, count: number, wallMs = LONG_MS): number[] {
   return Array.from({ length: count }, (_, i) => {
     shares.take(shared(`o_${i}`));

@@ -56,7 +56,8 @@ describe('props: additionalProps', () => {
       { name: 'b', type: 'string', options: true, hidden: true },
       { name: 'c', type: 'string' },
     ]);
-    // The component's own definitions are as they were: the next answer of a warm isolate starts from them.
+    // The component's own definitions are as they were: the next answer of a warm isolate starts
+    // from them.
     const twice = { isolateKey: 'dc_warmprops:1' };
     await additional(code, {}, twice);
     const other = withProps(`a: 'string'`);

@@ -59,7 +59,8 @@ describe('what a run puts out', () => {
       withRun(`const end = Date.now() + 100; while (Date.now() < end); await new Promise((r) => setTimeout(r, 100))`),
     );
     expect(outcome.cpuMs).toBeGreaterThan(40);
-    // The clock behind it counts the time in which the isolate has its thread, so a busy machine adds to both.
+    // The clock behind it counts the time in which the isolate has its thread, so a busy machine
+    // adds to both.
     expect(outcome.wallMs - outcome.cpuMs).toBeGreaterThan(90);
     expect(outcome.wallMs).toBeGreaterThan(190);
   });

@@ -242,7 +242,10 @@ const MISSING = Symbol('missing');
 const realms = [createContext(), createContext()];
 runInContext('delete Object.prototype.__proto__', realms[1] as Context);
 
-/** What JavaScript makes of it; MISSING where that is an error or undefined, or hangs on a prototype, which no path leads to. */
+/**
+ * What JavaScript makes of it; MISSING where that is an error or undefined, or hangs on a
+ * prototype, which no path leads to.
+ */
 function evaluate(source: string, steps: unknown): unknown {
   const [answer, bareAnswer] = realms.map((realm) => answerIn(realm, source, steps));
   return answer === undefined || answer !== bareAnswer ? MISSING : JSON.parse(answer);

@@ -14,7 +14,9 @@ const MIN_LOOKS = 8;
 const MAX_LOOKS = 80;
 const EVERY_MS = 250;
 
-/** Its threads wait for a signal each, while the first computes for a moment twenty times a second. */
+/**
+ * Its threads wait for a signal each, while the first computes for a moment twenty times a second.
+ */
 const RESTLESS = `
 const koffi = { exports: {} };
 process.dlopen(koffi, ${JSON.stringify(koffiPath)});
@@ -38,7 +40,8 @@ test.runIf(koffiPath !== undefined)('a look at a process reads a few files, howe
   const watch = new UsageWatch(pid, 4_096, { command: () => undefined }, ALL_RIGHTS);
   const before = reads();
   let looks = 0;
-  // It uses little, but always some, and nobody looks which of its threads do: it goes behind others.
+  // It uses little, but always some, and nobody looks which of its threads do: it goes behind
+  // others.
   while (looks < MIN_LOOKS || (!watch.isHot && looks < MAX_LOOKS)) {
     expect(watch.look(performance.now(), { inFlight: 1, tasksServed: 1 })).toEqual({ kind: 'fine' });
     looks += 1;

@@ -219,7 +219,8 @@ test('a secret that a change of a source writes back meanwhile is found', async 
     '"kept"',
   );
 
-  // Nothing is left to do, but a change that began before may still bring something back: its end is waited for.
+  // Nothing is left to do, but a change that began before may still bring something back: its end
+  // is waited for.
   await db.sql`update sources set busy_until = now() + interval '3 seconds'`;
   expect(await rotateKeys({ sql: db.sql, sealer })).toMatchObject({ rewrapped: 0, complete: true });
   const [after] = await db.sql`select busy_until <= now() as "isOver" from sources`;

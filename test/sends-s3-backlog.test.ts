@@ -22,7 +22,9 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** All due at the same moment, the prefixes in turns, behind as many requests that were due before. */
+/**
+ * All due at the same moment, the prefixes in turns, behind as many requests that were due before.
+ */
 async function addBacklog(accountId: string): Promise<void> {
   await db.sql`
     insert into sends (id, account_id, workflow_id, execution_id, trace_id, kind, payload, bucket, prefix, next_attempt_at)

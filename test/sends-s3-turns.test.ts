@@ -12,7 +12,10 @@ const LINE = JSON.stringify({
   bucket: 'lines',
   payload: 'x'.repeat(LIMITS.maxS3ObjectBytes / LIMITS.maxS3LinesPerObject / 2),
 });
-/** A turn is 2, and sweeping up 12 MB of lines takes some; all lines in one piece take more than 100. */
+/**
+ * A turn is 2, and sweeping up 12 MB of lines takes some; all lines in one piece take more than
+ * 100.
+ */
 const MAX_TURN_MS = 25;
 
 let world: SendWorld;

@@ -14,7 +14,10 @@ import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';
 
-/* A hook's commit and the lease of its change: what a node brings that was not heard of in time is stored nowhere. */
+/*
+ * A hook's commit and the lease of its change: what a node brings that was not heard of in time is
+ * stored nowhere.
+ */
 
 let database: TestDatabase;
 let sql: Sql;

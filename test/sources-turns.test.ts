@@ -6,8 +6,8 @@ import { eventually } from './support/eventually.ts';
 import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 
 /*
- * Changes of many sources of one account at the same time. What all of them need in the database is locked meanwhile, so that it is seen
- * how many of the node's connections wait for it.
+ * Changes of many sources of one account at the same time. What all of them need in the database is
+ * locked meanwhile, so that it is seen how many of the node's connections wait for it.
  */
 
 const SOURCES = 8;
@@ -31,12 +31,16 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-/** Resolves with how many connections wait for the transaction once all of them do that are going to. */
+/**
+ * Resolves with how many connections wait for the transaction once all of them do that are going
+ * to.
+ */
 async function countWaiting(tx: postgres.TransactionSql): Promise<number> {
   await eventually(async () => (await blockedBy(tx)).length > 0);
   const busy = () => tx`select from sources where id = any(${ids}::text[]) and busy_until is not null`;
   await eventually(async () => (await busy()).length === SOURCES);
-  // What has come before them has come as far as it can by the time that so many others are answered.
+  // What has come before them has come as far as it can by the time that so many others are
+  // answered.
   for (let n = 0; n < 20; n++) expect((await node.api('GET', '/users/me')).status).toBe(200);
   return (await blockedBy(tx)).length;
 }

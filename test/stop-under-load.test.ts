@@ -13,8 +13,9 @@ import { makeDataDir, rememberProcess } from './support/run-folder.ts';
 import { ADMIN_KEY, API_KEY, callApi, deploy, freePort } from './support/server.ts';
 
 /*
- * `npm start` with its embedded database, stopped by signals while clients send requests: nothing that was accepted is
- * lost, no request over a connection that stood is without an answer, and the next start has nothing to repair.
+ * `npm start` with its embedded database, stopped by signals while clients send requests: nothing
+ * that was accepted is lost, no request over a connection that stood is without an answer, and the
+ * next start has nothing to repair.
  */
 
 const MAIN = path.resolve(import.meta.dirname, '../api/src/main.ts');
@@ -142,11 +143,13 @@ test.each([
   expect([await server.exited, server.output()]).toEqual([code, expect.stringContaining('stopping')]);
   expect(server.output()).not.toMatch(/stopping at once|took too long|the stop failed/);
   await load.stop();
-  // Beside those who find nobody listening any more: a connection that nobody had accepted yet may be reset.
+  // Beside those who find nobody listening any more: a connection that nobody had accepted yet may
+  // be reset.
   const unanswered = load.ends.filter(({ status, error, reused }) => {
     return status !== 200 && error !== 'ECONNREFUSED' && !(error === 'ECONNRESET' && reused === false);
   });
-  // A client whose own process stood still between an answer and its next request can be too late for closingIdleMs.
+  // A client whose own process stood still between an answer and its next request can be too late
+  // for closingIdleMs.
   const late = unanswered.filter(({ error, reused }) => error === 'ECONNRESET' && reused === true);
   expect(unanswered).toEqual(late.slice(0, 1));
   expect(load.ends.slice(before).some(({ status }) => status === 200)).toBe(true);

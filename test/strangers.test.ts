@@ -4,8 +4,8 @@ import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
 /*
- * What anybody can have looked up without a key. The tables are locked meanwhile, so that nobody finds out: it is seen how many of
- * the node's connections wait.
+ * What anybody can have looked up without a key. The tables are locked meanwhile, so that nobody
+ * finds out: it is seen how many of the node's connections wait.
  */
 
 const REQUESTS = 300;

@@ -13,9 +13,10 @@ import { insertSource } from './support/source-rows.ts';
 import type { StatementCut } from './support/statement-cutter.ts';
 
 /*
- * Timers of a dozen sources, whose ticks two nodes fire, late, twice, at once, and with their connection cut at any statement,
- * while the timers are changed and the nodes die. No tick is fired twice, none gets another's time, runs of one timer never
- * overlap, and each timer has the one job of its next tick.
+ * Timers of a dozen sources, whose ticks two nodes fire, late, twice, at once, and with their
+ * connection cut at any statement, while the timers are changed and the nodes die. No tick is fired
+ * twice, none gets another's time, runs of one timer never overlap, and each timer has the one job
+ * of its next tick.
  */
 
 const SOURCES = 12;

@@ -45,7 +45,10 @@ const moments = Array.from({ length: MOMENTS }, (_, n) => FIRST_MS + n);
 const eventMs = moments.filter((ms) => ms % (MOMENTS / EVENTS) === 0);
 const floorsOf = (kind: IdKind) => moments.map((ms) => idFloor(kind, ms));
 
-/** Milliseconds in which others made a hundred of everything, and the trace one of each here and there. */
+/**
+ * Milliseconds in which others made a hundred of everything, and the trace one of each here and
+ * there.
+ */
 async function fill(): Promise<void> {
   const { sql } = db;
   const other = await insertAccount(sql);

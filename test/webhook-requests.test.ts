@@ -234,7 +234,9 @@ describe('authentication', () => {
 });
 
 describe('TLS', () => {
-  /** Answers with who its client is; `requestCert`: nobody without a certificate of the authority. */
+  /**
+   * Answers with who its client is; `requestCert`: nobody without a certificate of the authority.
+   */
   async function startSecure(requestCert: boolean) {
     const server = createSecureServer({ ...SERVER, ca: AUTHORITY, requestCert, rejectUnauthorized: requestCert });
     server.on('request', (request, response) => {

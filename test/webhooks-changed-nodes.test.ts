@@ -80,7 +80,10 @@ test.each([
   },
 );
 
-/** What has arrived at both when all is delivered. Throws where the old receiver got more than was under way. */
+/**
+ * What has arrived at both when all is delivered. Throws where the old receiver got more than was
+ * under way.
+ */
 async function arrived(id: string): Promise<number[]> {
   const changedAt = Date.now();
   await eventually(async () => (await rows(id)).every(({ status }) => status === 'delivered'));

@@ -9,7 +9,10 @@ import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 import { post } from './support/server.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';
 
-/* Executions of several tenants end, or begin to wait, on one node, while somebody has locked invocations of one of them. */
+/*
+ * Executions of several tenants end, or begin to wait, on one node, while somebody has locked
+ * invocations of one of them.
+ */
 
 let hw: Headwater;
 let neighbourId: string;

@@ -146,6 +146,7 @@ it('with concurrency 1 hundreds run in a second, not one a poll', async () => {
   await putSettings(hw.sql, id, { concurrency: 1, throttle: { limit: 0, intervalSeconds: 60 } });
   await Promise.all(Array.from({ length: 300 }, () => post(endpoint, {})));
   await putSettings(hw.sql, id, { concurrency: 1 });
-  // On an idle machine it takes less than a second; if the end of one did not start the next, it would take an hour.
+  // On an idle machine it takes less than a second; if the end of one did not start the next, it
+  // would take an hour.
   await expect.poll(() => queued(id)).toBe(0);
 });

@@ -7,7 +7,10 @@ import { action } from './support/executions.ts';
 import { post, startServer, type TestServer } from './support/server.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';
 
-/* Nodes that stop while clients wait for the answers of executions that have not come to their turn. */
+/*
+ * Nodes that stop while clients wait for the answers of executions that have not come to their
+ * turn.
+ */
 
 const test = databaseOfTests();
 

@@ -181,7 +181,8 @@ test('who brings something while the execution is being parked and who parks it 
   const id = await secondRun();
   let both: Promise<unknown> | undefined;
   await sql().begin(async (tx) => {
-    // Another one that brings something: the step is written and its wait deleted, the lease is not changed yet.
+    // Another one that brings something: the step is written and its wait deleted, the lease is not
+    // changed yet.
     await tx`select from invocations where id = ${id} for share`;
     const parked = parkExecutions(sql(), [parkOf(id, 0, 2)], createJobCrowds()).then((ours) => [...ours]);
     await eventually(async () => (await blockedBy(tx)).length === 1);

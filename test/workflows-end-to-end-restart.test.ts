@@ -87,7 +87,8 @@ describe('kill -9 of a server with a Postgres of its own, and a start on its fol
     expect(ended.map(({ status }) => status)).toEqual(numbers.map(() => 'succeeded'));
     expect(ended.map(({ trigger }) => trigger.event.body.n).toSorted((a, b) => a - b)).toEqual(numbers);
     for (const n of numbers) {
-      // The step that was under way runs again; those before it were stored, those after it had not begun.
+      // The step that was under way runs again; those before it were stored, those after it had not
+      // begun.
       const expected = STEPS.map((step) => [step, step === held(n) ? 2 : 1]);
       expect([n, STEPS.map((step) => [step, asked(`/${step}/${n}`)])]).toEqual([n, expected]);
     }
@@ -104,7 +105,8 @@ describe('kill -9 at any moment, again and again', () => {
   const AT_A_TIME = 8;
 
   test('what was seen outside of a step is what it stays, and every request that was taken ends', async () => {
-    // Each step draws a number. Those after it tell it: a step that ran again after that would tell another one.
+    // Each step draws a number. Those after it tell it: a step that ran again after that would tell
+    // another one.
     const draws = (namespace: string, effect = '') => ({
       namespace,
       component_code:

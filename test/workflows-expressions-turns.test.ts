@@ -21,7 +21,10 @@ const step = (prop: string, props: Record<string, unknown> = {}) => ({
   props,
 });
 
-/** How often work looked whether others should have the thread: between the expressions, where nothing else is as much. */
+/**
+ * How often work looked whether others should have the thread: between the expressions, where
+ * nothing else is as much.
+ */
 async function looksDuring(work: () => Promise<unknown>): Promise<number> {
   const looks = vi.spyOn(performance, 'eventLoopUtilization');
   await work();

@@ -15,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => hw.stop());
 beforeEach(() => void errors.splice(0));
 
-/** A payload that is no text: what is made of all that an execution brings throws where it comes to it, and no statement is made. */
+/**
+ * A payload that is no text: what is made of all that an execution brings throws where it comes to
+ * it, and no statement is made.
+ */
 const BROKEN = '[{"kind":"emit","payload":[]}]';
 const INTERNAL = { code: 'INTERNAL', message: 'What the execution has put out could not be stored' };
 

@@ -54,7 +54,8 @@ test('defaults count with each step that stores them, and so do the definitions 
 
 test('values that were given count by their text, in whatever language it is', async () => {
   const id = await action(16);
-  // Three bytes each; a request has fewer bytes than a version may have, and what is given is kept for the next one.
+  // Three bytes each; a request has fewer bytes than a version may have, and what is given is kept
+  // for the next one.
   const props = (from: number) =>
     Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`p${from + i}`, '語'.repeat(CHARS / 3)]));
   const { id: workflow } = await makeWorkflow(hw, { steps: stepsOf(10, id, props(0)) });

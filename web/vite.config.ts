@@ -7,7 +7,10 @@ import { defineConfig, type Plugin } from 'vite';
 
 const MIN_COMPRESSED_BYTES = 1_024;
 
-/** Compresses once what the server would otherwise compress for each browser. Last of all: the text is final then. */
+/**
+ * Compresses once what the server would otherwise compress for each browser. Last of all: the text
+ * is final then.
+ */
 function brotli(): Plugin {
   return {
     name: 'brotli',

@@ -4,14 +4,16 @@ import { createDebts, createPresence, LIMITS, type Presence } from '@headwater/s
 import { requestsWait } from './requests-wait.ts';
 
 /**
- * When a request may be read. The node's thread is one: whatever an account sends is some of its time, half a megabyte some
- * tens of milliseconds of it. So while others are here as well, an account's large bodies are read at a pace, and where the thread
- * has next to no time left the requests of a busy one are, if it must give way. The rest waits at its client.
+ * When a request may be read. The node's thread is one: whatever an account sends is some of its
+ * time, half a megabyte some tens of milliseconds of it. So while others are here as well, an
+ * account's large bodies are read at a pace, and where the thread has next to no time left the
+ * requests of a busy one are, if it must give way. The rest waits at its client.
  */
 export interface AccountTurns {
   /**
-   * Resolves when the request may be read; undefined: at once. `bytes` of its body as announced, undefined where they are
-   * not. Throws RATE_LIMITED where it would have to wait for more than LIMITS.maxRequestWaitMs.
+   * Resolves when the request may be read; undefined: at once. `bytes` of its body as announced,
+   * undefined where they are not. Throws RATE_LIMITED where it would have to wait for more than
+   * LIMITS.maxRequestWaitMs.
    */
   take(accountId: string, bytes: number | undefined): Promise<void> | undefined;
   /** Whether requests of others arrive as well. */

@@ -5,8 +5,9 @@ import { PAGE_HEADERS } from './html-page.ts';
 const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
 /**
- * Opening a link that works once uses it up. Programs that look at links before people follow them ask for no more than the head, and browsers
- * that fetch pages beforehand say so: both are answered here, and nothing is done. Undefined for everybody else.
+ * Opening a link that works once uses it up. Programs that look at links before people follow them
+ * ask for no more than the head, and browsers that fetch pages beforehand say so: both are answered
+ * here, and nothing is done. Undefined for everybody else.
  */
 export function answerLook(c: ApiContext): Response | undefined {
   if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);

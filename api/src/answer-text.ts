@@ -49,8 +49,8 @@ function isHighSurrogate(code: number): boolean {
 }
 
 /**
- * Joins parts that are made when they are asked for, each of whole characters. Between them the thread is for others: a page of
- * sources with megabytes of props each held it for 0.14 s.
+ * Joins parts that are made when they are asked for, each of whole characters. Between them the
+ * thread is for others: a page of sources with megabytes of props each held it for 0.14 s.
  */
 export async function joinParts(parts: Iterable<string>): Promise<string | LargeAnswer> {
   const giveWay = createGiveWay();

@@ -46,8 +46,9 @@ import { createUnreadAnswers } from './unread-answers.ts';
 import { answerWeb } from './web/mount-web.ts';
 
 /**
- * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function (`app.fetch`, `app.request`).
- * Endpoints of sources (`/e/<key>`) are not in it: see createIngestHandler.
+ * The REST API, /openapi.json, /healthz and /metrics as a plain request → response function
+ * (`app.fetch`, `app.request`). Endpoints of sources (`/e/<key>`) are not in it: see
+ * createIngestHandler.
  */
 export function createApp(options: AppOptions): App {
   const { log } = options;
@@ -72,7 +73,9 @@ export function createApp(options: AppOptions): App {
   return app;
 }
 
-/** The read that shows what an endpoint changes, for the same callers, and without being told more. */
+/**
+ * The read that shows what an endpoint changes, for the same callers, and without being told more.
+ */
 function readOf(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
   if (endpoint.method === 'get') return undefined;
   const path = endpoint.method === 'put' ? endpoint.path : endpoint.changesLike;

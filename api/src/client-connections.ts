@@ -7,24 +7,31 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends those on which nothing has been under way for `idleMs`: all answers were sent, and nothing has come of another
-   * request.
+   * Ends those on which nothing has been under way for `idleMs`: all answers were sent, and nothing
+   * has come of another request.
    */
   endIdle(idleMs: number): void;
-  /** Sends these bytes as the last ones of each connection whose request has no beginning of an answer yet. */
+  /**
+   * Sends these bytes as the last ones of each connection whose request has no beginning of an
+   * answer yet.
+   */
   endUnanswered(answer: string): void;
 }
 
-/** Bodies that never end would otherwise shut everybody out, and those of who sends at once should not give way to connections that rest. */
+/**
+ * Bodies that never end would otherwise shut everybody out, and those of who sends at once should
+ * not give way to connections that rest.
+ */
 const SLOW_MS = 1_000;
 /** In one turn of the event loop. */
 const MAX_ENDS_PER_TURN = 8;
 
 /**
- * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first request's head has not come; or else, unless
- * more than half of all only rest, the one whose body has been arriving for longest, if that is SLOW_MS; or else the one that has waited
- * for its next request for longest; or else any whose body is arriving. Where every request is there and under way the next connection is
- * refused.
+ * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first
+ * request's head has not come; or else, unless more than half of all only rest, the one whose body
+ * has been arriving for longest, if that is SLOW_MS; or else the one that has waited for its next
+ * request for longest; or else any whose body is arriving. Where every request is there and under
+ * way the next connection is refused.
  */
 export function trackConnections(server: Server, maxConnections: number): ClientConnections {
   const open = new Set<Socket>();
@@ -36,7 +43,10 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const fresh = new Map<Socket, number>();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
   const idle: Idle = new Map();
-  /** The request that began last on each, the oldest first; those that have arrived whole meanwhile are among them. */
+  /**
+   * The request that began last on each, the oldest first; those that have arrived whole meanwhile
+   * are among them.
+   */
   const arriving: Arriving = new Map();
   const forget = (socket: Socket) => [open, fresh, idle, arriving].forEach((those) => those.delete(socket));
   const makeRoom = () => {
@@ -117,8 +127,9 @@ function firstOf<T>(values: Iterable<T>): T | undefined {
 }
 
 /**
- * What node does when a client has closed its side waits for a turn: connections that are closed together, a thousand of which one
- * client may have, held the thread for 6 to 13 ms in one piece, those with half a request on them for 14 to 50; now for one or two.
+ * What node does when a client has closed its side waits for a turn: connections that are closed
+ * together, a thousand of which one client may have, held the thread for 6 to 13 ms in one piece,
+ * those with half a request on them for 14 to 50; now for one or two.
  */
 function createEndPace(): (socket: Socket) => void {
   const ended: (() => void)[] = [];

@@ -58,7 +58,9 @@ export interface Config {
   portalFrameOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
-  /** The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password. */
+  /**
+   * The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password.
+   */
   mail?: { smtpUrl: string; from: string };
   /** Bounds of the sandbox processes. */
   sandbox: {
@@ -199,8 +201,8 @@ const schema = z.object({
 });
 
 /**
- * Reads the environment and the arguments of the process: the only place that does. Every problem at once, a line each.
- * `argv` holds what follows the script's name: nothing, or the role.
+ * Reads the environment and the arguments of the process: the only place that does. Every problem
+ * at once, a line each. `argv` holds what follows the script's name: nothing, or the role.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, argv: readonly string[]): ConfigOutcome {
   // An empty variable is how compose files and shells say "not set".

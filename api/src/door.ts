@@ -1,7 +1,10 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Resolves when the next one may go on; undefined: at once. Throws RATE_LIMITED where too many wait, if it `refuses`. */
+/**
+ * Resolves when the next one may go on; undefined: at once. Throws RATE_LIMITED where too many
+ * wait, if it `refuses`.
+ */
 export type Door = () => Promise<void> | undefined;
 
 export interface DoorPace {
@@ -9,7 +12,10 @@ export interface DoorPace {
   restMs: number;
   /** Each of them is memory, also when its client has gone. */
   maxWaiting: number;
-  /** What becomes of those that find too many waiting: else they go on at once, as no event is to be lost. */
+  /**
+   * What becomes of those that find too many waiting: else they go on at once, as no event is to be
+   * lost.
+   */
   refuses: boolean;
 }
 
@@ -28,7 +34,10 @@ export const ENDPOINT_PACE: DoorPace = {
   refuses: false,
 };
 
-/** Hundreds of requests that come at once go on a few at a time, in their order, and others have the thread and the database in between. */
+/**
+ * Hundreds of requests that come at once go on a few at a time, in their order, and others have the
+ * thread and the database in between.
+ */
 export function createDoor({ atOnce, restMs, maxWaiting, refuses }: DoorPace, onIdle?: () => void): Door {
   const waiting: (() => void)[] = [];
   /** Since the last rest. */

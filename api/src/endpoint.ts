@@ -4,7 +4,10 @@ import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
 
-/** What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked parameters. */
+/**
+ * What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked
+ * parameters.
+ */
 interface EndpointRequest<S extends z.ZodObject> {
   engine: Engine;
   who: Principal;
@@ -45,23 +48,26 @@ interface Description {
   /** The resource has revisions, told in `etag`. A change may name one in `if-match`. */
   isVersioned?: true;
   /**
-   * It asks the database and little else, and may ask much of it, so requests of an account take turns. False for what waits
-   * for a tenant's code, for a server outside, or to be stored together with others, and for what has turns of its own as it takes long.
-   * Default: true.
+   * It asks the database and little else, and may ask much of it, so requests of an account take
+   * turns. False for what waits for a tenant's code, for a server outside, or to be stored together
+   * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
 }
 
 /**
- * One endpoint of the REST API: described, validated and handled in one place. Everything the OpenAPI document says about
- * it comes from the same schemas that check it.
+ * One endpoint of the REST API: described, validated and handled in one place. Everything the
+ * OpenAPI document says about it comes from the same schemas that check it.
  */
 export interface Endpoint extends Description {
   /** `either`: its handler sees no tenant where the operator asks. */
   access: 'key' | 'admin' | 'either';
   /** Parameters, from the query string and (except for GET) from the body. */
   parameters: z.ZodObject;
-  /** The handler judges names that `parameters` does not have. Default: a read ignores them, a write refuses them. */
+  /**
+   * The handler judges names that `parameters` does not have. Default: a read ignores them, a write
+   * refuses them.
+   */
   takesAnyName?: boolean;
   /** Of one item; absent where nothing is answered. */
   schema?: z.ZodType;
@@ -171,7 +177,10 @@ export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   return { ...itemEndpoint(definition), access: 'admin' };
 }
 
-/** Answers `{ data: item }` to the key of an account, and to that of the operator, for whom there is no `who`. */
+/**
+ * Answers `{ data: item }` to the key of an account, and to that of the operator, for whom there is
+ * no `who`.
+ */
 export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   definition: Description & {
     parameters: S;

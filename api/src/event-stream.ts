@@ -24,8 +24,9 @@ export interface EventStreamOptions {
 }
 
 /**
- * The body of an answer with the content type `text/event-stream`. The next messages are asked for when the client has taken
- * those before, so a slow one costs what one turn brings; one that takes nothing is cut off.
+ * The body of an answer with the content type `text/event-stream`. The next messages are asked for
+ * when the client has taken those before, so a slow one costs what one turn brings; one that takes
+ * nothing is cut off.
  */
 export function eventStream(messages: MessageSource, options: EventStreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -92,7 +93,10 @@ async function* textsOf(
   }
 }
 
-/** Messages in pieces, the next when the client has taken the one before, and others have the thread in between. */
+/**
+ * Messages in pieces, the next when the client has taken the one before, and others have the thread
+ * in between.
+ */
 async function* piecesOf(messages: readonly Message[]): AsyncGenerator<string> {
   const giveWay = createGiveWay();
   let piece = '';
@@ -110,7 +114,10 @@ async function* piecesOf(messages: readonly Message[]): AsyncGenerator<string> {
   if (piece !== '') yield piece;
 }
 
-/** A line break would end a field. In JSON text it is space between values, and a line of data for each could be a million lines. */
+/**
+ * A line break would end a field. In JSON text it is space between values, and a line of data for
+ * each could be a million lines.
+ */
 function onOneLine(text: string): string {
   return text.replaceAll(/[\r\n]+/g, ' ');
 }

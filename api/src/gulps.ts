@@ -7,7 +7,10 @@ const GULP_BYTES = 2 * 1024;
 const MAX_PIECES_OF_GULP = 340;
 /** After so many a connection gives way. */
 const MAX_PIECES_PER_TURN = 512;
-/** Of a body in chunks that nobody reads for now, beside a gulp: each piece is an object of half a kilobyte. */
+/**
+ * Of a body in chunks that nobody reads for now, beside a gulp: each piece is an object of half a
+ * kilobyte.
+ */
 const MAX_UNREAD_BYTES = 512;
 
 export interface Gulps {
@@ -20,7 +23,9 @@ interface Intake {
   request: IncomingMessage | undefined;
   /** Of the body that comes. */
   isInChunks: boolean;
-  /** Bytes that are still to come of a body whose length was announced; 0 once nobody counts them. */
+  /**
+   * Bytes that are still to come of a body whose length was announced; 0 once nobody counts them.
+   */
   bodyLeft: number;
   /** Of bodies in chunks, in this turn. */
   pieces: number;
@@ -29,10 +34,11 @@ interface Intake {
 type Parse = (bytes: Buffer) => void;
 
 /**
- * Node reads 64 KB of a connection at once, and parses them in one piece. Of a body in chunks of a byte those are ten thousand pieces and
- * ten milliseconds for everybody; and of one that nobody reads for now node takes as many bytes as of any other, which are fifty
- * megabytes then. Here its parser gets them by and by, and no more while there are unread ones. A body whose length was announced is
- * one piece for each read, and is taken as it comes, but for what follows it.
+ * Node reads 64 KB of a connection at once, and parses them in one piece. Of a body in chunks of a
+ * byte those are ten thousand pieces and ten milliseconds for everybody; and of one that nobody
+ * reads for now node takes as many bytes as of any other, which are fifty megabytes then. Here its
+ * parser gets them by and by, and no more while there are unread ones. A body whose length was
+ * announced is one piece for each read, and is taken as it comes, but for what follows it.
  */
 export function takeInGulps(server: Server): Gulps {
   const intakes = new WeakMap<Socket, Intake>();
@@ -40,7 +46,8 @@ export function takeInGulps(server: Server): Gulps {
   server.on('connection', (socket: Socket) => {
     const intake: Intake = { request: undefined, isInChunks: false, bodyLeft: 0, pieces: 0 };
     intakes.set(socket, intake);
-    // The server's own, for connections that it cannot read natively. That there is one of ours makes it treat this as such.
+    // The server's own, for connections that it cannot read natively. That there is one of ours
+    // makes it treat this as such.
     const [parse] = socket.listeners('data') as Parse[];
     if (parse === undefined) return;
     socket.off('data', parse);
@@ -53,7 +60,8 @@ export function takeInGulps(server: Server): Gulps {
       intake.request = request;
       intake.isInChunks = request.headers['transfer-encoding'] !== undefined;
       intake.bodyLeft = intake.isInChunks ? 0 : Number(request.headers['content-length'] ?? 0);
-      // A connection may rest for long, and headers are kilobytes. What is left of the body then, node drops unseen.
+      // A connection may rest for long, and headers are kilobytes. What is left of the body then,
+      // node drops unseen.
       response.once('close', () => {
         if (intake.request === request) Object.assign(intake, { request: undefined, bodyLeft: 0 });
       });
@@ -84,7 +92,8 @@ function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Pr
   return (bytes) => {
     intake.pieces = 0;
     for (let left = bytes; left.length > 0 && !socket.destroyed; ) {
-      // Paused: node wants no more requests for now, and lets the connection go on itself; it must not be given any before.
+      // Paused: node wants no more requests for now, and lets the connection go on itself; it must
+      // not be given any before.
       if (socket.isPaused()) return putBack(left);
       // Resting: node lets it go on as well, whenever it wants more of a body.
       isResting ||= mustRest();

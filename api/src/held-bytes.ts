@@ -1,4 +1,7 @@
-/** Bytes that are in memory for one account for as long as its clients like: answers that they read, bodies that they send. */
+/**
+ * Bytes that are in memory for one account for as long as its clients like: answers that they read,
+ * bodies that they send.
+ */
 export interface HeldBytes {
   /** `cutOff` ends it, without `end`. */
   hold(accountId: string, cutOff: () => void): Holding;

@@ -25,7 +25,10 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   host: string;
   /** 0: any free port. */
   port: number;
-  /** What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only `/e/<key>`. */
+  /**
+   * What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only
+   * `/e/<key>`.
+   */
   endpointDomain?: string;
   /** What URLs of this instance begin with: `/hw/`. Default: `/`. */
   basePath?: string;
@@ -48,8 +51,8 @@ interface ClientPatience {
 export interface HttpServer {
   port: number;
   /**
-   * Stops accepting, lets requests finish that were sent over connections which are there, for at most `graceMs` (default
-   * LIMITS.shutdownMs), then closes these. Idempotent.
+   * Stops accepting, lets requests finish that were sent over connections which are there, for at
+   * most `graceMs` (default LIMITS.shutdownMs), then closes these. Idempotent.
    */
   stop(graceMs?: number): Promise<void>;
 }
@@ -152,12 +155,16 @@ function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPati
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response, expected);
-    // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in between.
+    // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in
+    // between.
     response.once('socket', () => setImmediate(serve, request, response, expected));
   };
 }
 
-/** A client that reads nothing would keep its answer in memory, and its connection, for as long as it likes. */
+/**
+ * A client that reads nothing would keep its answer in memory, and its connection, for as long as
+ * it likes.
+ */
 function cutOffStalled(response: ServerResponse, answerStallMs: number): void {
   // All of it was written, as far as the system took it.
   response.once('prefinish', () => {
@@ -170,13 +177,15 @@ function cutOffStalled(response: ServerResponse, answerStallMs: number): void {
 }
 
 /**
- * Ends a connection on which too many requests were sent without waiting for answers: all that node reads at once it hands
- * over at once, and nobody else has a turn meanwhile. True where there is nothing to answer any more.
+ * Ends a connection on which too many requests were sent without waiting for answers: all that node
+ * reads at once it hands over at once, and nobody else has a turn meanwhile. True where there is
+ * nothing to answer any more.
  */
 function cutPipeline(queued: WeakMap<Socket, number>, request: IncomingMessage, response: ServerResponse): boolean {
   const { socket } = request;
   if (socket.destroyed) return true;
-  // A response gets its socket when it is its turn, which is at once for clients that do not pipeline.
+  // A response gets its socket when it is its turn, which is at once for clients that do not
+  // pipeline.
   if (response.socket !== null) return false;
   const waiting = (queued.get(socket) ?? 0) + 1;
   if (waiting > LIMITS.maxPipelinedRequests) {
@@ -190,8 +199,9 @@ function cutPipeline(queued: WeakMap<Socket, number>, request: IncomingMessage, 
 }
 
 /**
- * Two thousand requests fit into what node reads at once, and it goes on handing them over after the connection was closed: 30 ms for
- * everybody (2 ms without). The hook is node's own and has no public name; where it is gone, only the time is lost again.
+ * Two thousand requests fit into what node reads at once, and it goes on handing them over after
+ * the connection was closed: 30 ms for everybody (2 ms without). The hook is node's own and has no
+ * public name; where it is gone, only the time is lost again.
  */
 function ignoreRest(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming?: () => number } };
@@ -199,9 +209,13 @@ function ignoreRest(socket: Socket): void {
   if (parser?.onIncoming !== undefined) parser.onIncoming = () => 2;
 }
 
-/** What a refused request goes on sending, the server would read away without end. Here it is cut off. */
+/**
+ * What a refused request goes on sending, the server would read away without end. Here it is cut
+ * off.
+ */
 function boundUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  // Before node's own listener, which drops what arrives before anyone could count it; read(0) tells it that we read.
+  // Before node's own listener, which drops what arrives before anyone could count it; read(0)
+  // tells it that we read.
   response.prependListener('finish', () => {
     if (request.complete) return;
     let bytesLeft: number = LIMITS.maxDrainBytes;
@@ -213,7 +227,10 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse): vo
   });
 }
 
-/** A client that asks first is told before it sends a body that is too large. Nothing follows, so the connection ends. */
+/**
+ * A client that asks first is told before it sends a body that is too large. Nothing follows, so
+ * the connection ends.
+ */
 function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): boolean {
   const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
   const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : LIMITS.maxApiBodyBytes;
@@ -244,7 +261,10 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
 
 const MAX_BACKLOG_TURNS = 50;
 
-/** The system has made connections that were not accepted yet: it resets those that are left when the socket is closed. */
+/**
+ * The system has made connections that were not accepted yet: it resets those that are left when
+ * the socket is closed.
+ */
 async function acceptBacklog(server: Server): Promise<void> {
   let accepted = 0;
   const count = () => accepted++;
@@ -263,7 +283,8 @@ const LAST_WRITES_MS = 50;
 
 async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
   await acceptBacklog(server);
-  // Not its own close(), for which a connection is idle once an answer was written, though most of it may not have been sent yet.
+  // Not its own close(), for which a connection is idle once an answer was written, though most of
+  // it may not have been sent yet.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   // Not before: its client would connect anew.
   connections.closeAfterAnswers();

@@ -42,7 +42,10 @@ interface Answering {
   requestId: string;
 }
 
-/** Makes the answer, or gives the one that the same request got before. Throws as Idempotency.begin, and what `make` throws. */
+/**
+ * Makes the answer, or gives the one that the same request got before. Throws as Idempotency.begin,
+ * and what `make` throws.
+ */
 export async function answerOnce(
   { engine, log, requestId }: Answering,
   request: KeyedRequest,
@@ -51,7 +54,8 @@ export async function answerOnce(
   const outcome = await engine.idempotency.begin(request);
   if (outcome.kind === 'answered') return replayOf(outcome.answer);
   const { claim } = outcome;
-  // Without an end the outcome is told as unknown, so the client keeps the answer that it has come to.
+  // Without an end the outcome is told as unknown, so the client keeps the answer that it has come
+  // to.
   const tell = (err: unknown) => log.warn({ err, request_id: requestId }, 'an idempotent answer could not be kept');
   try {
     const made = await make();

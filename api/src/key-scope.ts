@@ -9,7 +9,10 @@ const OF_WEBHOOKS = /^\/v1\/(?:webhooks|subscriptions|deliveries|attempts|replay
 const READS_FOR_WEBHOOKS = new Set(['/v1/users/me', '/v1/users/me/webhooks', '/v1/users/me/subscriptions']);
 const PUBLISHING = new Set(['/v1/events', '/v1/sources/{id}/events']);
 
-/** Throws FORBIDDEN, with the scopes that would do, where the key of the caller may not use the endpoint. */
+/**
+ * Throws FORBIDDEN, with the scopes that would do, where the key of the caller may not use the
+ * endpoint.
+ */
 export function requireScope({ scopes }: Principal, endpoint: Described): void {
   if (scopes === undefined) return;
   const enough = scopesFor(endpoint);
@@ -27,7 +30,9 @@ export function requireFull({ scopes }: Principal): void {
   throw new HeadwaterError('FORBIDDEN', `The scope of this API key is ${scopes.join(', ')}; credentials need full`);
 }
 
-/** Whether the answer to the caller may contain secrets, such as the signing secret of a webhook. */
+/**
+ * Whether the answer to the caller may contain secrets, such as the signing secret of a webhook.
+ */
 export function mayReadSecrets({ scopes }: Principal): boolean {
   return scopes === undefined || scopes.includes('webhooks');
 }

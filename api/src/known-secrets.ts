@@ -18,8 +18,9 @@ export function knownSecrets(config: Config): SecretValue[] {
 }
 
 /**
- * As it is written in the URL, and as it is meant. A password that stands elsewhere in the URL too (`postgres:postgres@`) is
- * no secret, and looking for it would spoil every line that names the thing.
+ * As it is written in the URL, and as it is meant. A password that stands elsewhere in the URL too
+ * (`postgres:postgres@`) is no secret, and looking for it would spoil every line that names the
+ * thing.
  */
 function passwordsOf(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];

@@ -25,12 +25,16 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
   }
   const { status, detail, limit } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
   socket.end(lastAnswer(status, plainProblem(status, detail, limit)));
-  // Whoever never closes his side would keep the connection for ever: node looks for slow ones once.
+  // Whoever never closes his side would keep the connection for ever: node looks for slow ones
+  // once.
   const cutOff = setTimeout(() => socket.destroy(), LIMITS.drainMs).unref();
   socket.once('close', () => clearTimeout(cutOff));
 }
 
-/** An answer as it goes over the wire, the last of its connection. `headers`: further lines of its head. */
+/**
+ * An answer as it goes over the wire, the last of its connection. `headers`: further lines of its
+ * head.
+ */
 function lastAnswer(status: number, problem: string, headers = ''): string {
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-type: ${PROBLEM_CONTENT_TYPE}\r\n` +
@@ -38,7 +42,10 @@ function lastAnswer(status: number, problem: string, headers = ''): string {
   );
 }
 
-/** For requests that nothing is known of when a stop runs out of time, such as those that wait for the database. */
+/**
+ * For requests that nothing is known of when a stop runs out of time, such as those that wait for
+ * the database.
+ */
 export const UNANSWERED_AT_STOP = lastAnswer(
   503,
   plainProblem(503, 'The node stopped before the request was done. Send it again'),

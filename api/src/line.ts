@@ -7,8 +7,8 @@ const MAX_WAITING = 1_000;
 type Line = () => Promise<void>;
 
 /**
- * For answers that anybody can ask for hundreds of times at once, without a key: they are given one after the other, and others have
- * the thread in between.
+ * For answers that anybody can ask for hundreds of times at once, without a key: they are given one
+ * after the other, and others have the thread in between.
  */
 export function createLine(): Line {
   const giveWay = createRests()();

@@ -1,4 +1,7 @@
-/** What the package writes its log to; a pino logger fits. Fields first, then a sentence without variable parts. */
+/**
+ * What the package writes its log to; a pino logger fits. Fields first, then a sentence without
+ * variable parts.
+ */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -8,7 +8,10 @@ export interface LoggedError {
   [field: string]: unknown;
 }
 
-/** Fields that say what happened and hold nobody's data: those of Node's system errors and of Postgres. */
+/**
+ * Fields that say what happened and hold nobody's data: those of Node's system errors and of
+ * Postgres.
+ */
 const FIELDS = [
   'code',
   'errno',
@@ -24,8 +27,9 @@ const MAX_DEPTH = 5;
 const MAX_ERRORS = 10;
 
 /**
- * The named fields of an error and of its causes, nothing else. Libraries hang whatever they have on their errors: the
- * parameters of a query, the row that broke a constraint, the options of a request.
+ * The named fields of an error and of its causes, nothing else. Libraries hang whatever they have
+ * on their errors: the parameters of a query, the row that broke a constraint, the options of a
+ * request.
  */
 export function loggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) };

@@ -17,7 +17,8 @@ else {
 }
 
 function run(config: Config, log: Logger): void {
-  // What nobody caught leaves state that nobody knows: the process ends, and the next start takes up what was stored.
+  // What nobody caught leaves state that nobody knows: the process ends, and the next start takes
+  // up what was stored.
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
   process.on('unhandledRejection', (err) => {
     // The connection is made anew, so the loss is no reason to end.
@@ -56,8 +57,9 @@ function announce(config: Config, { firstAccount }: RunningNode, log: Logger): v
 }
 
 /**
- * The first signal ends the process in order, within LIMITS.shutdownMs; one that comes LIMITS.secondSignalMs later at once.
- * In between it is the same signal: a terminal or a supervisor sends it to the whole group, and npm passes it on once more.
+ * The first signal ends the process in order, within LIMITS.shutdownMs; one that comes
+ * LIMITS.secondSignalMs later at once. In between it is the same signal: a terminal or a supervisor
+ * sends it to the whole group, and npm passes it on once more.
  */
 function stopOnSignal(starting: Promise<RunningNode>, config: Config, log: Logger): { came(): boolean } {
   let firstMs: number | undefined;
@@ -94,8 +96,8 @@ function stopOnSignal(starting: Promise<RunningNode>, config: Config, log: Logge
 }
 
 /**
- * Nothing has been asked of this node yet. A program that its start runs, such as initdb, ends with the signal where that
- * came to the whole group.
+ * Nothing has been asked of this node yet. A program that its start runs, such as initdb, ends with
+ * the signal where that came to the whole group.
  */
 function endInterruptedStart(cause: unknown, log: Logger): never {
   log.info(cause === undefined ? {} : { err: cause }, 'the start was interrupted');

@@ -1,6 +1,9 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 
-/** Figures of the HTTP side. Labels are routes, methods and statuses: never an id, a key or a tenant. */
+/**
+ * Figures of the HTTP side. Labels are routes, methods and statuses: never an id, a key or a
+ * tenant.
+ */
 export interface HttpMetrics {
   requestDone(method: string, route: string, status: number, durationMs: number): void;
   ingestDone(status: number, durationMs: number): void;
@@ -33,7 +36,10 @@ export function createHttpMetrics(): HttpMetrics {
   };
 }
 
-/** Endpoints are the hot path: counts are kept in a plain map and given to the registry when it is read. */
+/**
+ * Endpoints are the hot path: counts are kept in a plain map and given to the registry when it is
+ * read.
+ */
 function createIngestFigures(registry: Registry) {
   const counts = new Map<number, number>();
   const duration = new Histogram({

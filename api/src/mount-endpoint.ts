@@ -118,7 +118,10 @@ async function readBody(
   return utf8Text(bytes);
 }
 
-/** Links to reads may carry names of others (`utm_source`), and whoever changes something must be able to rely on each. */
+/**
+ * Links to reads may carry names of others (`utm_source`), and whoever changes something must be
+ * able to rely on each.
+ */
 function namesAreChecked({ method, takesAnyName = false }: Endpoint): boolean {
   return method !== 'get' && !takesAnyName;
 }
@@ -152,7 +155,10 @@ function takesTurn({ takesTurn: says = true }: Endpoint, input: Record<string, u
   return typeof says === 'boolean' ? says : says(input);
 }
 
-/** As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in both. */
+/**
+ * As the router wants them: what clients may write in two ways (`$errors`, `%24errors`) is there in
+ * both.
+ */
 export function routingPaths(path: string): string[] {
   const plain = path.replaceAll(/\{(\w+)\}/g, ':$1');
   return [...new Set([plain, plain.replaceAll('$', '%24')])];

@@ -1,6 +1,8 @@
 export interface Welcome {
   publicUrl: string;
-  /** A key that was made now; absent where the operator gave one, which is not repeated on a screen. */
+  /**
+   * A key that was made now; absent where the operator gave one, which is not repeated on a screen.
+   */
   apiKey?: string;
   write(text: string): void;
 }

@@ -6,7 +6,10 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 const AWAY = { retryAfterSeconds: 5 };
 
-/** RFC 9457, plus `error` (the same sentence as `detail`, for clients that look for that name) and `request_id`. */
+/**
+ * RFC 9457, plus `error` (the same sentence as `detail`, for clients that look for that name) and
+ * `request_id`.
+ */
 export interface Problem {
   type: string;
   title: string;
@@ -27,8 +30,9 @@ function problemType(code: ErrorCode): string {
 }
 
 /**
- * Turns whatever was thrown into what the caller is told. Anything but a HeadwaterError is a defect: it is logged with
- * the request's id, and the caller learns only that id. A database that is away is neither's fault.
+ * Turns whatever was thrown into what the caller is told. Anything but a HeadwaterError is a
+ * defect: it is logged with the request's id, and the caller learns only that id. A database that
+ * is away is neither's fault.
  */
 export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {

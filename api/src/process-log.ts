@@ -29,8 +29,8 @@ const SECRET_FIELDS = new Set([
 const FIELD_DEPTH = 3;
 
 /**
- * JSON lines, or a readable line for whoever watches a terminal. Fields that name secrets are never written out, nor are the
- * secrets that the process was started with, wherever in a line they are.
+ * JSON lines, or a readable line for whoever watches a terminal. Fields that name secrets are never
+ * written out, nor are the secrets that the process was started with, wherever in a line they are.
  */
 export function createProcessLog(config: Config, output: LogOutput): Logger {
   const repeated = createRepeatedLines((kind, left) => {
@@ -109,8 +109,8 @@ function readableLine(line: string): string {
 }
 
 /**
- * What a tenant or a server outside has said may be in it: without what a terminal takes as a command. Lines stay lines, and JSON
- * means what it meant.
+ * What a tenant or a server outside has said may be in it: without what a terminal takes as a
+ * command. Lines stay lines, and JSON means what it meant.
  */
 function harmless(text: string): string {
   return text.replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => {

@@ -3,16 +3,18 @@ import { createTenantTurns, LIMITS } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
- * Turns of accounts at the database. All of a node's queries share a few connections, in the order of asking: a hundred lists
- * that one account asks for at once would be in front of everybody's next request, endpoints included (4 s, where a list takes
- * 0.3 s; a tenth of it with turns). And what they bring is made into answers on the node's only thread, megabytes for some tens of
- * milliseconds: beside others the next turn begins as much later as what was read takes at a pace, however little of it is answered, or
- * as a long look at the database took.
+ * Turns of accounts at the database. All of a node's queries share a few connections, in the order
+ * of asking: a hundred lists that one account asks for at once would be in front of everybody's
+ * next request, endpoints included (4 s, where a list takes 0.3 s; a tenth of it with turns). And
+ * what they bring is made into answers on the node's only thread, megabytes for some tens of
+ * milliseconds: beside others the next turn begins as much later as what was read takes at a pace,
+ * however little of it is answered, or as a long look at the database took.
  */
 export interface QueryTurns {
   /**
-   * Runs it in turn; it answers with text (or its bytes), or with nothing, and counts what it has read and does not answer. Throws
-   * RATE_LIMITED where its turn has not come within LIMITS.maxRequestWaitMs.
+   * Runs it in turn; it answers with text (or its bytes), or with nothing, and counts what it has
+   * read and does not answer. Throws RATE_LIMITED where its turn has not come within
+   * LIMITS.maxRequestWaitMs.
    */
   run<T extends { length: number } | null>(accountId: string, query: (count: CountChars) => Promise<T>): Promise<T>;
 }
@@ -31,7 +33,8 @@ const PACE = { smallChars: LIMITS.smallAnswerChars, charsPerSecond: LIMITS.answe
 
 export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitMs }: QueryTurnsOptions): QueryTurns {
   const turns = createTenantTurns(LIMITS.maxQueriesPerTenant);
-  // An account has no more of those that wait here than of turns, so first come, first served is fair.
+  // An account has no more of those that wait here than of turns, so first come, first served is
+  // fair.
   const places = createTenantTurns(LIMITS.maxQueries);
   async function take(accountId: string, late: AbortSignal) {
     const end = await turns.take(accountId, late);

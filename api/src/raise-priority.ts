@@ -8,13 +8,15 @@ const HELPER_NICE = 10;
 const HELPER = 'V8Worker';
 
 /**
- * Puts the node before what it starts, and before the database's backends, where the kernel shares out the processors between sessions
- * (autogroup) and this process may say so: its only thread serves everybody, and each wait of it is a wait of all. Only of a session
- * that is the node's own, as a service manager or a container gives it one: a terminal's is its user's. What it starts has
+ * Puts the node before what it starts, and before the database's backends, where the kernel shares
+ * out the processors between sessions (autogroup) and this process may say so: its only thread
+ * serves everybody, and each wait of it is a wait of all. Only of a session that is the node's own,
+ * as a service manager or a container gives it one: a terminal's is its user's. What it starts has
  * sessions of its own, which begin with the usual share.
  *
- * Within the session that thread goes before V8's helpers: while they mark what is alive, for 60 ms, they took it off its processor for
- * 3 to 8 ms at a time. Where it waits for them they have the share of the session.
+ * Within the session that thread goes before V8's helpers: while they mark what is alive, for 60
+ * ms, they took it off its processor for 3 to 8 ms at a time. Where it waits for them they have the
+ * share of the session.
  */
 export function raisePriority(): void {
   try {

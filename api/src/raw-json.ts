@@ -1,12 +1,18 @@
-/** Put together with its neighbours rather than kept as a part: each part is a turn of its own where the answer is joined. */
+/**
+ * Put together with its neighbours rather than kept as a part: each part is a turn of its own where
+ * the answer is joined.
+ */
 const SHORT_CHARS = 16 * 1024;
 
 /**
- * JSON text that goes into an answer as it is. Emitted data is kept as text from `$emit` to the receiver; parsing it for
- * an answer would cost a pass, change numbers beyond 2^53, and overflow the stack on deep nesting.
+ * JSON text that goes into an answer as it is. Emitted data is kept as text from `$emit` to the
+ * receiver; parsing it for an answer would cost a pass, change numbers beyond 2^53, and overflow
+ * the stack on deep nesting.
  */
 export class RawJson {
-  /** In parts that are never put together: each time costs milliseconds where they are megabytes. */
+  /**
+   * In parts that are never put together: each time costs milliseconds where they are megabytes.
+   */
   readonly parts: Iterable<string>;
 
   constructor(...parts: string[]) {
@@ -14,7 +20,10 @@ export class RawJson {
   }
 }
 
-/** The same of what is no text yet: each part is made when it is asked for, so that others have the thread between them. */
+/**
+ * The same of what is no text yet: each part is made when it is asked for, so that others have the
+ * thread between them.
+ */
 class LateJson extends RawJson {
   override readonly parts: Iterable<string>;
   readonly content: object;
@@ -26,7 +35,10 @@ class LateJson extends RawJson {
   }
 }
 
-/** A record below the top of an answer, where only text can hold JSON text. Each field is made when it is asked for. */
+/**
+ * A record below the top of an answer, where only text can hold JSON text. Each field is made when
+ * it is asked for.
+ */
 export function lateRecord<T extends object>(record: T): T {
   return new LateJson(record, () => joinShort(fieldParts(record))) as unknown as T;
 }

@@ -13,8 +13,9 @@ const MIN_REST_MS = 4;
 const EMPTY: BodyOutcome = { kind: 'complete', bytes: Buffer.alloc(0) };
 
 /**
- * Reads at most `maxBytes`; an announced length over it is refused before the first byte. `onBytes` is told of each piece, and answers
- * for how many ms to rest by now; rests of less than MIN_REST_MS are left to the next.
+ * Reads at most `maxBytes`; an announced length over it is refused before the first byte. `onBytes`
+ * is told of each piece, and answers for how many ms to rest by now; rests of less than MIN_REST_MS
+ * are left to the next.
  */
 export function readRequestBody(
   request: IncomingMessage,

@@ -1,6 +1,8 @@
 import { isDatabaseUnavailable } from '@headwater/engine';
 
-/** Of one kind, so many lines are written in one window; of a database that is away only the first. */
+/**
+ * Of one kind, so many lines are written in one window; of a database that is away only the first.
+ */
 const MAX_LINES = 50;
 export const WINDOW_MS = 10_000;
 
@@ -16,8 +18,9 @@ export interface RepeatedLines {
 }
 
 /**
- * While the database is away everything that needs it fails, again and again, and says the same. `summarize` is told at the end of a window how
- * many lines were left out. What differs in numbers and ids is one kind.
+ * While the database is away everything that needs it fails, again and again, and says the same.
+ * `summarize` is told at the end of a window how many lines were left out. What differs in numbers
+ * and ids is one kind.
  */
 export function createRepeatedLines(
   summarize: (message: string, left: number) => void,

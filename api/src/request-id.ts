@@ -2,7 +2,8 @@ import { randomToken } from '@headwater/shared';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-// What a caller may choose: it ends up in logs and answers, so nothing that could break a line or a header.
+// What a caller may choose: it ends up in logs and answers, so nothing that could break a line or a
+// header.
 const ACCEPTED = /^[A-Za-z0-9._-]{8,64}$/;
 
 /** The caller's own `x-request-id` where it is harmless, else a new one. */

@@ -6,7 +6,10 @@ import { createDoor, createDoors, type Door, type DoorPace, REST_PACE } from './
 export interface RequestTurnsOptions {
   /** Whether requests with it wait for those with the same key only. Default: for no key. */
   isKnownKey?: (apiKey: string) => boolean;
-  /** Whether requests of several accounts arrive: otherwise those with a known key wait for none. Default: they do. */
+  /**
+   * Whether requests of several accounts arrive: otherwise those with a known key wait for none.
+   * Default: they do.
+   */
   hasOthers?: () => boolean;
   /** Default: REST_PACE. */
   pace?: DoorPace;

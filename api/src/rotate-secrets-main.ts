@@ -4,8 +4,8 @@ import { type Config, readConfig } from './config.ts';
 import { createProcessLog } from './process-log.ts';
 
 /*
- * `npm run secrets:rotate`: brings every secret in the database under the present encryption key, which it makes itself
- * where the key is in the data folder. docs/operations.md says how to use it.
+ * `npm run secrets:rotate`: brings every secret in the database under the present encryption key,
+ * which it makes itself where the key is in the data folder. docs/operations.md says how to use it.
  */
 
 const outcome = readConfig(process.env, []);

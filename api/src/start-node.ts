@@ -22,12 +22,18 @@ export interface RunningNode {
   stop(): Promise<void>;
 }
 
-/** Runs have the same time. What is left of the shutdown's is for their commits and deliveries, and for the database. */
+/**
+ * Runs have the same time. What is left of the shutdown's is for their commits and deliveries, and
+ * for the database.
+ */
 const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.9;
 /** Clients that still wait are told before their connections are cut. */
 const ANSWER_GRACE_MS = REQUEST_GRACE_MS - 200;
 
-/** Starts what the role says. Rejects with what is wrong; then nothing is left running. `onAccount`: as for startEngine. */
+/**
+ * Starts what the role says. Rejects with what is wrong; then nothing is left running. `onAccount`:
+ * as for startEngine.
+ */
 export async function startNode(
   config: Config,
   log: Logger,
@@ -109,7 +115,8 @@ async function serve(
     ...(web === undefined ? {} : { web }),
     ...(adminKey === undefined ? {} : { adminKey }),
   });
-  // Made at its first request, it would hold the thread for a tenth of a second when others are served.
+  // Made at its first request, it would hold the thread for a tenth of a second when others are
+  // served.
   if (!probesOnly) await app.request('/openapi.json', {}, {});
   return startHttpServer({
     app,

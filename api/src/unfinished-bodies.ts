@@ -2,8 +2,9 @@ import { createPresence, createReadPace, LIMITS, type Presence } from '@headwate
 import { createHeldBytes } from './held-bytes.ts';
 
 /**
- * Bodies that have not arrived whole: their senders may take a minute for them, with as many connections as they like. Beyond
- * LIMITS.maxUnfinishedBodyBytes of one account, connections of those that were begun first are closed.
+ * Bodies that have not arrived whole: their senders may take a minute for them, with as many
+ * connections as they like. Beyond LIMITS.maxUnfinishedBodyBytes of one account, connections of
+ * those that were begun first are closed.
  */
 export interface UnfinishedBodies {
   /** `announced`: bytes, undefined where they are not. Undefined where it is too small to count. */
@@ -11,7 +12,10 @@ export interface UnfinishedBodies {
 }
 
 interface UnfinishedBody {
-  /** A piece of so many bytes has arrived. Answers for how many milliseconds nothing more is to be read: see LIMITS.bodyReadBytesPerSecond. */
+  /**
+   * A piece of so many bytes has arrived. Answers for how many milliseconds nothing more is to be
+   * read: see LIMITS.bodyReadBytesPerSecond.
+   */
   add(bytes: number): number;
   end(): void;
 }

@@ -2,8 +2,8 @@ const PLUS = 0x2b;
 const SPACE = 0x20;
 
 /**
- * A form with the spaces that its `+` mean. Of each `+` both URLSearchParams and querystring put a text of its own to the end of a
- * chain: millions of them take half a second.
+ * A form with the spaces that its `+` mean. Of each `+` both URLSearchParams and querystring put a
+ * text of its own to the end of a chain: millions of them take half a second.
  */
 export function withoutPlus(text: string): string {
   if (!text.includes('+')) return text;

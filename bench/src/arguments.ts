@@ -9,7 +9,10 @@ export interface BenchArguments {
   accounts: number;
   /** Size of each request's JSON body. */
   bodyBytes: number;
-  /** Timers that are due within one minute, and a tenth of them in one second; the sources that they belong to. */
+  /**
+   * Timers that are due within one minute, and a tenth of them in one second; the sources that they
+   * belong to.
+   */
   timers: number;
   sources: number;
   /** Executions that wait, and as many that are queued. */

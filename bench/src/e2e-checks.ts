@@ -28,7 +28,10 @@ const BUSY_GAUGES = [
   'headwater_deliveries_in_flight',
 ];
 
-/** Exactly once, signed, and the database says the same: looked at when the server has nothing left to do. */
+/**
+ * Exactly once, signed, and the database says the same: looked at when the server has nothing left
+ * to do.
+ */
 export async function checkOutcome(
   webhooks: readonly BenchWebhook[],
   receiver: Receiver,

@@ -41,7 +41,10 @@ export interface PhaseParts {
   options: BenchArguments;
 }
 
-/** An event that has not come this long after the one before it is lost, as far as the bench is concerned. */
+/**
+ * An event that has not come this long after the one before it is lost, as far as the bench is
+ * concerned.
+ */
 const STALL_MS = 15_000;
 
 /** Sends the events of a phase, waits until the last has arrived, and says how long each took. */

@@ -28,7 +28,10 @@ const BASELINE_NAMES: Record<keyof Baselines, string> = {
 /** Mark of the closed loop, the phase that is compared. */
 export const MAIN_PHASE = 'c';
 
-/** Events a second of the closed loop, divided by the mean of each baseline: comparable between machines. */
+/**
+ * Events a second of the closed loop, divided by the mean of each baseline: comparable between
+ * machines.
+ */
 export function ratiosOf(report: E2eReport): Partial<Record<keyof Baselines, number>> {
   const events = report.phases.find((phase) => phase.plan.mark === MAIN_PHASE)?.eventsPerSecond ?? 0;
   if (report.baselines.length === 0) return {};

@@ -14,7 +14,10 @@ import { createApiClient } from './system/api-client.ts';
 import { bootSystem, type System } from './system/boot-system.ts';
 import type { Undo } from './undo.ts';
 
-/** Part of the maximum at which latencies are worth looking at: there the queue is not the whole story. */
+/**
+ * Part of the maximum at which latencies are worth looking at: there the queue is not the whole
+ * story.
+ */
 const OPEN_LOOPS = [
   { mark: 'h', name: 'open loop, 50 %', part: 0.5 },
   { mark: 'o', name: 'open loop, 80 %', part: 0.8 },
@@ -23,8 +26,9 @@ const OPEN_LOOP_SECONDS = 5;
 const MAX_WARM_UP_EVENTS = 5_000;
 
 /**
- * The whole path as a user has it: `npm start`, one source and one webhook of each account, requests over HTTP, receipts in another process.
- * Answers false when an event was lost, came twice, was badly signed, or the database disagrees.
+ * The whole path as a user has it: `npm start`, one source and one webhook of each account,
+ * requests over HTTP, receipts in another process. Answers false when an event was lost, came
+ * twice, was badly signed, or the database disagrees.
  */
 export async function benchE2e(undo: Undo, options: BenchArguments): Promise<boolean> {
   const receiver = await startReceiver(undo);

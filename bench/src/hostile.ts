@@ -15,12 +15,16 @@ const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const SUITE = 'test/hostile';
 /** Of one test: it is made to measure for as long as it takes to get enough samples. */
 const TEST_TIMEOUT_MS = 400_000;
-/** Of the attackers' client, as a session; server and neighbour have sessions of their own. Linux only. */
+/**
+ * Of the attackers' client, as a session; server and neighbour have sessions of their own. Linux
+ * only.
+ */
 const CLIENT_NICE = 10;
 
 /**
- * Runs the hostile suite one file after another, each measuring what its neighbour sees without the attack and then during
- * it. Answers false where an attack succeeded or harmed someone; being slower is a figure, not a failure.
+ * Runs the hostile suite one file after another, each measuring what its neighbour sees without the
+ * attack and then during it. Answers false where an attack succeeded or harmed someone; being
+ * slower is a figure, not a failure.
  */
 export async function benchHostile(undo: Undo, options: BenchArguments): Promise<boolean> {
   const files = filesOf(options);
@@ -51,7 +55,8 @@ async function runSuite(undo: Undo, files: readonly string[], env: NodeJS.Proces
     stdio: ['ignore', process.stderr, process.stderr],
     detached: true,
   });
-  // Attackers bring processors of their own; here what they send with gives way to what is attacked.
+  // Attackers bring processors of their own; here what they send with gives way to what is
+  // attacked.
   await writeFile(`/proc/${child.pid}/autogroup`, String(CLIENT_NICE)).catch(() => undefined);
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('exit', (code) => resolve(code));

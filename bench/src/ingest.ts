@@ -12,7 +12,9 @@ import type { Undo } from './undo.ts';
 
 const MAX_WARM_UP_REQUESTS = 5_000;
 
-/** Accepted requests a second: each is stored before its answer. The source runs but emits nothing. */
+/**
+ * Accepted requests a second: each is stored before its answer. The source runs but emits nothing.
+ */
 export async function benchIngest(undo: Undo, options: BenchArguments): Promise<boolean> {
   const system = await bootSystem(undo);
   const source = await createApiClient(system).deploySource(SILENT_SOURCE);

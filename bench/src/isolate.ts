@@ -37,7 +37,10 @@ const WITH_BUILTINS = `
     this.$emit(typeof https.request + typeof pipeline);
   } };`;
 
-/** What an isolate costs: from nothing to the first answer, when it is warm, and in memory while it waits. Linux only. */
+/**
+ * What an isolate costs: from nothing to the first answer, when it is warm, and in memory while it
+ * waits. Linux only.
+ */
 export async function benchIsolate(undo: Undo, options: BenchArguments): Promise<boolean> {
   const sandbox = await startSandbox(ROOMY);
   undo.push(() => sandbox.stop());
@@ -91,7 +94,10 @@ async function warmCalls(sandbox: Sandbox, component: ComponentBundle): Promise<
   return latencies.summary();
 }
 
-/** Resident memory that the process gains with each isolate, in a process of its own that has few to begin with. */
+/**
+ * Resident memory that the process gains with each isolate, in a process of its own that has few to
+ * begin with.
+ */
 async function idleBytes(undo: Undo, component: ComponentBundle): Promise<number> {
   const sandbox = await startSandbox({ ...ROOMY, blankProcesses: 0 });
   undo.push(() => sandbox.stop());

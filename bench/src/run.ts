@@ -19,7 +19,10 @@ import type { Undo } from './undo.ts';
 const WARM_UP_RUNS = 2_000;
 const MAX_RUNS_ALONE = 2_000;
 
-/** Runs a second of one component in its warm isolate, through the process boundary and back with what it emitted. */
+/**
+ * Runs a second of one component in its warm isolate, through the process boundary and back with
+ * what it emitted.
+ */
 export async function benchRun(undo: Undo, options: BenchArguments): Promise<boolean> {
   const log = pino({ level: 'warn' });
   const sandbox = await startSandbox({ log: (level, message, fields) => log[level](fields, message) });

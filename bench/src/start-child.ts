@@ -2,7 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Undo } from './undo.ts';
 
-/** Starts a part of the bench in a process of its own, so that the driver does not measure itself. It ends with us. */
+/**
+ * Starts a part of the bench in a process of its own, so that the driver does not measure itself.
+ * It ends with us.
+ */
 export function startChild(file: URL, undo: Undo, args: readonly string[] = []): ChildProcess {
   const child = fork(file, args, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   undo.push(async () => {

@@ -8,7 +8,9 @@ import { type CpuTimes, cpuTimes } from './system/cpu-times.ts';
 import { formatCount, formatCpu, formatLatency, formatMachine, line } from './text.ts';
 import type { Undo } from './undo.ts';
 
-/** A component with so many timers. A tick is known by its expression, since each timer has another. */
+/**
+ * A component with so many timers. A tick is known by its expression, since each timer has another.
+ */
 const timedSource = (timers: number) => `export default {
   name: 'Bench timer',
   version: '0.0.1',
@@ -47,7 +49,10 @@ interface TimersResult {
 
 /** Accounts that the sources belong to. */
 const TENANTS = 10;
-/** Deployments at the same time, and how many timers a second are counted on when the time is chosen. */
+/**
+ * Deployments at the same time, and how many timers a second are counted on when the time is
+ * chosen.
+ */
 const PARALLEL = 32;
 const SLOWEST_PER_SECOND = 150;
 const LEAD_MS = 10_000;
@@ -58,8 +63,9 @@ const MAX_TIMERS_PER_SOURCE = 1_000;
 const MARKS_PER_FIELD = 40;
 
 /**
- * Timers that are due within one minute, as many each second, and then a tenth of them that are all due in one second. A run
- * says when it started. Answers false when a timer did not tick exactly once.
+ * Timers that are due within one minute, as many each second, and then a tenth of them that are all
+ * due in one second. A run says when it started. Answers false when a timer did not tick exactly
+ * once.
  */
 export async function benchTimers(undo: Undo, options: BenchArguments): Promise<boolean> {
   const timersEach = Math.ceil(options.timers / options.sources);
@@ -127,7 +133,10 @@ async function measureTimers(
   return { name, timers, sources: count, cpu, ...(await lagsOf(sources)) };
 }
 
-/** An expression that matches that second, and no other for a year; `mark` makes it another one without a difference. */
+/**
+ * An expression that matches that second, and no other for a year; `mark` makes it another one
+ * without a difference.
+ */
 function tickAt(dueAtMs: number, mark: number): Tick {
   const at = new Date(dueAtMs);
   const weekdays = `0-6${',0'.repeat(mark % MARKS_PER_FIELD)}`;

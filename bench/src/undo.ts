@@ -9,7 +9,10 @@ export interface Undo {
 
 const SIGNAL_EXIT_CODE = 130;
 
-/** Also ends everything on Ctrl-C, SIGTERM and the terminal's end; whatever is left when this process exits is killed. */
+/**
+ * Also ends everything on Ctrl-C, SIGTERM and the terminal's end; whatever is left when this
+ * process exits is killed.
+ */
 export function createUndo(): Undo {
   const stops: (() => Promise<void> | void)[] = [];
 

@@ -12,7 +12,10 @@ export interface WorkflowFigures {
   answers: LatencySummary;
 }
 
-/** One paragraph for each size of workflow and number in flight; the others beside the first system, as a ratio to it. */
+/**
+ * One paragraph for each size of workflow and number in flight; the others beside the first system,
+ * as a ratio to it.
+ */
 export function formatWorkflows(machine: Machine, figures: readonly WorkflowFigures[]): string {
   const groups = Map.groupBy(figures, ({ steps, inFlight }) => `${steps} steps, ${inFlight} in flight`);
   const paragraphs = [...groups].map(([title, group]) =>

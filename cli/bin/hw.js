@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /*
- * Starts `hw` on a Node that runs TypeScript files as they are. Plain JavaScript: whatever Node is on the machine reads it,
- * and where that one is too old, the Node that comes with the packages takes over.
+ * Starts `hw` on a Node that runs TypeScript files as they are. Plain JavaScript: whatever Node is
+ * on the machine reads it, and where that one is too old, the Node that comes with the packages
+ * takes over.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
@@ -18,8 +19,9 @@ if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) {
 } else runWithBundledNode();
 
 /**
- * A start takes a quarter of the time with it. In a folder of the user's own: who can write there decides what runs. One of another
- * user, as root meets it with the home of somebody else, is left alone.
+ * A start takes a quarter of the time with it. In a folder of the user's own: who can write there
+ * decides what runs. One of another user, as root meets it with the home of somebody else, is left
+ * alone.
  */
 function keepCompiledCode() {
   const cache = process.env['XDG_CACHE_HOME'];
@@ -46,7 +48,8 @@ function runWithBundledNode() {
     return;
   }
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to both processes; this one only waits for the other to end. Other signals come here alone.
+  // A terminal sends Ctrl-C to both processes; this one only waits for the other to end. Other
+  // signals come here alone.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -6,7 +6,10 @@ export interface Answer {
   json: unknown;
   /** Without: this, for people. */
   text?: string;
-  /** With --quiet: this alone. Absent: nothing where the command changes something, `text` where it shows something. */
+  /**
+   * With --quiet: this alone. Absent: nothing where the command changes something, `text` where it
+   * shows something.
+   */
   quiet?: string;
   /** Default: ok. */
   exit?: ExitName;

@@ -19,7 +19,10 @@ interface Details {
   cause?: unknown;
 }
 
-/** Every failure that a user is told about: `message` says what happened in one line. Anything else is a defect. */
+/**
+ * Every failure that a user is told about: `message` says what happened in one line. Anything else
+ * is a defect.
+ */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exit: ExitName;

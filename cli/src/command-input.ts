@@ -1,6 +1,9 @@
 import { usageError } from './cli-error.ts';
 
-/** The arguments and options of one call, by name. Asking for one that the command does not define is a defect. */
+/**
+ * The arguments and options of one call, by name. Asking for one that the command does not define
+ * is a defect.
+ */
 export class CommandInput {
   readonly #arguments: ReadonlyMap<string, string | readonly string[] | undefined>;
   readonly #options: ReadonlyMap<string, unknown>;

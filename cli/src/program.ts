@@ -45,7 +45,8 @@ export function parseCommandLine(argv: readonly string[], tree: CommandTree): Re
 
 function parse(program: Command, argv: readonly string[], state: { request: Request }, tree: CommandTree): Request {
   const words = argv.filter((word) => !word.startsWith('-'));
-  // Without a command there is nothing that an option could belong to; help and version are asked for anywhere.
+  // Without a command there is nothing that an option could belong to; help and version are asked
+  // for anywhere.
   if (argv.some((word) => word === '-V' || word === '--version') && words.length === 0) return { kind: 'version' };
   if (words.length === 0 && argv.every((word) => word === '-h' || word === '--help'))
     return { kind: 'help', words: [] };
@@ -133,7 +134,9 @@ function optionOf({ name, short, value, choices, repeatable }: OptionSpec): Opti
   return option;
 }
 
-/** The parser gives an option of `hw events` to that command, also where it stands behind `publish`. */
+/**
+ * The parser gives an option of `hw events` to that command, also where it stands behind `publish`.
+ */
 function nearestValueOf(command: Command, option: OptionSpec): unknown {
   const value = valueOf(command, option);
   return value === undefined && command.parent !== null ? valueOf(command.parent, option) : value;

@@ -16,7 +16,10 @@ interface Problem {
 /** Longer than the server takes to install packages and to load what it bundled. */
 const SAVE_TIMEOUT_MS = 300_000;
 
-/** Saves code as a component. Never rejects for what the server answers; `status` is 0 where there was no answer. */
+/**
+ * Saves code as a component. Never rejects for what the server answers; `status` is 0 where there
+ * was no answer.
+ */
 export async function saveComponent(target: Target, code: string): Promise<SaveOutcome> {
   try {
     const response = await fetch(`${target.url}/v1/components`, {

@@ -4,14 +4,20 @@ export interface CompatArguments {
   folder: string;
   /** A server that runs already; absent: one is started for the report and ended with it. */
   server?: { url: string; apiKey: string };
-  /** Where a server that is started keeps its data, packages included; absent: a folder that goes away with it. */
+  /**
+   * Where a server that is started keeps its data, packages included; absent: a folder that goes
+   * away with it.
+   */
   dataDir?: string;
   json: boolean;
   /** Also run each component that was saved, in the sandbox and in Node.js. */
   run: boolean;
   /** At most so many components. */
   limit?: number;
-  /** Takes the components in an order that this text decides, so that `limit` is a sample and can be repeated. */
+  /**
+   * Takes the components in an order that this text decides, so that `limit` is a sample and can be
+   * repeated.
+   */
   sample?: string;
   /** Components that are saved at the same time. */
   concurrency: number;

@@ -7,9 +7,10 @@ export type RelativeBundle = { ok: true; code: string } | { ok: false; message: 
 const EXTENSIONS = ['.mjs', '.js', '.ts', '.mts', '.cjs', '.cts', '.json'];
 
 /**
- * One text of a component and the files it imports by relative path, as the API takes it. Packages stay imports, with the
- * versions that the package.json next to the importing file asks for. The source map goes with the text, without the
- * sources, so that errors lead back to the author's files.
+ * One text of a component and the files it imports by relative path, as the API takes it. Packages
+ * stay imports, with the versions that the package.json next to the importing file asks for. The
+ * source map goes with the text, without the sources, so that errors lead back to the author's
+ * files.
  */
 export async function bundleRelative(root: string, file: string, versions: PackageVersions): Promise<RelativeBundle> {
   return bundleEntry(root, { entryPoints: [path.join(root, file)] }, versions);
@@ -26,7 +27,8 @@ async function bundleEntry(root: string, entry: Entry, versions: PackageVersions
   try {
     const seen = { requiresPackage: false };
     const asEsm = await bundle(root, entry, 'esm', leavePackages(versions, seen));
-    // In an ES module esbuild hides require() of what it leaves out behind a function, where no builder would find it.
+    // In an ES module esbuild hides require() of what it leaves out behind a function, where no
+    // builder would find it.
     const code = seen.requiresPackage ? await bundle(root, entry, 'cjs', leavePackages(versions, seen)) : asEsm;
     return { ok: true, code };
   } catch (error) {

@@ -7,9 +7,10 @@ const SKIPPED_FOLDERS = new Set(['node_modules', '.git', 'dist']);
 const CODE_FILE = /(?<!\.d)\.(mjs|cjs|js|mts|cts|ts)$/;
 
 /**
- * Paths of the component files below `folder`, relative to it and sorted: code in a folder `sources` or `actions` at any
- * depth, not named or kept under `common…`, whose text has a default export, a name, a version and a run method or
- * something it inherits one from. Told from the text alone: a module that only helps others must not count as a failure.
+ * Paths of the component files below `folder`, relative to it and sorted: code in a folder
+ * `sources` or `actions` at any depth, not named or kept under `common…`, whose text has a default
+ * export, a name, a version and a run method or something it inherits one from. Told from the text
+ * alone: a module that only helps others must not count as a failure.
  */
 export async function findComponents(folder: string): Promise<string[]> {
   const found: string[] = [];
@@ -44,7 +45,10 @@ function looksLikeComponent(text: string): boolean {
   return isExported && hasRun && hasProperty(text, 'name') && hasProperty(text, 'version');
 }
 
-/** `name:` or the short form `name,`, as a property of an object; a word in a comment or a string rarely looks so. */
+/**
+ * `name:` or the short form `name,`, as a property of an object; a word in a comment or a string
+ * rarely looks so.
+ */
 function hasProperty(text: string, name: string): boolean {
   return new RegExp(`(^|[{,\\s])["']?${name}["']?\\s*:|[{,]\\s*${name}\\s*[,}]`, 'm').test(text);
 }

@@ -1,4 +1,7 @@
-/** Calls `work` for each item, so many at a time, in their order. `done()` counts those whose work has called it. */
+/**
+ * Calls `work` for each item, so many at a time, in their order. `done()` counts those whose work
+ * has called it.
+ */
 export async function forEachOf<T>(
   items: readonly T[],
   concurrency: number,

@@ -2,13 +2,22 @@ import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 
-/** Versions as they may stand in an import: exact, tilde or caret. Anything else (`*`, `workspace:…`, a tag) is left out. */
+/**
+ * Versions as they may stand in an import: exact, tilde or caret. Anything else (`*`,
+ * `workspace:…`, a tag) is left out.
+ */
 const PINNABLE = /^[~^]?\d+(\.\d+)*([-+][\w.+-]+)?$/;
 const SPECIFIER = /^(@[^/@]+\/[^/@]+|[^/@]+)(@[^/]+)?(\/.*)?$/;
 
-/** Adds to package imports the versions that the nearest package.json of the importing file asks for. */
+/**
+ * Adds to package imports the versions that the nearest package.json of the importing file asks
+ * for.
+ */
 export interface PackageVersions {
-  /** `axios` → `axios@^1.2.0`; as it is where it has a version, is a module of Node, or nothing below the root asks for it. */
+  /**
+   * `axios` → `axios@^1.2.0`; as it is where it has a version, is a module of Node, or nothing
+   * below the root asks for it.
+   */
   pin(specifier: string, importer: string): string;
 }
 
@@ -54,7 +63,8 @@ function readDependencies(file: string): Record<string, string> {
     >;
     return { ...devDependencies, ...dependencies };
   } catch {
-    // There is none, or it is broken: the folder above is asked, and in the end the newest version is taken.
+    // There is none, or it is broken: the folder above is asked, and in the end the newest version
+    // is taken.
     return {};
   }
 }

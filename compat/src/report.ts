@@ -23,7 +23,10 @@ export function formatRuns({ total, completed, failed, unanswered, silent }: Ran
   ].join('\n');
 }
 
-/** The report for programs: exactly total, saved and failed, and `run` only where components were run. */
+/**
+ * The report for programs: exactly total, saved and failed, and `run` only where components were
+ * run.
+ */
 export function formatJson({ total, saved, failed }: SavedComponents, run?: RanComponents): string {
   return JSON.stringify({ total, saved, failed, ...(run === undefined ? {} : { run }) }, undefined, 2);
 }

@@ -31,7 +31,10 @@ export interface SaveOptions {
   onProgress: (done: number, failed: number) => void;
 }
 
-/** Bundles each component's own files and saves it, so many at a time. One that fails never ends the others. */
+/**
+ * Bundles each component's own files and saves it, so many at a time. One that fails never ends the
+ * others.
+ */
 export async function saveComponents(options: SaveOptions): Promise<SavedComponents> {
   const startedMs = performance.now();
   const root = path.resolve(options.folder);

@@ -9,14 +9,18 @@ type CountLimit =
   | 'maxSourceChangesPerTenant';
 
 export interface BoundedTurns {
-  /** Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`: after it, before the next. */
+  /**
+   * Throws RATE_LIMITED at once where too many of the account are under way or wait. `restMs`:
+   * after it, before the next.
+   */
   run<T>(accountId: string, work: () => Promise<T>, restMs?: (tookMs: number) => number): Promise<T>;
   /** For what must not be refused halfway, and keeps nothing while it waits. */
   runLate<T>(accountId: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * So many things of an account in all, each of which keeps what it was asked with: `atOnce` of them go on (default: one), the others wait.
+ * So many things of an account in all, each of which keeps what it was asked with: `atOnce` of them
+ * go on (default: one), the others wait.
  */
 export function createBoundedTurns(name: CountLimit, what: string, atOnce = 1): BoundedTurns {
   const turns = createTenantTurns(atOnce);

@@ -9,7 +9,9 @@ export interface AppRecord {
   definition: AppDefinition;
   /** Present for an app of its own. */
   accountId?: string;
-  /** The catalogue has got one of the same slug since, which components of this account do not get. */
+  /**
+   * The catalogue has got one of the same slug since, which components of this account do not get.
+   */
   hidesCatalogue?: boolean;
   /** Whose OAuth client an account of it would be connected with; absent where there is none. */
   oauthClient?: 'instance' | 'own';
@@ -37,11 +39,15 @@ export interface Apps {
   /** By slug or `app_` id. */
   get(who: Principal, slugOrId: string): Promise<AppRecord>;
   /**
-   * Of the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST with everything that is wrong,
-   * CONFLICT for a slug that the account or the catalogue has, and with the limit where the account has too many.
+   * Of the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST
+   * with everything that is wrong, CONFLICT for a slug that the account or the catalogue has, and
+   * with the limit where the account has too many.
    */
   create(who: Principal | undefined, definition: AppDefinition): Promise<AppRecord>;
-  /** Replaces the definition; the slug does not change. FORBIDDEN where it is an app of the catalogue and an account asks. */
+  /**
+   * Replaces the definition; the slug does not change. FORBIDDEN where it is an app of the
+   * catalogue and an account asks.
+   */
   replace(who: Principal | undefined, slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
   /** Of the account's own. CONFLICT while accounts are connected to it. */
   delete(who: Principal, slugOrId: string): Promise<void>;
@@ -82,7 +88,10 @@ export interface OAuthStart {
   app: string;
   name?: string;
   scopes?: readonly string[];
-  /** Where the browser goes in the end: a path of this server, loopback, or an origin that the operator allows. */
+  /**
+   * Where the browser goes in the end: a path of this server, loopback, or an origin that the
+   * operator allows.
+   */
   redirect?: string;
   /** Values of the app's fields. */
   fields?: Record<string, unknown>;
@@ -107,7 +116,10 @@ export type OAuthOutcome =
 
 export interface CheckOutcome {
   account: ConnectedAccountRecord;
-  /** False where nothing could be asked, or the answer says nothing about the credentials; `detail` says why. */
+  /**
+   * False where nothing could be asked, or the answer says nothing about the credentials; `detail`
+   * says why.
+   */
   conclusive: boolean;
   detail: string;
 }
@@ -123,8 +135,8 @@ export interface ConnectedAccounts {
   /** With keys. Throws INVALID_REQUEST with everything that is wrong. */
   create(who: Principal, input: ConnectedAccountCreate): Promise<ConnectedAccountRecord>;
   /**
-   * Newest first. `app`: of this one, by slug or `app_` id; INVALID_REQUEST where there is none. `query`: the same, or else of
-   * every app with it in its slug or name.
+   * Newest first. `app`: of this one, by slug or `app_` id; INVALID_REQUEST where there is none.
+   * `query`: the same, or else of every app with it in its slug or name.
    */
   list(who: Principal, page: PageRequest & { app?: string; query?: string }): Promise<Page<ConnectedAccountRecord>>;
   get(who: Principal, id: string): Promise<ConnectedAccountRecord>;
@@ -144,6 +156,8 @@ export interface ConnectedAccounts {
   /** Deletes it and, where the provider can be asked to, ends its tokens there. */
   delete(who: Principal, id: string): Promise<DeletedAccount>;
   startOAuth(who: Principal, input: OAuthStart): Promise<{ authorizeUrl: string; expiresAt: Date }>;
-  /** For whoever comes with a browser: the state is all the proof there is, and is accepted once. */
+  /**
+   * For whoever comes with a browser: the state is all the proof there is, and is accepted once.
+   */
   finishOAuth(callback: OAuthCallback): Promise<OAuthOutcome>;
 }

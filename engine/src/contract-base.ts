@@ -8,7 +8,10 @@ export interface Principal {
   scopes?: readonly KeyScope[];
 }
 
-/** A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the whole list. */
+/**
+ * A slice of a list, newest first unless said otherwise. Cursors are opaque; `total` counts the
+ * whole list.
+ */
 export interface Page<T> {
   items: T[];
   total: number;
@@ -45,7 +48,7 @@ export interface AttemptRecord {
 }
 
 /**
- * What becomes of a CORS preflight (`OPTIONS` with `access-control-request-method`) to an endpoint: the node answers that
- * every page may call it, or it runs the code as any other request does.
+ * What becomes of a CORS preflight (`OPTIONS` with `access-control-request-method`) to an endpoint:
+ * the node answers that every page may call it, or it runs the code as any other request does.
  */
 export type Preflight = 'allow' | 'run';

@@ -28,8 +28,9 @@ export interface ComponentRecord {
 export type ComponentSummary = Omit<ComponentRecord, 'code' | 'configurableProps'>;
 
 /**
- * `componentCode` wins over `componentUrl`; `componentId` names a saved one, `componentKey` one by its key (the account's own
- * before the registry's), of `componentVersion` or the newest. Exactly one way must be given.
+ * `componentCode` wins over `componentUrl`; `componentId` names a saved one, `componentKey` one by
+ * its key (the account's own before the registry's), of `componentVersion` or the newest. Exactly
+ * one way must be given.
  */
 export interface ComponentChoice {
   componentId?: string;
@@ -58,25 +59,28 @@ export interface ComponentListRequest extends PageRequest {
 }
 
 /**
- * What code is saved for that was given with it. It goes when nothing runs it any more. That of a step, which is named, may lack
- * what a component says of itself. `before`: the component that runs there now; where the code is the same it stays.
+ * What code is saved for that was given with it. It goes when nothing runs it any more. That of a
+ * step, which is named, may lack what a component says of itself. `before`: the component that runs
+ * there now; where the code is the same it stays.
  */
 export type CodeUse = ({ of: 'source' } | { of: 'step'; name: string }) & { before?: string };
 
 export interface Components {
   /**
-   * Answers what is saved already where key, version, code and packages are the same and there is a key. `use`: what the code was
-   * given with; absent: it is saved by itself. Throws CONFLICT where the account has no room for it.
+   * Answers what is saved already where key, version, code and packages are the same and there is a
+   * key. `use`: what the code was given with; absent: it is saved by itself. Throws CONFLICT where
+   * the account has no room for it.
    */
   save(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<ComponentRecord>;
   /**
-   * By `sc_` id, also that of a version in the registry, or by a key of the account: of `version`, or the one published last,
-   * or where none is published the one saved last.
+   * By `sc_` id, also that of a version in the registry, or by a key of the account: of `version`,
+   * or the one published last, or where none is published the one saved last.
    */
   get(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
   /**
-   * As `get`, and by keys of the registry that are not the account's own. What is the registry's is copied into the account,
-   * once for each version: what the account runs never changes by what others do.
+   * As `get`, and by keys of the registry that are not the account's own. What is the registry's is
+   * copied into the account, once for each version: what the account runs never changes by what
+   * others do.
    */
   obtain(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
   /** What was saved, newest first, without copies from the registry. */
@@ -84,8 +88,8 @@ export interface Components {
   /** Throws CONFLICT while sources, or any version of a workflow, use it. */
   delete(who: Principal, idOrKey: string, version?: string): Promise<void>;
   /**
-   * Makes a version the one that its key stands for in the account. A published version does not change: CONFLICT where the
-   * version is published with other code. Idempotent.
+   * Makes a version the one that its key stands for in the account. A published version does not
+   * change: CONFLICT where the version is published with other code. Idempotent.
    */
   publish(who: Principal, idOrKey: string): Promise<ComponentRecord>;
   /** Back to a draft. */
@@ -113,27 +117,32 @@ export interface RegistrySearch extends PageRequest {
 
 /** The components that all accounts of this instance may deploy. */
 export interface Registry {
-  /** The newest version of each key: first those that name or key match, then the others, by key. */
+  /**
+   * The newest version of each key: first those that name or key match, then the others, by key.
+   */
   search(who: Principal, request: RegistrySearch): Promise<Page<RegistrySummary>>;
   get(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
   /**
-   * Publishes a component of the caller's account; its limit `maxRegistryVersions` says whether it may. Throws INVALID_REQUEST
-   * with everything that is wrong with key and version, CONFLICT where the key is somebody else's or the version does not grow.
-   * Idempotent for the same code.
+   * Publishes a component of the caller's account; its limit `maxRegistryVersions` says whether it
+   * may. Throws INVALID_REQUEST with everything that is wrong with key and version, CONFLICT where
+   * the key is somebody else's or the version does not grow. Idempotent for the same code.
    */
   publish(who: Principal, idOrKey: string): Promise<RegistryRecord>;
   /** As `publish`, by the operator for any account; prefixes of keys bind him less. */
   publishForOperator(componentId: string): Promise<RegistryRecord>;
   /**
-   * Takes back a version of the caller's, by default the newest. Whoever has deployed it keeps it; its number is never free
-   * again.
+   * Takes back a version of the caller's, by default the newest. Whoever has deployed it keeps it;
+   * its number is never free again.
    */
   withdraw(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
   /** The same for any version. */
   withdrawForOperator(keyOrId: string, version?: string): Promise<RegistryRecord>;
 }
 
-/** What becomes of each component: saved alone, published in the account as well, or in the registry. */
+/**
+ * What becomes of each component: saved alone, published in the account as well, or in the
+ * registry.
+ */
 export type ImportScope = 'draft' | 'account' | 'registry';
 
 export interface ImportedComponent {
@@ -158,8 +167,9 @@ export interface ImportRecord {
 /** Imports of folders of apps with their sources and actions, in the background. */
 export interface Imports {
   /**
-   * `files` by path, or `archive`, a gzipped tar in base64. Throws INVALID_REQUEST for paths, sizes and what holds no
-   * component, RATE_LIMITED where too many are under way. What is there already, with the same code, stays as it is.
+   * `files` by path, or `archive`, a gzipped tar in base64. Throws INVALID_REQUEST for paths, sizes
+   * and what holds no component, RATE_LIMITED where too many are under way. What is there already,
+   * with the same code, stays as it is.
    */
   start(
     who: Principal,

@@ -44,8 +44,9 @@ interface RecordPageRequest {
 }
 
 /**
- * Stores that components of an account share, by their props of type `data_store`. Every method answers NOT_FOUND for a store
- * of another account. Keys have 1 to LIMITS.maxDataStoreKeyBytes bytes.
+ * Stores that components of an account share, by their props of type `data_store`. Every method
+ * answers NOT_FOUND for a store of another account. Keys have 1 to LIMITS.maxDataStoreKeyBytes
+ * bytes.
  */
 export interface DataStores {
   /** Throws CONFLICT with the limit `maxDataStores`. */
@@ -61,12 +62,15 @@ export interface DataStores {
   /** NOT_FOUND where there is none. */
   getRecord(who: Principal, id: string, key: string): Promise<StoredRecord>;
   /**
-   * Replaces what was there, with its end. Throws INVALID_REQUEST, PAYLOAD_TOO_LARGE with the limit `maxDataStoreValueBytes`,
-   * CONFLICT with `maxDataStoreRecords` or `maxDataStoreBytes`.
+   * Replaces what was there, with its end. Throws INVALID_REQUEST, PAYLOAD_TOO_LARGE with the limit
+   * `maxDataStoreValueBytes`, CONFLICT with `maxDataStoreRecords` or `maxDataStoreBytes`.
    */
   putRecord(who: Principal, id: string, record: RecordInput): Promise<StoredRecord>;
   /** NOT_FOUND where there was none. */
   deleteRecord(who: Principal, id: string, key: string): Promise<void>;
-  /** Deletes all records, those of a large store by and by. Throws RATE_LIMITED with the limit `maxDeletionsPerTenant`, as `delete` does. */
+  /**
+   * Deletes all records, those of a large store by and by. Throws RATE_LIMITED with the limit
+   * `maxDeletionsPerTenant`, as `delete` does.
+   */
   clear(who: Principal, id: string): Promise<void>;
 }

@@ -1,8 +1,8 @@
 import type { AttemptRecord } from './contract-base.ts';
 
 /**
- * `sending`: a node has it, and its next attempt is under way or about to begin; `held`: its webhook
- * is stopped, and it waits for the start.
+ * `sending`: a node has it, and its next attempt is under way or about to begin; `held`: its
+ * webhook is stopped, and it waits for the start.
  */
 export const DELIVERY_STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -107,7 +107,9 @@ export interface DeliveryChoice {
   /** When their event was emitted: `since` is included, `until` is not. */
   since?: Date;
   until?: Date;
-  /** Contained in what an attempt was answered, its error, its address or the id, in whatever case. */
+  /**
+   * Contained in what an attempt was answered, its error, its address or the id, in whatever case.
+   */
   text?: string;
 }
 

@@ -22,7 +22,10 @@ export interface EventRecord {
 
 /** A line that a run or an execution logged, or the error that it ended with as its last line. */
 export interface LogLineRecord extends LogLine {
-  /** `1606511826306-0-3`: the place of the run among its emitter's, and that of the line in it, from 0. */
+  /**
+   * `1606511826306-0-3`: the place of the run among its emitter's, and that of the line in it, from
+   * 0.
+   */
   id: string;
   runId: string;
   index: number;
@@ -40,7 +43,9 @@ export interface NewestLines {
 
 export interface EventHistoryRequest extends PageRequest {
   expand: boolean;
-  /** One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`). */
+  /**
+   * One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`).
+   */
   channel?: string;
   /** Event ids, both included. */
   startId?: string;
@@ -67,20 +72,24 @@ export interface EventSearchRequest extends PageRequest {
 
 export interface Events {
   /**
-   * Of the newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes; with `expand` it is whole as long
-   * as all of it together has at most LIMITS.maxSummariesBytes, counted from the newest.
+   * Of the newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes; with
+   * `expand` it is whole as long as all of it together has at most LIMITS.maxSummariesBytes,
+   * counted from the newest.
    */
   recent(
     who: Principal,
     emitterId: string,
     request: Omit<EventHistoryRequest, 'startId' | 'endId'>,
   ): Promise<Page<EventRecord>>;
-  /** Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at LIMITS.maxCountedEvents. */
+  /**
+   * Everything that is kept, as `recent`. Cursors are event ids; `total` stops counting at
+   * LIMITS.maxCountedEvents.
+   */
   history(who: Principal, emitterId: string, request: EventHistoryRequest): Promise<Page<EventRecord>>;
   /**
    * Events of all emitters, newest first, data as of `recent`. One page looks through
-   * LIMITS.maxScannedEvents rows, and with `text` or `filter` LIMITS.maxSearchedBytes of data. `total` is what
-   * the page has. Throws NOT_FOUND for an emitter of another account.
+   * LIMITS.maxScannedEvents rows, and with `text` or `filter` LIMITS.maxSearchedBytes of data.
+   * `total` is what the page has. Throws NOT_FOUND for an emitter of another account.
    */
   search(who: Principal, request: EventSearchRequest): Promise<Page<EventRecord>>;
   /** What the newest runs logged, newest first. */

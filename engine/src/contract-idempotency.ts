@@ -21,14 +21,15 @@ export interface ClaimedKey extends KeyedRequest {
 export type KeyOutcome = { kind: 'begun'; claim: ClaimedKey } | { kind: 'answered'; answer: KeptAnswer };
 
 /**
- * A key is claimed, durably, before its request is carried out, and the answer is stored before it is sent. So a request is
- * carried out once at most: where its node ends in between, its outcome is unknown, and its key says so.
+ * A key is claimed, durably, before its request is carried out, and the answer is stored before it
+ * is sent. So a request is carried out once at most: where its node ends in between, its outcome is
+ * unknown, and its key says so.
  */
 export interface Idempotency {
   /**
-   * Throws KEY_REUSED for another request, CONFLICT while the request is under way (with a time to try
-   * again), where its outcome is unknown or its answer was too large to be kept, RATE_LIMITED where
-   * the account has too many keys.
+   * Throws KEY_REUSED for another request, CONFLICT while the request is under way (with a time to
+   * try again), where its outcome is unknown or its answer was too large to be kept, RATE_LIMITED
+   * where the account has too many keys.
    */
   begin(request: KeyedRequest): Promise<KeyOutcome>;
   /** The same request is answered in the same way from now on. */

@@ -7,7 +7,10 @@ export interface PropForm {
   configuredProps?: Record<string, unknown>;
   /** Definitions that `dynamicProps` has answered: they count as the component's own. */
   dynamicPropsId?: string;
-  /** What this source is configured with counts where the form says nothing, secrets included; null in the form removes. */
+  /**
+   * What this source is configured with counts where the form says nothing, secrets included; null
+   * in the form removes.
+   */
   sourceId?: string;
 }
 
@@ -34,9 +37,9 @@ export interface DynamicProps {
 }
 
 /**
- * Runs what a component says about its own props, in its account's sandbox, as a hook would run. Throws NOT_FOUND,
- * INVALID_REQUEST, INVALID_PROPS with everything that is wrong with the values given, and what the component's code ended with:
- * CONFIGURATION_ERROR, COMPONENT_ERROR or a limit.
+ * Runs what a component says about its own props, in its account's sandbox, as a hook would run.
+ * Throws NOT_FOUND, INVALID_REQUEST, INVALID_PROPS with everything that is wrong with the values
+ * given, and what the component's code ended with: CONFIGURATION_ERROR, COMPONENT_ERROR or a limit.
  */
 export interface ComponentProps {
   /** The choices for one prop. Nothing is emitted or stored. */

@@ -2,7 +2,9 @@ import type { Principal } from './contract-base.ts';
 
 /** An event of a sender that has no code here. */
 export interface NewEvent {
-  /** An id that was published within LIMITS.publishedIdHours is a duplicate, and not stored again. */
+  /**
+   * An id that was published within LIMITS.publishedIdHours is a duplicate, and not stored again.
+   */
   id?: string;
   /** Channel; default: the default one. */
   name?: string;
@@ -34,9 +36,10 @@ export interface Publication {
 
 export interface Publisher {
   /**
-   * Stores events as if the source had emitted them, all or none; once it resolves they are durable,
-   * and so is the duty to deliver them. Without a source they go to that of the account, which is made
-   * where there is none. Throws NOT_FOUND, CONFLICT for a stopped source, PAYLOAD_TOO_LARGE, RATE_LIMITED.
+   * Stores events as if the source had emitted them, all or none; once it resolves they are
+   * durable, and so is the duty to deliver them. Without a source they go to that of the account,
+   * which is made where there is none. Throws NOT_FOUND, CONFLICT for a stopped source,
+   * PAYLOAD_TOO_LARGE, RATE_LIMITED.
    */
   publish(who: Principal, events: readonly NewEvent[], sourceId?: string): Promise<Publication>;
 }

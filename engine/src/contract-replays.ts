@@ -5,7 +5,9 @@ import type { Page, PageRequest, Principal } from './contract-base.ts';
 export interface ReplayRequest {
   emitterId: string;
   listenerId: string;
-  /** When the event was stored: `since` is included, `until` is not. Default: the first one, now. */
+  /**
+   * When the event was stored: `since` is included, `until` is not. Default: the first one, now.
+   */
   since?: Date;
   until?: Date;
   /** A channel or a pattern, '' being the default channel. Default: all but the built-in ones. */
@@ -49,7 +51,10 @@ export interface ReplayRecord {
 }
 
 export interface Replays {
-  /** Throws NOT_FOUND for an emitter or listener of another account, CONFLICT for a listener that is stopped. */
+  /**
+   * Throws NOT_FOUND for an emitter or listener of another account, CONFLICT for a listener that is
+   * stopped.
+   */
   create(who: Principal, request: ReplayRequest): Promise<ReplayRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<ReplayRecord>>;
   get(who: Principal, id: string): Promise<ReplayRecord>;

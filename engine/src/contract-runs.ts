@@ -27,8 +27,9 @@ export interface AbandonedRuns {
   /** Newest first. Throws NOT_FOUND for a source of another account. */
   list(who: Principal, page: PageRequest, choice: AbandonedRunChoice): Promise<Page<AbandonedRunRecord>>;
   /**
-   * Makes the same invocation of it again, with its id, event and trace. Answers 1, and 0 where it is under way again already.
-   * Throws NOT_FOUND where it is neither, RATE_LIMITED where the account has no room for more that waits.
+   * Makes the same invocation of it again, with its id, event and trace. Answers 1, and 0 where it
+   * is under way again already. Throws NOT_FOUND where it is neither, RATE_LIMITED where the
+   * account has no room for more that waits.
    */
   retry(who: Principal, id: string): Promise<number>;
   /** The same of all that are chosen, oldest first, as far as there is room. Answers how many. */

@@ -31,7 +31,10 @@ export type S3SettingsRecord = Omit<S3SettingsInput, 'secretAccessKey'> & { upda
 export interface Sends {
   /** Of one execution, newest first. */
   list(who: Principal, executionId: string, page: PageRequest): Promise<Page<SendRecord>>;
-  /** Attempts one that has failed anew, from the beginning of the schedule. Throws CONFLICT for one that has not failed. */
+  /**
+   * Attempts one that has failed anew, from the beginning of the schedule. Throws CONFLICT for one
+   * that has not failed.
+   */
   retry(who: Principal, id: string): Promise<SendRecord>;
   s3Settings(who: Principal): Promise<S3SettingsRecord>;
   setS3(who: Principal, input: S3SettingsInput): Promise<S3SettingsRecord>;

@@ -1,11 +1,14 @@
 import type { Principal } from './contract-base.ts';
 import type { EventRecord, LogLineRecord } from './contract-events.ts';
 
-/** Goes on without end, from the oldest to the newest. What is not taken waits in the database, not in memory. */
+/**
+ * Goes on without end, from the oldest to the newest. What is not taken waits in the database, not
+ * in memory.
+ */
 export interface Stream<T> {
   /**
-   * What comes next, after `waitMs` nothing. Undefined: the stream has ended, because the emitter was deleted or the node
-   * stops. One call at a time.
+   * What comes next, after `waitMs` nothing. Undefined: the stream has ended, because the emitter
+   * was deleted or the node stops. One call at a time.
    */
   next(waitMs: number): Promise<T[] | undefined>;
   /** Idempotent. */
@@ -22,8 +25,9 @@ export interface EventStreamRequest {
 }
 
 /**
- * Of sources and workflows. Both throw NOT_FOUND, INVALID_REQUEST naming `last_event_id`, RATE_LIMITED where the account has
- * maxStreams open on this node, UNAVAILABLE where the node has too many or stops.
+ * Of sources and workflows. Both throw NOT_FOUND, INVALID_REQUEST naming `last_event_id`,
+ * RATE_LIMITED where the account has maxStreams open on this node, UNAVAILABLE where the node has
+ * too many or stops.
  */
 export interface Streams {
   events(who: Principal, emitterId: string, request: EventStreamRequest): Promise<Stream<EventRecord>>;

@@ -42,7 +42,10 @@ export interface TraceRun {
   /** In the order in which they were stored. */
   events: TraceEvent[];
   sends: TraceSend[];
-  /** Of what it emitted, so many events were known already, by this strategy; the first of their ids. */
+  /**
+   * Of what it emitted, so many events were known already, by this strategy; the first of their
+   * ids.
+   */
   deduped?: { count: number; emitIds: string[]; strategy?: DedupeStrategy };
 }
 
@@ -73,9 +76,10 @@ export interface TraceEvent {
 }
 
 /**
- * `no_such_channel`: it was subscribed, but not to this channel. `filtered`: the filter of its subscription did not match;
- * said of filters that have not changed since. `hold_full`: it was stopped, and as much was held as the account may have. A
- * listener that was subscribed later is not among them.
+ * `no_such_channel`: it was subscribed, but not to this channel. `filtered`: the filter of its
+ * subscription did not match; said of filters that have not changed since. `hold_full`: it was
+ * stopped, and as much was held as the account may have. A listener that was subscribed later is
+ * not among them.
  */
 export type MissReason =
   | 'paused'
@@ -89,7 +93,10 @@ export type MissReason =
 export type TraceListener = { listenerId: string; listenerName?: string } & (
   | { outcome: 'delivery'; delivery: TraceDelivery }
   | { outcome: 'run'; run: TraceRun }
-  /** `clause`: JSON text of the first condition that did not match, where the event's data could be read again. */
+  /**
+   * `clause`: JSON text of the first condition that did not match, where the event's data could be
+   * read again.
+   */
   | { outcome: 'missed'; reason: MissReason; clause?: string }
 );
 
@@ -108,6 +115,9 @@ interface TraceSend {
 }
 
 export interface Traces {
-  /** By the id of a trace, or of an execution, run or event (its `emit_id`) in it. NOT_FOUND as well where nothing of it is kept. */
+  /**
+   * By the id of a trace, or of an execution, run or event (its `emit_id`) in it. NOT_FOUND as well
+   * where nothing of it is kept.
+   */
   get(who: Principal, id: string): Promise<TraceRecord>;
 }

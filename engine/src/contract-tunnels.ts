@@ -29,13 +29,14 @@ export interface TunnelAnswer {
 
 export interface Tunnels {
   /**
-   * Makes a webhook that lasts as long as somebody listens to it, and its subscriptions: one attempt
-   * for each event, of 30 seconds. Answers the id of the webhook. Throws as Webhooks.create and Subscriptions.create do.
+   * Makes a webhook that lasts as long as somebody listens to it, and its subscriptions: one
+   * attempt for each event, of 30 seconds. Answers the id of the webhook. Throws as Webhooks.create
+   * and Subscriptions.create do.
    */
   create(who: Principal, tunnel: NewTunnel): Promise<{ id: string }>;
   /**
-   * Its requests as they come, each once. Throws NOT_FOUND, CONFLICT for another webhook, RATE_LIMITED
-   * and UNAVAILABLE as Streams do.
+   * Its requests as they come, each once. Throws NOT_FOUND, CONFLICT for another webhook,
+   * RATE_LIMITED and UNAVAILABLE as Streams do.
    */
   listen(who: Principal, webhookId: string): Promise<Stream<TunnelRequest>>;
   /** Becomes the outcome of the attempt. Throws NOT_FOUND where it has ended. */

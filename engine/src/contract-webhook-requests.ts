@@ -7,7 +7,9 @@ type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
 
 export const WEBHOOK_AUTH_TYPES = ['basic', 'bearer', 'oauth2_client_credentials'] as const;
 
-/** What a webhook's requests prove themselves with. It is sealed, and its secrets are never shown. */
+/**
+ * What a webhook's requests prove themselves with. It is sealed, and its secrets are never shown.
+ */
 export type WebhookAuth =
   | { type: 'basic'; username: string; password: string }
   | { type: 'bearer'; token: string }

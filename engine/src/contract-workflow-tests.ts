@@ -18,7 +18,10 @@ export interface WorkflowTest {
   upTo?: string;
   /** Default: the newest version, deployed or not. */
   deploymentId?: string;
-  /** Steps as an update of that version would be given them, to be run instead of its own. Nothing of them is saved. */
+  /**
+   * Steps as an update of that version would be given them, to be run instead of its own. Nothing
+   * of them is saved.
+   */
   steps?: StepInputRecord[];
 }
 
@@ -28,7 +31,10 @@ export type TestedFlow =
   | { kind: 'delay' | 'suspend'; ms: number }
   | { kind: 'rerun'; ms: number; context?: string };
 
-/** `body`: its beginning, LIMITS.shownStepBytes at most; `isCut` where that is not all of it. `isText`: all of it is UTF-8. */
+/**
+ * `body`: its beginning, LIMITS.shownStepBytes at most; `isCut` where that is not all of it.
+ * `isText`: all of it is UTF-8.
+ */
 export interface TestedResponse extends HttpResponse {
   isText: boolean;
   isCut: boolean;

@@ -6,18 +6,28 @@ import type { TimerSchedule } from './schedule/next-tick.ts';
 /** How a workflow's executions are started and ended. Part of a deployment. */
 export interface WorkflowSettings {
   /**
-   * From the start of an execution, or of its part after a wait, to its end. Absent: the account's httpRunWallMs where HTTP
-   * has started it, and otherwise timerRunWallMs.
+   * From the start of an execution, or of its part after a wait, to its end. Absent: the account's
+   * httpRunWallMs where HTTP has started it, and otherwise timerRunWallMs.
    */
   timeoutSeconds?: number;
   memoryMb: number;
-  /** Executions at the same time, on all nodes together; 1: one after the other, in the order of their events. Absent: no bound. */
+  /**
+   * Executions at the same time, on all nodes together; 1: one after the other, in the order of
+   * their events. Absent: no bound.
+   */
   concurrency?: number;
-  /** Executions that may start in a window of so many seconds; a limit of 0 pauses the workflow: events wait. */
+  /**
+   * Executions that may start in a window of so many seconds; a limit of 0 pauses the workflow:
+   * events wait.
+   */
   throttle?: { limit: number; intervalSeconds: number };
-  /** Executions that may wait; a request or a run by hand beyond that is refused. Absent: no bound. */
+  /**
+   * Executions that may wait; a request or a run by hand beyond that is refused. Absent: no bound.
+   */
   queueLimit?: number;
-  /** How often a step that failed is tried again, with growing pauses, before the execution fails. */
+  /**
+   * How often a step that failed is tried again, with growing pauses, before the execution fails.
+   */
   retries: number;
   /** Absent: `allow`. */
   preflight?: Preflight;
@@ -25,7 +35,10 @@ export interface WorkflowSettings {
   autoDeploy: boolean;
 }
 
-/** `id`: keeps a trigger that is there, with its URL or the phase of its timer; without it one of the same type is kept. */
+/**
+ * `id`: keeps a trigger that is there, with its URL or the phase of its timer; without it one of
+ * the same type is kept.
+ */
 export type TriggerInput =
   | { type: 'http'; id?: string; customResponse?: boolean }
   | { type: 'timer'; id?: string; schedule: TimerSchedule }
@@ -35,17 +48,23 @@ export type TriggerInput =
   | ({ type: 'deploy'; eventName?: string } & SourceCreate);
 
 /**
- * A step that is there, by its id or else its namespace, keeps its id, its component where none is named, and the props that are
- * not given; null removes one.
+ * A step that is there, by its id or else its namespace, keeps its id, its component where none is
+ * named, and the props that are not given; null removes one.
  */
 export interface StepInputRecord extends ComponentChoice {
   id?: string;
   namespace: string;
   configuredProps?: Record<string, unknown>;
   dynamicPropsId?: string;
-  /** How often it is tried again after a failure. Null, or a new step without it: as often as the settings say. */
+  /**
+   * How often it is tried again after a failure. Null, or a new step without it: as often as the
+   * settings say.
+   */
   retries?: number | null;
-  /** `continue`: after its last failure the steps behind it run all the same. Null, or a new step without it: `fail`. */
+  /**
+   * `continue`: after its last failure the steps behind it run all the same. Null, or a new step
+   * without it: `fail`.
+   */
   onError?: 'fail' | 'continue' | null;
 }
 
@@ -89,7 +108,10 @@ export interface WorkflowRecord {
   /** The version that is shown, which is the current one unless another was asked for. */
   deploymentId: string;
   version: number;
-  /** The one that was saved last. Another than the current one waits to be deployed, or an older one was deployed again. */
+  /**
+   * The one that was saved last. Another than the current one waits to be deployed, or an older one
+   * was deployed again.
+   */
   latestDeploymentId: string;
   triggers: TriggerRecord[];
   steps: StepRecord[];
@@ -106,24 +128,25 @@ export type WorkflowSummary = Omit<WorkflowRecord, 'steps'>;
 /** Every method answers NOT_FOUND for a workflow of another account. */
 export interface Workflows {
   /**
-   * Saves components where code is given, deploys sources, and then the workflow with everything, in one transaction. Throws
-   * INVALID_REQUEST or INVALID_PROPS with everything that is wrong, and what components and hooks of sources end with; then no
-   * workflow and no source is left.
+   * Saves components where code is given, deploys sources, and then the workflow with everything,
+   * in one transaction. Throws INVALID_REQUEST or INVALID_PROPS with everything that is wrong, and
+   * what components and hooks of sources end with; then no workflow and no source is left.
    */
   create(who: Principal, input: WorkflowInput): Promise<WorkflowRecord>;
   /** `deploymentId`: a version of it. */
   get(who: Principal, id: string, deploymentId?: string): Promise<WorkflowRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<WorkflowSummary>>;
   /**
-   * Triggers, steps or settings make a new version, which becomes the current one unless its settings say otherwise. What is
-   * not given is as it was. Throws as `create`, and CONFLICT where another change came first.
+   * Triggers, steps or settings make a new version, which becomes the current one unless its
+   * settings say otherwise. What is not given is as it was. Throws as `create`, and CONFLICT where
+   * another change came first.
    */
   update(who: Principal, id: string, change: WorkflowUpdate, expected?: ExpectedRevisions): Promise<WorkflowRecord>;
   /** Makes a version the current one: one that was saved, or an older one. */
   deploy(who: Principal, id: string, deploymentId: string): Promise<WorkflowRecord>;
   /**
-   * What waits is dropped. Sources that it has deployed are deleted first, unless something else is subscribed to them by
-   * their id.
+   * What waits is dropped. Sources that it has deployed are deleted first, unless something else is
+   * subscribed to them by their id.
    */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Stores an execution and answers; it follows. */
@@ -159,8 +182,8 @@ export interface ShownJson {
 export interface ExecutionStepRecord {
   namespace: string;
   /**
-   * `continued`: it has failed, and those behind it run all the same. `cancelled`: the execution was, while it waited after the
-   * step or to run it again.
+   * `continued`: it has failed, and those behind it run all the same. `cancelled`: the execution
+   * was, while it waited after the step or to run it again.
    */
   status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting' | 'cancelled';
   runs: number;
@@ -221,7 +244,10 @@ interface ReplayOptions {
 }
 
 export interface Executions {
-  /** Newest first, without their steps and with the beginning of their events. Cursors are ids; `total` as in Events.history. */
+  /**
+   * Newest first, without their steps and with the beginning of their events. Cursors are ids;
+   * `total` as in Events.history.
+   */
   list(
     who: Principal,
     workflowId: string,
@@ -231,8 +257,9 @@ export interface Executions {
   get(who: Principal, id: string, options: { expand: boolean }): Promise<ExecutionRecord>;
   replay(who: Principal, id: string, options: ReplayOptions): Promise<{ executionId: string }>;
   /**
-   * Replays failed executions of a workflow, oldest first, up to LIMITS.maxRetriedExecutions and as far as there is room; those
-   * that were replayed are passed over. Default: from the step that failed. Answers how many.
+   * Replays failed executions of a workflow, oldest first, up to LIMITS.maxRetriedExecutions and as
+   * far as there is room; those that were replayed are passed over. Default: from the step that
+   * failed. Answers how many.
    */
   retry(who: Principal, workflowId: string, choice: FailedExecutionChoice & ReplayOptions): Promise<number>;
   /**
@@ -242,9 +269,14 @@ export interface Executions {
   resumeWaiting(who: Principal, id: string, data: string): Promise<void>;
   /** Ends one that waits or is queued. */
   cancel(who: Principal, id: string): Promise<void>;
-  /** The account of the execution that a token can resume now; undefined where nothing waits for it. */
+  /**
+   * The account of the execution that a token can resume now; undefined where nothing waits for it.
+   */
   waitingFor(id: string, token: string): Promise<string | undefined>;
-  /** What the URLs of a suspended execution do. False: nothing waits for that token. `data`: JSON text. */
+  /**
+   * What the URLs of a suspended execution do. False: nothing waits for that token. `data`: JSON
+   * text.
+   */
   resume(id: string, token: string, data: string): Promise<boolean>;
   cancelByToken(id: string, token: string): Promise<boolean>;
 }
@@ -261,8 +293,9 @@ export interface Environment {
   list(who: Principal, page: PageRequest): Promise<Page<EnvironmentVariable>>;
   get(who: Principal, name: string): Promise<EnvironmentVariable>;
   /**
-   * Makes a variable, or gives it another value, which steps get from then on. An empty description is removed. Throws
-   * INVALID_REQUEST with everything that is wrong, CONFLICT where the account may have no more.
+   * Makes a variable, or gives it another value, which steps get from then on. An empty description
+   * is removed. Throws INVALID_REQUEST with everything that is wrong, CONFLICT where the account
+   * may have no more.
    */
   put(who: Principal, name: string, input: { value: string; description?: string }): Promise<EnvironmentVariable>;
   /** Throws CONFLICT while the version that a workflow runs now names it. */

@@ -51,7 +51,10 @@ export interface AccountSummary extends AccountRecord {
   createdAt: Date;
 }
 
-/** The limits that hold for an account, the node's defaults, what was set for the account, and what maxHistoryBytes counts. */
+/**
+ * The limits that hold for an account, the node's defaults, what was set for the account, and what
+ * maxHistoryBytes counts.
+ */
 export interface AccountLimitsRecord {
   accountId: string;
   limits: AccountLimits;
@@ -63,7 +66,10 @@ export interface AccountLimitsRecord {
 /** As far as nodes have told of it. */
 export interface AccountHistory {
   bytes: number;
-  /** What is older was deleted, or is being deleted, because there was more than maxHistoryBytes. Absent: nothing had to be. */
+  /**
+   * What is older was deleted, or is being deleted, because there was more than maxHistoryBytes.
+   * Absent: nothing had to be.
+   */
   keptFrom?: Date;
 }
 
@@ -73,7 +79,9 @@ export interface UserRecord {
   email?: string;
   account: AccountRecord;
   /** Use of today's countable resources, for `GET /users/me`. */
-  /** How many there are; of subscriptions with the auto subscriptions, which the same limit counts. */
+  /**
+   * How many there are; of subscriptions with the auto subscriptions, which the same limit counts.
+   */
   usage: { sources: number; workflows: number; webhooks: number; subscriptions: number };
   limits: Pick<AccountLimits, 'maxSources' | 'maxWorkflows' | 'maxWebhooks' | 'maxSubscriptions'>;
 }
@@ -103,7 +111,10 @@ export interface SourceRecord {
   name: string;
   nameSlug: string;
   active: boolean;
-  /** Secrets are left out; an HTTP prop shows `{ endpoint_url }`, a timer `{ cron, interval_seconds }`. */
+  /**
+   * Secrets are left out; an HTTP prop shows `{ endpoint_url }`, a timer `{ cron, interval_seconds
+   * }`.
+   */
   configuredProps: Record<string, unknown>;
   /** Of its component, and after them those of its additionalProps. */
   configurableProps: PropDefinition[];
@@ -150,7 +161,10 @@ export interface WebhookRecord {
   retryScheduleSeconds?: number[];
   timeoutSeconds?: number;
   disableAfterHours?: number;
-  /** `fifo`: of each key the next delivery is sent once the one before has succeeded, is exhausted or was skipped. */
+  /**
+   * `fifo`: of each key the next delivery is sent once the one before has succeeded, is exhausted
+   * or was skipped.
+   */
   ordering: 'none' | 'fifo';
   /** The path of the key in the event. Undefined: all have the same. */
   orderingKey?: string;
@@ -173,7 +187,10 @@ interface WebhookDetails extends WebhookRequestSettings {
   /** Null: as the node does it by default. */
   retryScheduleSeconds?: number[] | null;
   timeoutSeconds?: number | null;
-  /** How long it may fail before it is disabled, which holds what waits. 0: for ever. Null: defaultDisableAfterHours. */
+  /**
+   * How long it may fail before it is disabled, which holds what waits. 0: for ever. Null:
+   * defaultDisableAfterHours.
+   */
   disableAfterHours?: number | null;
   ordering?: 'none' | 'fifo';
   orderingKey?: string | null;
@@ -266,7 +283,10 @@ export interface RunRecord {
   /** `limit`: which one ended the run. */
   error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
   logs: LogLine[];
-  /** Events that it stored, and those that dedupe dropped. Absent: not known, the run is of an older version. */
+  /**
+   * Events that it stored, and those that dedupe dropped. Absent: not known, the run is of an older
+   * version.
+   */
   emitted?: number;
   deduped?: number;
   /** There are lines, and they are left out: those of newer runs are enough for one list. */
@@ -282,7 +302,10 @@ export interface EndpointRoute {
   propName: string;
   customResponse: boolean;
   preflight: Preflight;
-  /** Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait. Default: any number. */
+  /**
+   * Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait.
+   * Default: any number.
+   */
   inTurn?: { queueLimit?: number };
 }
 
@@ -299,16 +322,23 @@ export interface Accounts {
   listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
-  /** A key with the scope `webhooks`, of the oldest user of the account. Throws NOT_FOUND, and as createKey. */
+  /**
+   * A key with the scope `webhooks`, of the oldest user of the account. Throws NOT_FOUND, and as
+   * createKey.
+   */
   createPortalKey(accountId: string, expiresAt: Date): Promise<{ record: ApiKeyRecord; apiKey: string }>;
-  /** For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST, NOT_FOUND. */
+  /**
+   * For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST,
+   * NOT_FOUND.
+   */
   setEmail(accountId: string, email: string | null): Promise<AccountRecord & { email?: string }>;
   /** All accounts, for the operator. */
   list(page: PageRequest): Promise<Page<AccountSummary>>;
   limits(accountId: string): Promise<AccountLimitsRecord>;
   /**
-   * Sets what is given and takes back what is null; the rest stays. Holds at once on this node, and as soon as they hear
-   * of it on the others. Throws INVALID_REQUEST with everything that is wrong, NOT_FOUND.
+   * Sets what is given and takes back what is null; the rest stays. Holds at once on this node, and
+   * as soon as they hear of it on the others. Throws INVALID_REQUEST with everything that is wrong,
+   * NOT_FOUND.
    */
   setLimits(accountId: string, change: Readonly<Record<string, unknown>>): Promise<AccountLimitsRecord>;
 }
@@ -319,7 +349,10 @@ export interface Sources {
   list(who: Principal, page: PageRequest): Promise<Page<SourceRecord>>;
   update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions): Promise<SourceRecord>;
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
-  /** Stores an invocation and answers; the run follows. Without an event, one that fits the source's interfaces is made. */
+  /**
+   * Stores an invocation and answers; the run follows. Without an event, one that fits the source's
+   * interfaces is made.
+   */
   run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
   /** Runs that logged or failed, newest first. */
   runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
@@ -332,12 +365,16 @@ export interface Webhooks {
   get(who: Principal, id: string): Promise<WebhookRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
   /**
-   * `active: false` stops the webhook: what is pending is held, retries included, and new events are stored as held deliveries,
-   * up to the account's `maxPausedDeliveries`. `active: true` delivers new events again, and drains what was held, the oldest first. A
-   * new url or format holds from the next attempt on, retries included. An empty name or description is removed.
+   * `active: false` stops the webhook: what is pending is held, retries included, and new events
+   * are stored as held deliveries, up to the account's `maxPausedDeliveries`. `active: true`
+   * delivers new events again, and drains what was held, the oldest first. A new url or format
+   * holds from the next attempt on, retries included. An empty name or description is removed.
    */
   update(who: Principal, id: string, change: WebhookUpdate, expected?: ExpectedRevisions): Promise<WebhookRecord>;
-  /** Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with `maxDeletionsPerTenant`. */
+  /**
+   * Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with
+   * `maxDeletionsPerTenant`.
+   */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Newest first; without an id, of all webhooks of the account. */
   deliveries(
@@ -348,13 +385,17 @@ export interface Webhooks {
   ): Promise<Page<DeliveryRecord>>;
   /** NOT_FOUND also for a delivery of a webhook that was deleted. */
   delivery(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
-  /** By the delivery's id, a hyphen and the millisecond in which it began. NOT_FOUND as for the delivery. */
+  /**
+   * By the delivery's id, a hyphen and the millisecond in which it began. NOT_FOUND as for the
+   * delivery.
+   */
   attempt(who: Principal, attemptId: string): Promise<WholeAttempt>;
   /** Of deliveries of events since then. */
   health(who: Principal, id: string, sinceMs: number): Promise<WebhookHealth>;
   /**
-   * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at most LIMITS.maxRedeliveries.
-   * Answers how many. CONFLICT where the webhook is stopped, or the one that is named is pending or its event deleted.
+   * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at
+   * most LIMITS.maxRedeliveries. Answers how many. CONFLICT where the webhook is stopped, or the
+   * one that is named is pending or its event deleted.
    */
   redeliver(who: Principal, id: string, what?: string | RedeliveryChoice): Promise<number>;
   /** How many failed deliveries `redeliver` would take, without changing them. */
@@ -366,11 +407,15 @@ export interface Webhooks {
    */
   retryNow(who: Principal, id: string, filter: RetryFilter): Promise<{ count: number; endCursor?: string }>;
   /**
-   * Cancels all that is pending of the webhook, held or not; the deliveries stay in lists. Answers how many. An attempt under way
-   * is left to end. Throws RATE_LIMITED with `maxDeletionsPerTenant`.
+   * Cancels all that is pending of the webhook, held or not; the deliveries stay in lists. Answers
+   * how many. An attempt under way is left to end. Throws RATE_LIMITED with
+   * `maxDeletionsPerTenant`.
    */
   discard(who: Principal, id: string): Promise<number>;
-  /** Cancels one delivery that waits; the next one of its key may be sent. CONFLICT where it is being sent, or has ended. */
+  /**
+   * Cancels one delivery that waits; the next one of its key may be sent. CONFLICT where it is
+   * being sent, or has ended.
+   */
   skip(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
   /**
    * Replaces the secret; see SecretRotation. Each request carries both signatures until the overlap
@@ -386,7 +431,10 @@ export interface Webhooks {
 }
 
 export interface Subscriptions {
-  /** Idempotent: the same three values answer the same subscription, which then has the filter that is given. */
+  /**
+   * Idempotent: the same three values answer the same subscription, which then has the filter that
+   * is given.
+   */
   create(who: Principal, key: SubscriptionKey & GivenFilter): Promise<SubscriptionRecord>;
   update(who: Principal, id: string, change: GivenFilter): Promise<SubscriptionRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<SubscriptionRecord>>;
@@ -404,25 +452,33 @@ export interface AutoSubscriptions {
 export interface Ingest {
   /** Undefined for an unknown key or a stopped source. */
   route(endpointKey: string): Promise<EndpointRoute | undefined>;
-  /** Throws RATE_LIMITED where requests to the endpoint come faster than its account may take them. */
+  /**
+   * Throws RATE_LIMITED where requests to the endpoint come faster than its account may take them.
+   */
   admit(route: EndpointRoute): void;
   /**
-   * Stores the event (JSON text) as an invocation; resolves once it is durable. With `customResponse` the second promise
-   * answers what the run responded, or why it did not.
+   * Stores the event (JSON text) as an invocation; resolves once it is durable. With
+   * `customResponse` the second promise answers what the run responded, or why it did not.
    */
   accept(route: EndpointRoute, event: string): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
   /**
-   * Before requests in flight are waited for: those that wait for the turn of an execution end, now and from now on, with why; the turn may
-   * be hours away.
+   * Before requests in flight are waited for: those that wait for the turn of an execution end, now
+   * and from now on, with why; the turn may be hours away.
    */
   endWaits(): void;
-  /** The stop has no more time: clients that wait for the answer of a run under way are told. The run is kept. */
+  /**
+   * The stop has no more time: clients that wait for the answer of a run under way are told. The
+   * run is kept.
+   */
   endAnswers(): void;
 }
 
 export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
 
-/** The engine as its clients see it. Every method throws HeadwaterError for what the caller did wrong. */
+/**
+ * The engine as its clients see it. Every method throws HeadwaterError for what the caller did
+ * wrong.
+ */
 /** Sign-in of the web UI: an API key in a form that a browser may keep. */
 export interface Sessions {
   /** The key is not looked at: authenticate it first. */
@@ -472,7 +528,10 @@ export interface Engine {
   problems(): Promise<readonly string[]>;
   /** Prometheus text. */
   metrics(): Promise<string>;
-  /** Before requests in flight are waited for: only what a client waits for is started from now on, all else given back. */
+  /**
+   * Before requests in flight are waited for: only what a client waits for is started from now on,
+   * all else given back.
+   */
   drain(): void;
   /** Stops intake, drains what is in flight, releases leases. Idempotent. */
   stop(): Promise<void>;

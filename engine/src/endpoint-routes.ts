@@ -20,8 +20,8 @@ const MAX_CACHED_ROUTES = 50_000;
 const UNKNOWN_MS = 2_000;
 const MAX_UNKNOWN = 10_000;
 /**
- * Keys that are not in memory are looked up together, one query at a time: however many made-up keys come in, they take
- * one connection, and a query in so many milliseconds.
+ * Keys that are not in memory are looked up together, one query at a time: however many made-up
+ * keys come in, they take one connection, and a query in so many milliseconds.
  */
 const MAX_BATCH = 256;
 const MIN_INTERVAL_MS = 2;
@@ -42,7 +42,8 @@ export function createEndpointRoutes(options: EndpointRoutesOptions): EndpointRo
   async function read(endpointKey: string): Promise<EndpointRoute | undefined> {
     const forgottenBefore = forgotten;
     const found = await reads.add(endpointKey);
-    // A change that came while we read may have made the answer old: it serves this request but is not kept.
+    // A change that came while we read may have made the answer old: it serves this request but is
+    // not kept.
     if (forgotten !== forgottenBefore) return found;
     if (found === undefined) {
       if (unknown.size >= MAX_UNKNOWN) unknown.clear();

@@ -1,4 +1,7 @@
-/** The URL of an endpoint: `<publicUrl>/e/<key>`, or `<scheme>://<key>.<domain>` where a domain is set. */
+/**
+ * The URL of an endpoint: `<publicUrl>/e/<key>`, or `<scheme>://<key>.<domain>` where a domain is
+ * set.
+ */
 export function endpointUrls(options: { publicUrl: string; endpointDomain?: string }): (key: string) => string {
   const { publicUrl, endpointDomain } = options;
   if (endpointDomain === undefined) return (key) => `${publicUrl}/e/${key}`;

@@ -7,16 +7,22 @@ export type Role = 'all' | 'api' | 'engine';
 /** Everything that a node needs to know, decided by its main file. */
 export interface EngineOptions {
   /**
-   * `all` and `engine` run lanes (retries, timers, what other nodes left); `api` runs only what it accepts itself. Any
-   * number of each may share a database.
+   * `all` and `engine` run lanes (retries, timers, what other nodes left); `api` runs only what it
+   * accepts itself. Any number of each may share a database.
    */
   role: Role;
   /** A Postgres server of one's own; absent: the embedded one in `dataDir`. */
   databaseUrl?: string;
   dataDir: string;
-  /** Registry of the packages that components import. Default: the one that npm is set to use on this machine. */
+  /**
+   * Registry of the packages that components import. Default: the one that npm is set to use on
+   * this machine.
+   */
   npmRegistry?: string;
-  /** Variables by which Node finds proxies and certificates, for the processes that fetch packages. Default: none. */
+  /**
+   * Variables by which Node finds proxies and certificates, for the processes that fetch packages.
+   * Default: none.
+   */
   networkEnvironment?: Readonly<Record<string, string>>;
   /** Seals secrets at rest; absent: a key kept in `dataDir`. */
   encryptionKey?: string;
@@ -26,9 +32,15 @@ export interface EngineOptions {
   apiKey?: string;
   /** Ranges that user code and deliveries may reach besides public addresses. */
   egressAllow: readonly string[];
-  /** `http(s)://[user:password@]host:port`: what user code and deliveries reach is reached through this proxy. Default: directly. */
+  /**
+   * `http(s)://[user:password@]host:port`: what user code and deliveries reach is reached through
+   * this proxy. Default: directly.
+   */
   egressProxy?: string;
-  /** `1.1.1.1`, `[::1]:5353`: asked for the names that user code and deliveries reach. Default: the system's. */
+  /**
+   * `1.1.1.1`, `[::1]:5353`: asked for the names that user code and deliveries reach. Default: the
+   * system's.
+   */
   dnsServers?: readonly string[];
   /** This node's own ports, which user code and deliveries never reach. */
   listeningPorts: () => readonly number[];
@@ -36,7 +48,10 @@ export interface EngineOptions {
   publicUrl: string;
   /** With a domain, endpoints are `<scheme>://<key>.<domain>` instead of `<publicUrl>/e/<key>`. */
   endpointDomain?: string;
-  /** Origins that an OAuth flow may send the browser to in the end, besides `publicUrl` and loopback. Default: none. */
+  /**
+   * Origins that an OAuth flow may send the browser to in the end, besides `publicUrl` and
+   * loopback. Default: none.
+   */
   oauthRedirectOrigins?: readonly string[];
   /** Pauses between delivery attempts; default: see delivery/retry-policy.ts. */
   retryScheduleSeconds?: readonly number[];

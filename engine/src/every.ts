@@ -1,4 +1,7 @@
-/** Calls `work` again and again, `pauseMs` after it has ended. Answers a stop that waits for the call under way. */
+/**
+ * Calls `work` again and again, `pauseMs` after it has ended. Answers a stop that waits for the
+ * call under way.
+ */
 export function every(
   pauseMs: number | (() => number),
   work: () => Promise<void>,

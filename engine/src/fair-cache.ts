@@ -3,7 +3,10 @@ export interface FairCacheBounds {
   maxWeight: number;
   /** Default: any number. */
   maxCount?: number;
-  /** What is set stays, however heavy it is, and makes room among the others. Default: false, it may go at once. */
+  /**
+   * What is set stays, however heavy it is, and makes room among the others. Default: false, it may
+   * go at once.
+   */
   keepsNewest?: boolean;
 }
 
@@ -16,8 +19,8 @@ interface Share<K, V> {
 }
 
 /**
- * A place in a ring that is in the order of last use; the ring begins at the one that has no entry. Not a Map in that order: its first key is slow to
- * find where many before it were deleted.
+ * A place in a ring that is in the order of last use; the ring begins at the one that has no entry.
+ * Not a Map in that order: its first key is slow to find where many before it were deleted.
  */
 class Place<E> {
   readonly entry: E | undefined;
@@ -65,8 +68,9 @@ class Entry<K, V> {
 }
 
 /**
- * What was used most recently, of all accounts together, within bounds. Where it is too much, an account that has more than half of the weight or of
- * the number, the largest first, gives up its own before others lose any. What is done to one key costs the same however much there is.
+ * What was used most recently, of all accounts together, within bounds. Where it is too much, an
+ * account that has more than half of the weight or of the number, the largest first, gives up its
+ * own before others lose any. What is done to one key costs the same however much there is.
  */
 export class FairCache<K, V> {
   readonly #bounds: Required<FairCacheBounds>;
@@ -99,7 +103,10 @@ export class FairCache<K, V> {
     this.#makeRoom(this.#bounds.keepsNewest ? entry : undefined);
   }
 
-  /** For a weight that is known later than the value. Nothing happens where another value is in its place by now; it is no use. */
+  /**
+   * For a weight that is known later than the value. Nothing happens where another value is in its
+   * place by now; it is no use.
+   */
   weigh(key: K, value: V, weight: number): void {
     const entry = this.#entries.get(key);
     if (entry?.value !== value) return;

@@ -34,7 +34,10 @@ export function longHostFault(limit: ExceededLimit): Fault {
 
 export type GivenCount = number | null | undefined;
 
-/** What is wrong with a whole number, with the limit where it goes over that; `max`: the limit in the unit of the number. */
+/**
+ * What is wrong with a whole number, with the limit where it goes over that; `max`: the limit in
+ * the unit of the number.
+ */
 export function findCountFault(
   value: GivenCount,
   min: number,

@@ -29,8 +29,8 @@ export interface Changes {
 }
 
 /**
- * Drops sources, workflows, routes, limits, variables and tokens from memory, and what waits there for webhooks, when any node has changed
- * them.
+ * Drops sources, workflows, routes, limits, variables and tokens from memory, and what waits there
+ * for webhooks, when any node has changed them.
  */
 export async function followChanges(sql: Sql, parts: CachingParts): Promise<Changes> {
   const { runtimes, workflows, ingest, limits, auth, environment, deliverer, log } = parts;

@@ -44,8 +44,8 @@ export function builderOf(
 
 export function egressOf(options: EngineOptions, sql: Sql): Egress {
   const { egressProxy: proxy, dnsServers } = options;
-  // As the client has it, which also reads PGHOST and PGPORT. The database's port is refused on this machine as well, under
-  // whatever name its host is known.
+  // As the client has it, which also reads PGHOST and PGPORT. The database's port is refused on
+  // this machine as well, under whatever name its host is known.
   const { host: hosts, port: ports } = sql.options;
   const denied = hosts.flatMap((host, place) => {
     const port = ports[place] as number;

@@ -18,8 +18,8 @@ export interface RecentReadsOptions<T> {
 }
 
 /**
- * Keeps the most recently used values, as many as the bounds allow; nobody's push out those of others while they take more than half
- * (FairCache). Concurrent first uses share one read.
+ * Keeps the most recently used values, as many as the bounds allow; nobody's push out those of
+ * others while they take more than half (FairCache). Concurrent first uses share one read.
  */
 export function createRecentReads<T>(options: RecentReadsOptions<T>): RecentReads<T> {
   const { read, accountOf, maxCount, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = options;

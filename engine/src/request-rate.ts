@@ -1,4 +1,7 @@
-/** A token bucket for each name: what comes faster than its rate is refused once its burst is used up. */
+/**
+ * A token bucket for each name: what comes faster than its rate is refused once its burst is used
+ * up.
+ */
 export interface RequestRate {
   /** 0 where the request may go on; else how many seconds it is until one may. */
   take(name: string, perSecond: number): number;
@@ -24,7 +27,8 @@ export function createRequestRate(nowMs: () => number): RequestRate {
     const before = buckets.get(name);
     const tokens = before === undefined ? burst : before.tokens + ((atMs - before.atMs) / 1000) * perSecond;
     buckets.delete(name);
-    // One that was not used for longer than all others is the likeliest to be full again, which is like none.
+    // One that was not used for longer than all others is the likeliest to be full again, which is
+    // like none.
     if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
     const bucket = { tokens: Math.min(burst, tokens), atMs };
     buckets.set(name, bucket);

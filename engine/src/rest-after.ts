@@ -1,7 +1,10 @@
 /** Work that took longer waited for something else than the work in it. */
 const MAX_REST_MS = 100;
 
-/** How long a tenant that brings much rests after work of the database: others have half of the time. */
+/**
+ * How long a tenant that brings much rests after work of the database: others have half of the
+ * time.
+ */
 export function restAfterMs(tookMs: number): number {
   return Math.min(tookMs, MAX_REST_MS);
 }

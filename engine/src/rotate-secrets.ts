@@ -13,7 +13,10 @@ import { readSealedKeyUse, type SealedKeyUse } from './store/read-sealed-values.
 export interface RotateSecretsOptions {
   databaseUrl?: string;
   dataDir: string;
-  /** The key to seal with from now on; absent: the one in the data folder is replaced by a random one. */
+  /**
+   * The key to seal with from now on; absent: the one in the data folder is replaced by a random
+   * one.
+   */
   encryptionKey?: string;
   oldEncryptionKeys?: readonly string[];
   /** Secrets of one transaction. Default 200. */
@@ -36,8 +39,9 @@ export interface RotatedSecrets extends RotationResult {
 const LIVE_MS = 10_000;
 
 /**
- * Replaces the master key of an installation whose nodes may be running: see `rotateKeys`. Throws CONFLICT where a secret
- * needs a key that is not there, or where a live node still seals with another one; then nothing has been changed.
+ * Replaces the master key of an installation whose nodes may be running: see `rotateKeys`. Throws
+ * CONFLICT where a secret needs a key that is not there, or where a live node still seals with
+ * another one; then nothing has been changed.
  */
 export async function rotateSecrets(options: RotateSecretsOptions): Promise<RotatedSecrets> {
   const { databaseUrl, dataDir, log } = options;
@@ -62,7 +66,8 @@ async function rotateIn(
   if (file === undefined) await checkNodesSealWith(sql, keys.current().id);
   else {
     if (options.databaseUrl !== undefined) await checkOneNode(sql, file);
-    // Something under another key: the run before was interrupted, and its new key is in the file already.
+    // Something under another key: the run before was interrupted, and its new key is in the file
+    // already.
     const inUse = [...before.map(({ keyId }) => keyId), ...(await readEncryptionKeys(sql))];
     const isResumed = inUse.some((keyId) => keyId !== keys.current().id);
     if (!isResumed) await addRandomKey(file);
@@ -75,7 +80,10 @@ async function rotateIn(
   return { ...result, before, keyId: keys.current().id, ...(file === undefined ? {} : { file }) };
 }
 
-/** A key that is lost is replaced where nothing needs it: nothing is sealed with it, and no node is there that would. */
+/**
+ * A key that is lost is replaced where nothing needs it: nothing is sealed with it, and no node is
+ * there that would.
+ */
 async function checkNobodyNeeds(sql: Sql, unknown: readonly string[]): Promise<void> {
   if (unknown.length === 0 || (await readLiveNodes(sql, LIVE_MS)).length === 0) return;
   throw new HeadwaterError(

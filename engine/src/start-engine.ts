@@ -17,7 +17,10 @@ import { releaseAllNodes } from './store/release-nodes.ts';
 import { isDatabaseUnavailable } from './store/lost-connection.ts';
 import { seedApps } from './store/seed-apps.ts';
 
-/** Two beats that are not answered, and one that is, fit into the time after which a node counts as dead. */
+/**
+ * Two beats that are not answered, and one that is, fit into the time after which a node counts as
+ * dead.
+ */
 const BEAT_LIMITS = { maxStatementMs: 3_000, connectMs: 3_000, maxAwayWaitMs: 1_000 };
 
 export interface StartedEngine {
@@ -26,8 +29,9 @@ export interface StartedEngine {
 }
 
 /**
- * Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then nothing is left running. `onAccount`: told
- * of the first account when it is there, also where what follows fails.
+ * Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then
+ * nothing is left running. `onAccount`: told of the first account when it is there, also where what
+ * follows fails.
  */
 export async function startEngine(
   options: EngineOptions,

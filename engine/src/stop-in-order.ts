@@ -1,8 +1,8 @@
 import { isDatabaseUnavailable } from './store/lost-connection.ts';
 
 /**
- * Each is stopped, also where one before failed. What only the database keeps from ending in order, other nodes take over: that is no failure.
- * Rejects with the first that is one.
+ * Each is stopped, also where one before failed. What only the database keeps from ending in order,
+ * other nodes take over: that is no failure. Rejects with the first that is one.
  */
 export async function stopInOrder(stops: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];

@@ -5,8 +5,9 @@ const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * For what anybody can have looked up in the database without a key, by a link that may be made up: however many do, they take so
- * many connections. Throws RATE_LIMITED where the turn has not come within LIMITS.maxRequestWaitMs.
+ * For what anybody can have looked up in the database without a key, by a link that may be made up:
+ * however many do, they take so many connections. Throws RATE_LIMITED where the turn has not come
+ * within LIMITS.maxRequestWaitMs.
  */
 export type StrangersTurns = <T>(look: () => Promise<T>) => Promise<T>;
 

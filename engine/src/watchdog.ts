@@ -5,8 +5,8 @@ export interface Watchdog {
   /** For a batcher of `what`, such as "commits of runs". */
   part(what: string): BatcherWatch;
   /**
-   * Looked at every `LOOK_EVERY_MS`: `isIdle` says that something waits and nothing of it is at work. Told where that is so for `stuckAfterMs`,
-   * while the database answers.
+   * Looked at every `LOOK_EVERY_MS`: `isIdle` says that something waits and nothing of it is at
+   * work. Told where that is so for `stuckAfterMs`, while the database answers.
    */
   look(what: string, isIdle: () => boolean): void;
   /** What makes no progress, in words. */
@@ -26,7 +26,10 @@ const LOOK_EVERY_MS = 1_000;
 /** So long after it moved again, or nothing was tried, what was stuck counts as over. */
 const TOLD_MS = 60_000;
 
-/** Sees what hangs although the database answers. What is stuck its owner has given up by then; here it is told. */
+/**
+ * Sees what hangs although the database answers. What is stuck its owner has given up by then; here
+ * it is told.
+ */
 export function createWatchdog(options: WatchdogOptions): Watchdog {
   const { isAway, onStuck, stuckAfterMs, log, nowMs } = options;
   const stuck = new Map<string, { text: string; atMs: number }>();

@@ -1,4 +1,7 @@
-/** The last step of `order-intake.json`: answers the client, and tells whoever is subscribed to the workflow. */
+/**
+ * The last step of `order-intake.json`: answers the client, and tells whoever is subscribed to the
+ * workflow.
+ */
 export default {
   name: 'Confirm an order',
   key: 'orders-confirm',

@@ -1,5 +1,6 @@
 /**
- * The first step of `order-intake.json`: what an order costs. Items look like `{ "name": "weir", "count": 2 }`.
+ * The first step of `order-intake.json`: what an order costs. Items look like `{ "name": "weir",
+ * "count": 2 }`.
  *
  * Make the workflow (`npx hw login` first; WAREHOUSE_URL is where orders go):
  *

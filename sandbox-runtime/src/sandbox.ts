@@ -28,9 +28,15 @@ export type DescribeOutcome =
   | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
 
 export interface DescribeOptions {
-  /** The code is that of a step of a workflow alone; where it lacks a name or a version it gets them, and is an action. */
+  /**
+   * The code is that of a step of a workflow alone; where it lacks a name or a version it gets
+   * them, and is an action.
+   */
   stepName?: string | undefined;
-  /** The account's limit. Loading has that much memory where it is more than LIMITS.describeMemoryMb; its time is the platform's. */
+  /**
+   * The account's limit. Loading has that much memory where it is more than
+   * LIMITS.describeMemoryMb; its time is the platform's.
+   */
   memoryMb?: number;
 }
 
@@ -50,18 +56,30 @@ export interface RunLimits {
 export type RunEntry =
   | { kind: 'run'; event: string }
   | { kind: 'hook'; hook: HookName }
-  /** The choices of one prop. `page` counts from 0. The result: JSON text of `{ options: [{ label, value }], context? }`. */
+  /**
+   * The choices of one prop. `page` counts from 0. The result: JSON text of `{ options: [{ label,
+   * value }], context? }`.
+   */
   | { kind: 'options'; prop: string; page: number; prevContext?: unknown; query?: string }
-  /** `previousPropDefs`: JSON text. The result: JSON text of the definitions, as `describe` gives them, in a list. */
+  /**
+   * `previousPropDefs`: JSON text. The result: JSON text of the definitions, as `describe` gives
+   * them, in a list.
+   */
   | { kind: 'additional-props'; previousPropDefs: string }
-  /** `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent: undefined. */
+  /**
+   * `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent:
+   * undefined.
+   */
   | { kind: 'step'; input: StepInput };
 
 /** What a step is given besides its props. */
 export interface StepInput {
   /** Its own namespace, for messages. */
   namespace: string;
-  /** What it finds in `steps`: the trigger, and every step before it. `exports`: JSON text of an object. */
+  /**
+   * What it finds in `steps`: the trigger, and every step before it. `exports`: JSON text of an
+   * object.
+   */
   steps: readonly { namespace: string; exports: string }[];
   /** JSON text of `$.context`. */
   context: string;
@@ -72,8 +90,8 @@ export interface StepInput {
 }
 
 /**
- * What `$.flow` was asked for last, or `exit` if it was among that; it holds when the step has ended without an error.
- * `context`: JSON text.
+ * What `$.flow` was asked for last, or `exit` if it was among that; it holds when the step has
+ * ended without an error. `context`: JSON text.
  */
 export type FlowAction =
   | { kind: 'exit'; reason?: string }
@@ -82,9 +100,10 @@ export type FlowAction =
   | { kind: 'rerun'; ms: number; context?: string; maxRetries: number };
 
 /**
- * One call of `$.send`: JSON text of an object with these fields of what was given, and no others: http `{ url, method?, data?,
- * headers?, params?, auth? }`, email `{ subject, text?, html? }`, s3 `{ bucket, prefix, payload }`, emit `{ raw_event, name? }`,
- * sse `{ channel, payload }`. Their types are checked in the isolate, for a clear error; whoever takes one must not rely on it.
+ * One call of `$.send`: JSON text of an object with these fields of what was given, and no others:
+ * http `{ url, method?, data?, headers?, params?, auth? }`, email `{ subject, text?, html? }`, s3
+ * `{ bucket, prefix, payload }`, emit `{ raw_event, name? }`, sse `{ channel, payload }`. Their
+ * types are checked in the isolate, for a clear error; whoever takes one must not rely on it.
  */
 export interface SendCall {
   kind: 'http' | 'email' | 's3' | 'emit' | 'sse';
@@ -93,7 +112,10 @@ export interface SendCall {
 
 /** What the entry `step` may ask for besides; its calls arrive as those of RunHost do. */
 export interface StepHost {
-  /** `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and `__proto__` are not. */
+  /**
+   * `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and
+   * `__proto__` are not.
+   */
   export(name: string, valueJson: string): void;
   send(call: SendCall): void;
   /** At most once, of a step that has ended without an error. */
@@ -108,7 +130,10 @@ export interface StepHost {
   respond(response: HttpResponse, immediate: boolean): void;
 }
 
-/** One call on a data store. `valueJson` and `ttlSeconds` come with `set`; `cursor` goes on with a list of keys or entries. */
+/**
+ * One call on a data store. `valueJson` and `ttlSeconds` come with `set`; `cursor` goes on with a
+ * list of keys or entries.
+ */
 export interface DataStoreCall {
   storeId: string;
   op: 'get' | 'set' | 'delete' | 'has' | 'keys' | 'entries' | 'clear';
@@ -119,8 +144,8 @@ export interface DataStoreCall {
 }
 
 /**
- * JSON text: of `get` the value (absent where there is none), of `delete` and `has` a boolean, of `keys`
- * `{ items: string[], cursor? }`, of `entries` `{ items: [key, value][], cursor? }`.
+ * JSON text: of `get` the value (absent where there is none), of `delete` and `has` a boolean, of
+ * `keys` `{ items: string[], cursor? }`, of `entries` `{ items: [key, value][], cursor? }`.
  */
 export type DataStoreAnswer = { ok: true; json?: string } | { ok: false; message: string; limit?: ExceededLimit };
 
@@ -128,8 +153,8 @@ export interface RunRequest {
   /** Runs of two tenants never share a process. */
   tenantId: string;
   /**
-   * Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`, which takes the place of `dc_x:2`.
-   * A key without a colon takes no other's place.
+   * Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`,
+   * which takes the place of `dc_x:2`. A key without a colon takes no other's place.
    */
   isolateKey: string;
   /** Name of this run in logs and messages; unique. */
@@ -137,16 +162,27 @@ export interface RunRequest {
   bundle: ComponentBundle;
   entry: RunEntry;
   props: Record<string, RunProp>;
-  /** With a strategy, `$emit` without an id (for `greatest`: a numeric one) throws in the component. */
+  /**
+   * With a strategy, `$emit` without an id (for `greatest`: a numeric one) throws in the component.
+   */
   dedupe?: DedupeStrategy;
   limits: RunLimits;
-  /** Give this run a process of its own: it was in flight when a shared one died, and either is innocent or will show that it is not. */
+  /**
+   * Give this run a process of its own: it was in flight when a shared one died, and either is
+   * innocent or will show that it is not.
+   */
   alone: boolean;
-  /** Ends the run at once where its outcome is of no use any more: an innocent fault, and nothing is asked of its host again. */
+  /**
+   * Ends the run at once where its outcome is of no use any more: an innocent fault, and nothing is
+   * asked of its host again.
+   */
   signal?: AbortSignal;
 }
 
-/** A request that a component makes with `fetch`. Redirects are followed by the host, each hop checked. */
+/**
+ * A request that a component makes with `fetch`. Redirects are followed by the host, each hop
+ * checked.
+ */
 export interface FetchRequest {
   url: string;
   method: string;
@@ -158,13 +194,19 @@ export interface FetchRequest {
 }
 
 /**
- * Told of what a request costs its run while it is made, whatever becomes of it. Answers the limit that the run goes over by that, which
- * then ends the request.
+ * Told of what a request costs its run while it is made, whatever becomes of it. Answers the limit
+ * that the run goes over by that, which then ends the request.
  */
 export interface FetchMeter {
-  /** A redirect is followed: one request more, which sends so many bytes of a body. The first request and its body are known. */
+  /**
+   * A redirect is followed: one request more, which sends so many bytes of a body. The first
+   * request and its body are known.
+   */
   redirected(bodyBytes: number): ExceededLimit | undefined;
-  /** So many bytes more of an answer's body were read or decoded, that of a redirect too. What is decoded counts where it is more. */
+  /**
+   * So many bytes more of an answer's body were read or decoded, that of a redirect too. What is
+   * decoded counts where it is more.
+   */
   received(bytes: number): ExceededLimit | undefined;
 }
 
@@ -182,8 +224,9 @@ export type FetchOutcome =
   | { ok: false; message: string; code?: string; limit?: ExceededLimit };
 
 /**
- * What a run may ask of its host. Calls arrive in the order in which the component made them, all of them before the
- * run's outcome. None may throw; those that answer later get an AbortSignal that fires when the run is over.
+ * What a run may ask of its host. Calls arrive in the order in which the component made them, all
+ * of them before the run's outcome. None may throw; those that answer later get an AbortSignal that
+ * fires when the run is over.
  */
 export interface RunHost {
   emit(event: EmittedEvent): void;
@@ -205,23 +248,30 @@ export interface RunFault {
   message: string;
   /** The author's own frames only: file, line, column of the source as it was saved. */
   stack?: string;
-  /** Lines of causes and the like; they go behind the frames of `stack` before anybody else sees the fault. */
+  /**
+   * Lines of causes and the like; they go behind the frames of `stack` before anybody else sees the
+   * fault.
+   */
   details?: string;
   /** Where a limit ended the run. */
   limit?: ExceededLimit;
 }
 
 /**
- * How a run ended. `innocent` is set on a fault that this run may not have caused: its process died, or the sandbox stopped.
- * Run it again, alone. `diedAlone`: the process has served no other run, and nobody here ended it for a limit. Killed from
- * outside or by the run: only the next time can tell.
+ * How a run ended. `innocent` is set on a fault that this run may not have caused: its process
+ * died, or the sandbox stopped. Run it again, alone. `diedAlone`: the process has served no other
+ * run, and nobody here ended it for a limit. Killed from outside or by the run: only the next time
+ * can tell.
  */
 export type RunOutcome =
   /** `result`: what the entries `options`, `additional-props` and `step` answer. */
   | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault; innocent: boolean; diedAlone?: true; cpuMs: number; wallMs: number };
 
-/** What the operating system does around each sandbox process. docs/security.md says what each stops. */
+/**
+ * What the operating system does around each sandbox process. docs/security.md says what each
+ * stops.
+ */
 export const SANDBOX_LAYERS = [
   'network',
   'user',
@@ -245,8 +295,8 @@ export interface SandboxLayer {
 /** The seam between the engine and the sandbox processes. */
 export interface Sandbox {
   /**
-   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the component is reported at
-   * once, with the author's line where there is one.
+   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the
+   * component is reported at once, with the author's line where there is one.
    */
   describe(tenantId: string, bundle: ComponentBundle, options?: DescribeOptions): Promise<DescribeOutcome>;
   /** Runs one entry. Never rejects. */

@@ -13,9 +13,9 @@ const KB = 1024;
 const MB = 1024 * KB;
 
 /**
- * The limits that hold for one account, which its operator can set (`PUT /v1/accounts/{id}/limits`) and whose defaults a
- * node takes from HEADWATER_LIMITS. Those of the platform itself are in `limits.ts`. docs/configuration.md lists them, and
- * a test holds the two together.
+ * The limits that hold for one account, which its operator can set (`PUT /v1/accounts/{id}/limits`)
+ * and whose defaults a node takes from HEADWATER_LIMITS. Those of the platform itself are in
+ * `limits.ts`. docs/configuration.md lists them, and a test holds the two together.
  */
 export const ACCOUNT_LIMITS = {
   memoryMb: { default: 128, min: 32, max: 512, unit: 'MB', of: 'the heap of one isolate' },

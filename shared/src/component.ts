@@ -1,11 +1,17 @@
 import type { ExceededLimit } from './exceeded-limit.ts';
 
-/** What the component interface looks like once it has been read from a component and turned into plain data. */
+/**
+ * What the component interface looks like once it has been read from a component and turned into
+ * plain data.
+ */
 
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';
 export type HookName = 'deploy' | 'activate' | 'deactivate';
 
-/** A prop as the API shows it in `configurable_props`: the author's definition plus its name; functions are left out. */
+/**
+ * A prop as the API shows it in `configurable_props`: the author's definition plus its name;
+ * functions are left out.
+ */
 export interface PropDefinition {
   name: string;
   /** `string`, `integer[]`, `$.interface.http`, `$.service.db`, `app` … */
@@ -34,7 +40,10 @@ export interface ComponentDescription {
   dedupe?: DedupeStrategy;
   hooks: HookName[];
   props: PropDefinition[];
-  /** It has a method that computes further props from what is configured; see the entry `additional-props`. */
+  /**
+   * It has a method that computes further props from what is configured; see the entry
+   * `additional-props`.
+   */
   hasAdditionalProps: boolean;
 }
 
@@ -62,7 +71,10 @@ export interface TimerEvent {
   timezone?: string;
 }
 
-/** What a prop is worth in one run: plain values as they are, interfaces and services as what the guest builds them from. */
+/**
+ * What a prop is worth in one run: plain values as they are, interfaces and services as what the
+ * guest builds them from.
+ */
 export type RunProp =
   | { kind: 'value'; value: unknown }
   | { kind: 'http'; endpoint: string }
@@ -75,12 +87,15 @@ export type RunProp =
   /** `request`: the configured value of an http_request prop. */
   | { kind: 'http-request'; request: unknown }
   /**
-   * Of a step: a value with `{{…}}` in its strings, at any depth; worked out in the isolate, right before the run. `type`: of the
-   * prop, where its definition is not the component's own.
+   * Of a step: a value with `{{…}}` in its strings, at any depth; worked out in the isolate, right
+   * before the run. `type`: of the prop, where its definition is not the component's own.
    */
   | { kind: 'template'; value: unknown; type?: string };
 
-/** One `this.$emit`, as it leaves the sandbox. `data` is JSON text and is never parsed on the way to the receiver. */
+/**
+ * One `this.$emit`, as it leaves the sandbox. `data` is JSON text and is never parsed on the way to
+ * the receiver.
+ */
 export interface EmittedEvent {
   data: string;
   id?: string | number;
@@ -93,7 +108,9 @@ export interface EmittedEvent {
   emittedAtMs: number;
 }
 
-/** What an event counts for: ten thousand empty ones with long ids and summaries are no small run. */
+/**
+ * What an event counts for: ten thousand empty ones with long ids and summaries are no small run.
+ */
 export function eventChars({ data, id, name, summary }: EmittedEvent): number {
   return data.length + String(id ?? '').length + (name?.length ?? 0) + (summary?.length ?? 0);
 }
@@ -108,8 +125,8 @@ export interface LogLine {
   level: LogLevel;
   message: string;
   /**
-   * Of a line that is not whole (`maxLogLineBytes`; `used`: the bytes it had, at least), and of the last one, which stands for
-   * those that were dropped (`maxLogLinesPerRun`).
+   * Of a line that is not whole (`maxLogLineBytes`; `used`: the bytes it had, at least), and of the
+   * last one, which stands for those that were dropped (`maxLogLinesPerRun`).
    */
   limit?: ExceededLimit<LogLimitName>;
 }

@@ -1,4 +1,7 @@
-/** What tenants have had ahead of the pace that they are held to, as time that has to pass before they are even. */
+/**
+ * What tenants have had ahead of the pace that they are held to, as time that has to pass before
+ * they are even.
+ */
 export interface Debts {
   owedMs(tenantId: string, nowMs: number): number;
   add(tenantId: string, ms: number, nowMs: number): void;

@@ -8,8 +8,9 @@ export function accountLimits(...overrides: readonly Partial<AccountLimits>[]): 
 }
 
 /**
- * What is wrong with limits that somebody wants to set, one entry for each: names that are none, and values that are not
- * whole numbers within the bounds. Null, which takes back what was set, is fine.
+ * What is wrong with limits that somebody wants to set, one entry for each: names that are none,
+ * and values that are not whole numbers within the bounds. Null, which takes back what was set, is
+ * fine.
  */
 export function findLimitProblems(given: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
   return Object.entries(given).flatMap(([path, value]) => {
@@ -20,7 +21,10 @@ export function findLimitProblems(given: Readonly<Record<string, unknown>>): { p
   });
 }
 
-/** Leaves out what is not a limit, and brings what was stored under other bounds within those of today. */
+/**
+ * Leaves out what is not a limit, and brings what was stored under other bounds within those of
+ * today.
+ */
 export function keepKnownLimits(stored: Readonly<Record<string, unknown>>): Partial<AccountLimits> {
   const known: Partial<AccountLimits> = {};
   for (const [name, value] of Object.entries(stored)) {

@@ -1,8 +1,9 @@
 import type { ExceededLimit } from './exceeded-limit.ts';
 
 /**
- * The registry of every error a user can see: code → HTTP status and title. Codes are stable; messages are not.
- * The API renders them as RFC 9457 problem documents with a top-level `error` string beside.
+ * The registry of every error a user can see: code → HTTP status and title. Codes are stable;
+ * messages are not. The API renders them as RFC 9457 problem documents with a top-level `error`
+ * string beside.
  */
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, title: 'The request is not valid' },
@@ -48,7 +49,10 @@ export interface FieldError {
   file?: string;
   line?: number;
   column?: number;
-  /** The limit that is the reason. Of those of one HeadwaterError the first becomes its own, and none is shown with a field. */
+  /**
+   * The limit that is the reason. Of those of one HeadwaterError the first becomes its own, and
+   * none is shown with a field.
+   */
   limit?: ExceededLimit;
 }
 
@@ -64,7 +68,10 @@ interface ErrorDetails {
   cause?: unknown;
 }
 
-/** Thrown for every expected failure that a caller is told about. Anything else that is thrown is a defect and becomes INTERNAL. */
+/**
+ * Thrown for every expected failure that a caller is told about. Anything else that is thrown is a
+ * defect and becomes INTERNAL.
+ */
 export class HeadwaterError extends Error {
   override readonly name = 'HeadwaterError';
   readonly code: ErrorCode;
@@ -93,7 +100,10 @@ export function firstLimit(errors: readonly Fault[]): ExceededLimit | undefined 
   return errors.find(({ limit }) => limit !== undefined)?.limit;
 }
 
-/** The same answer for "does not exist" and "belongs to another account", so that ids of others cannot be probed. */
+/**
+ * The same answer for "does not exist" and "belongs to another account", so that ids of others
+ * cannot be probed.
+ */
 export function notFound(what: string, id: string): HeadwaterError {
   return new HeadwaterError('NOT_FOUND', `No ${what} ${id} in this account`);
 }

@@ -3,21 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What nobody notices. */
 const TURN_MS = 2;
-/** Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end of a turn each time. */
+/**
+ * Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end
+ * of a turn each time.
+ */
 const REST_MS = 4;
 
 type GiveWay = () => Promise<void>;
 
 /**
- * For work of many steps that waits for nothing: called between them, it leaves the thread to others when that was busy for a
- * while. Work of one request can be thousands of steps, and promises alone never let go of the thread. `begunAtMs`: 0 for work that is
- * long in any case, and waits before it begins.
+ * For work of many steps that waits for nothing: called between them, it leaves the thread to
+ * others when that was busy for a while. Work of one request can be thousands of steps, and
+ * promises alone never let go of the thread. `begunAtMs`: 0 for work that is long in any case, and
+ * waits before it begins.
  */
 export const createGiveWay = createRests();
 
 /**
- * Rests of their own, for what must not wait for the work of tenants. What has to rest does so one after the other: hundreds who rested at
- * the same time would go on at the same time.
+ * Rests of their own, for what must not wait for the work of tenants. What has to rest does so one
+ * after the other: hundreds who rested at the same time would go on at the same time.
  */
 export function createRests(): (begunAtMs?: number) => GiveWay {
   let resting: Promise<void> = Promise.resolve();

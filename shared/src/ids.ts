@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Prefix of every public id. One word per resource; the glossary in docs/ARCHITECTURE.md explains each. */
+/**
+ * Prefix of every public id. One word per resource; the glossary in docs/ARCHITECTURE.md explains
+ * each.
+ */
 export const ID_PREFIXES = {
   account: 'o_',
   user: 'u_',
@@ -38,14 +41,17 @@ const RANDOM_CHARS = 12;
 const TIME_CHARS = 8;
 
 /**
- * Makes an id such as `dc_1vZ8kQ0aB3xYpL9mWc2T`: eight base-62 characters of the current millisecond, so that ids sort by
- * the time they were made (and indexes grow at one end), then twelve random ones (71 bits), so that they cannot be guessed.
+ * Makes an id such as `dc_1vZ8kQ0aB3xYpL9mWc2T`: eight base-62 characters of the current
+ * millisecond, so that ids sort by the time they were made (and indexes grow at one end), then
+ * twelve random ones (71 bits), so that they cannot be guessed.
  */
 export function newId(kind: IdKind, nowMs: number = Date.now()): string {
   return ID_PREFIXES[kind] + base62Time(nowMs) + randomToken(RANDOM_CHARS);
 }
 
-/** A random base-62 string of `length` characters (5.95 bits each) from the system's secure source. */
+/**
+ * A random base-62 string of `length` characters (5.95 bits each) from the system's secure source.
+ */
 export function randomToken(length: number): string {
   let out = '';
   while (out.length < length) out += randomChar();
@@ -77,7 +83,10 @@ export function idTimeMs(id: string): number | undefined {
   return ms;
 }
 
-/** What the ids of a millisecond begin with: they are all those from this one on and before that of the next. */
+/**
+ * What the ids of a millisecond begin with: they are all those from this one on and before that of
+ * the next.
+ */
 export function idFloor(kind: IdKind, ms: number): string {
   return ID_PREFIXES[kind] + base62Time(ms);
 }

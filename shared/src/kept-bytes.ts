@@ -1,13 +1,19 @@
-/** Where single pieces are copied to; the first blocks of a body are as small as what it has so far. */
+/**
+ * Where single pieces are copied to; the first blocks of a body are as small as what it has so far.
+ */
 const MAX_BLOCK_BYTES = 64 * 1024;
 const MIN_BLOCK_BYTES = 512;
-/** Of smaller pieces the list would be large beside what is in it, and putting them together would take the thread. */
+/**
+ * Of smaller pieces the list would be large beside what is in it, and putting them together would
+ * take the thread.
+ */
 const MIN_VIEW_BYTES = 1024;
 
 /**
- * The bytes of a body that comes in pieces. A piece is a view of all that was read from the socket at once: it keeps that alive as a
- * whole, and a server may put 64 KB of framing around each byte. So pieces are kept as they are only where those of one such read are
- * most of it, and copied otherwise: what is held in memory is twice the body's length at most, and what was read last.
+ * The bytes of a body that comes in pieces. A piece is a view of all that was read from the socket
+ * at once: it keeps that alive as a whole, and a server may put 64 KB of framing around each byte.
+ * So pieces are kept as they are only where those of one such read are most of it, and copied
+ * otherwise: what is held in memory is twice the body's length at most, and what was read last.
  */
 export class KeptBytes {
   #parts: Buffer[] = [];

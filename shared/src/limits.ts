@@ -25,9 +25,10 @@ import { WEB_LIMITS } from './limits/web.ts';
 import { WORKFLOW_LIMITS } from './limits/workflows.ts';
 
 /**
- * Limits of the platform, with the unit in the name; those that hold for one account and can be set are in
- * `account-limits.ts`. None of these is set from outside. Each is in the group of what it bounds, and no name is in two
- * of them. docs/configuration.md lists them all, and a test holds the two together.
+ * Limits of the platform, with the unit in the name; those that hold for one account and can be set
+ * are in `account-limits.ts`. None of these is set from outside. Each is in the group of what it
+ * bounds, and no name is in two of them. docs/configuration.md lists them all, and a test holds the
+ * two together.
  */
 export const LIMITS = {
   ...INGRESS_LIMITS,

@@ -1,6 +1,9 @@
 const MAX_SUGGESTIONS = 3;
 
-/** Comparing takes as long as both names together are, squared; no name that anybody means is longer. */
+/**
+ * Comparing takes as long as both names together are, squared; no name that anybody means is
+ * longer.
+ */
 const MAX_COMPARED_CHARS = 128;
 
 /** Those of `candidates` that somebody who typed `word` may have meant, the likeliest first. */
@@ -24,7 +27,10 @@ export function nearest(word: string, candidates: readonly string[]): string[] {
 /** Of names that are all far from what was written, so many are shown. */
 const MAX_SHOWN = 8;
 
-/** `did you mean …?` for a name that is not among `candidates`: one that is near, or else those that there are. */
+/**
+ * `did you mean …?` for a name that is not among `candidates`: one that is near, or else those that
+ * there are.
+ */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const [near] = nearest(word, candidates);
   if (near !== undefined) return `did you mean ${near}?`;

@@ -2,26 +2,34 @@ import { LIMITS } from './limits.ts';
 
 /** Who has brought something lately, and how much. */
 export interface Presence {
-  /** `brought`: how many requests, runs or attempts, of which each is to be counted once; default 1. */
+  /**
+   * `brought`: how many requests, runs or attempts, of which each is to be counted once; default 1.
+   */
   saw(tenantId: string, nowMs: number, brought?: number): void;
   /** Whether at least two tenants have, within LIMITS.othersPresentMs. */
   hasSeveral(nowMs: number): boolean;
   /** Whether somebody else is here who is not busy. */
   hasLightOther(tenantId: string, nowMs: number): boolean;
   /**
-   * Whether what the tenant brings is to wait for others: it is busy, and somebody is here who is not. Those who are busy share what there
-   * is by taking turns; with pauses for each other all of them together would get less than one alone.
+   * Whether what the tenant brings is to wait for others: it is busy, and somebody is here who is
+   * not. Those who are busy share what there is by taking turns; with pauses for each other all of
+   * them together would get less than one alone.
    */
   mustGiveWay(tenantId: string, nowMs: number): boolean;
 }
 
 interface Tenant {
-  /** What it has brought and what has not been forgotten since: LIMITS.lightPerSecond are forgotten each second. */
+  /**
+   * What it has brought and what has not been forgotten since: LIMITS.lightPerSecond are forgotten
+   * each second.
+   */
   level: number;
   seenAtMs: number;
 }
 
-/** A busy tenant is busy for some tenths of a second more, so that a stall does not make it light. */
+/**
+ * A busy tenant is busy for some tenths of a second more, so that a stall does not make it light.
+ */
 const MAX_LEVEL = LIMITS.lightPerSecond / 2;
 /** Looked for not more often than this. */
 const LIGHT_FOR_MS = 5;

@@ -2,11 +2,15 @@ import { createDebts } from './debts.ts';
 import type { Presence } from './presence.ts';
 
 /**
- * How fast what one tenant brings by the megabyte is read while others are here: each byte passes the node's memory and thread, and what
- * comes from a process or a host next door comes as fast as both can take it.
+ * How fast what one tenant brings by the megabyte is read while others are here: each byte passes
+ * the node's memory and thread, and what comes from a process or a host next door comes as fast as
+ * both can take it.
  */
 export interface ReadPace {
-  /** How long nothing more of the tenant's is to be read after these bytes. 0: there is no need to wait. */
+  /**
+   * How long nothing more of the tenant's is to be read after these bytes. 0: there is no need to
+   * wait.
+   */
   waitMs(tenantId: string, bytes: number): number;
 }
 

@@ -1,6 +1,9 @@
 /** Lets a few things of each tenant happen at a time, in the order of asking. */
 export interface TenantTurns {
-  /** Resolves with what ends the turn, to be called once; with undefined where `signal` fired before it came. */
+  /**
+   * Resolves with what ends the turn, to be called once; with undefined where `signal` fired before
+   * it came.
+   */
   take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
   /** How many wait for their turn. */
   countWaiting(tenantId: string): number;

@@ -1,5 +1,5 @@
-// Appended to each client's code: runs its checks against the server named in the event, one after the other, and
-// answers with what became of each: 'ok', or what went wrong.
+// Appended to each client's code: runs its checks against the server named in the event, one after
+// the other, and answers with what became of each: 'ok', or what went wrong.
 export function equal(actual, expected) {
   const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
   if (a !== b) throw new Error(`${a} instead of ${b}`);
@@ -19,7 +19,10 @@ export function pattern(length, from = 0) {
   return Uint8Array.from({ length }, (_, i) => (from + i) % 251);
 }
 
-/** Reads any async iterable of chunks; answers how many bytes there were, in how many chunks, and whether they are the pattern. */
+/**
+ * Reads any async iterable of chunks; answers how many bytes there were, in how many chunks, and
+ * whether they are the pattern.
+ */
 export async function readPattern(chunks) {
   let bytes = 0;
   let isPattern = true;

@@ -31,7 +31,10 @@ const REPEATED_IDS = 0.05;
  * remembers.
  */
 const REPEATS_WITHIN = 30;
-/** Shares of the runs that take longer, up to so long: kills find them under way, some more than once. */
+/**
+ * Shares of the runs that take longer, up to so long: kills find them under way, some more than
+ * once.
+ */
 const LONGER_RUNS = [
   { share: 0.003, maxMs: 8_000 },
   { share: 0.1, maxMs: 400 },

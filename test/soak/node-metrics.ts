@@ -24,7 +24,9 @@ export async function readMetrics({ url }: NodeProcess): Promise<string[]> {
   }
 }
 
-/** Slots that nodes never give back: what they still hold some time after everything was drained. */
+/**
+ * Slots that nodes never give back: what they still hold some time after everything was drained.
+ */
 export async function readHeldWork(nodes: readonly NodeProcess[], signal: AbortSignal): Promise<string[]> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {

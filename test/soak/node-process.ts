@@ -13,8 +13,8 @@ import type { Timeline } from './timeline.ts';
  *     ▲                  │                    │ freeze ──► frozen ── thaw ──► up
  *     └── pause ◄── ended (killed, asked to stop, or by itself) ◄──────────────┘
  *
- * A node is `disturbed` from a fault that hits its process until it listens again. Requests that fail
- * within such a time are nothing that the node could have answered.
+ * A node is `disturbed` from a fault that hits its process until it listens again. Requests that
+ * fail within such a time are nothing that the node could have answered.
  */
 export interface NodeProcess {
   name: string;

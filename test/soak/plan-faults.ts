@@ -24,8 +24,8 @@ export interface PlannedFault {
 }
 
 /**
- * Dealt like cards, and shuffled anew when all were dealt: so two minutes see every kind, and Postgres
- * dies about once a minute. Odd and even rounds differ in which role is frozen or stopped.
+ * Dealt like cards, and shuffled anew when all were dealt: so two minutes see every kind, and
+ * Postgres dies about once a minute. Odd and even rounds differ in which role is frozen or stopped.
  */
 const ROUNDS: readonly (readonly FaultKind[])[] = [
   ['kill-api', 'kill-engine', 'kill-sandbox', 'freeze-api', 'stop-engine', 'terminate-backend', 'kill-postgres'],

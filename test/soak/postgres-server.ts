@@ -35,8 +35,8 @@ export interface PostgresServer {
 }
 
 /**
- * `fsync` is off: killed processes leave what they wrote with the kernel, and only a power cut takes
- * that. So the soak also runs on a slow disk.
+ * `fsync` is off: killed processes leave what they wrote with the kernel, and only a power cut
+ * takes that. So the soak also runs on a slow disk.
  */
 const SETTINGS = { ...SERVER_SETTINGS, fsync: 'off', full_page_writes: 'off', max_connections: '300' };
 const CONNECT_TIMEOUT_S = 10;

@@ -31,8 +31,8 @@ const TIMER = `export default { name: 'Clock', version: '1', props: { timer: '$.
   run(event) { this.$emit({ tick: event.timestamp, run: Math.random() }); } };`;
 
 /**
- * `begunAtMs` tells a step that began after its successor from a request of an earlier attempt that a
- * frozen node sent late.
+ * `begunAtMs` tells a step that began after its successor from a request of an earlier attempt that
+ * a frozen node sent late.
  */
 const stepCode = (step: string, url: string) => `export default { name: '${step}', version: '1', type: 'action',
   async run({ $, steps }) {

@@ -8,7 +8,9 @@ export interface AccountDatabase {
   readonly accountId: string;
 }
 
-/** A database with one account and without a node, for one file of tests. Call it once, at the top. */
+/**
+ * A database with one account and without a node, for one file of tests. Call it once, at the top.
+ */
 export function accountDatabase(): AccountDatabase {
   let made: { database: TestDatabase; accountId: string } | undefined;
   beforeAll(async () => {

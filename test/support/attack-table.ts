@@ -32,7 +32,10 @@ export interface Attack {
   what: string;
 }
 
-/** The attacks by the first lines of their files, in the order of their paths. Throws naming each line that says nothing. */
+/**
+ * The attacks by the first lines of their files, in the order of their paths. Throws naming each
+ * line that says nothing.
+ */
 export function readAttacks(): Attack[] {
   const names = readdirSync(path.join(ROOT, ATTACKS), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => name.endsWith('.test.ts')).toSorted();

@@ -3,13 +3,16 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Chromium's own messages about what it cannot do in a machine without a screen say nothing of a page. */
+/**
+ * Chromium's own messages about what it cannot do in a machine without a screen say nothing of a
+ * page.
+ */
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'];
 
 export interface TestBrowser {
   /**
-   * A page with cookies of its own. A failure of a script, a message of the content security policy and a request that
-   * leaves the instance fail the test that opened it, when it calls `check`.
+   * A page with cookies of its own. A failure of a script, a message of the content security policy
+   * and a request that leaves the instance fail the test that opened it, when it calls `check`.
    */
   open(options?: BrowserContextOptions): Promise<TestPage>;
   stop(): Promise<void>;

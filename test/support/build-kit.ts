@@ -15,7 +15,9 @@ export interface BuildKit {
   /** A builder of its own on the same cache; stopped at the end of the file. */
   builder(limits?: Partial<BuildLimits>): Builder;
   build(code: string, limits?: Partial<BuildLimits>): Promise<BuildOutcome>;
-  /** Builds, loads the bundle in this process and answers its default export. Throws what was wrong. */
+  /**
+   * Builds, loads the bundle in this process and answers its default export. Throws what was wrong.
+   */
   load(code: string): Promise<unknown>;
 }
 

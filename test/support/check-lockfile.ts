@@ -1,7 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** What is read here of one entry of package-lock.json, version 3; keys are folders such as `node_modules/zod`. */
+/**
+ * What is read here of one entry of package-lock.json, version 3; keys are folders such as
+ * `node_modules/zod`.
+ */
 interface LockEntry {
   version?: string;
   resolved?: string;
@@ -28,8 +31,8 @@ interface Gap {
 /**
  * What would break or weaken `npm ci` elsewhere, one line each:
  * - the address of one registry;
- * - a platform's package that is missing. npm leaves it out without a word when the registry at hand does not carry that
- *   platform, and `npm ci` then refuses the lock on every platform;
+ * - a platform's package that is missing. npm leaves it out without a word when the registry at
+ *   hand does not carry that platform, and `npm ci` then refuses the lock on every platform;
  * - an install script that nobody has allowed or refused.
  */
 function findProblems(lock: Lockfile, allowScripts: Record<string, boolean>): string[] {
@@ -58,15 +61,19 @@ function findGaps({ packages }: Lockfile): Gap[] {
   );
 }
 
-/** Where Node looks for a package's imports: its own node_modules, then those of the folders it is in, up to the root. */
+/**
+ * Where Node looks for a package's imports: its own node_modules, then those of the folders it is
+ * in, up to the root.
+ */
 function lookupFolders(path: string): string[] {
   const outer = path.lastIndexOf('/node_modules/');
   return path === '' ? [''] : [`${path}/`, ...lookupFolders(outer < 0 ? '' : path.slice(0, outer))];
 }
 
 /**
- * The lock with its gaps filled as far as the version is exact. Version and platform follow from the parent and the
- * name; the checksum does not, so for these npm trusts the registry until an install on such a platform adds it.
+ * The lock with its gaps filled as far as the version is exact. Version and platform follow from
+ * the parent and the name; the checksum does not, so for these npm trusts the registry until an
+ * install on such a platform adds it.
  */
 function fillGaps(lock: Lockfile): Lockfile {
   const packages = { ...lock.packages };
@@ -82,7 +89,10 @@ function fillGaps(lock: Lockfile): Lockfile {
 const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'openharmony', 'sunos', 'win32', 'windows'];
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x', 'x64', '64'];
 
-/** Reads `linux-x64-musl` or `windows-64` as the fields by which npm decides whether a package fits the machine. */
+/**
+ * Reads `linux-x64-musl` or `windows-64` as the fields by which npm decides whether a package fits
+ * the machine.
+ */
 function platformOf(name: string): Pick<LockEntry, 'cpu' | 'libc' | 'os'> {
   const words = name.slice(name.indexOf('/') + 1).split('-');
   const system = words.find((word) => SYSTEMS.includes(word));

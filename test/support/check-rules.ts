@@ -6,13 +6,15 @@ import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcr
 const CONFIG = resolve(import.meta.dirname, '../../.dependency-cruiser.mjs');
 const FOLDERS = ['shared', 'sandbox-runtime', 'engine', 'api', 'cli', 'web', 'bench', 'compat', 'test'];
 
-/** A tree without one import between its own files is not this project: the reader must have failed. */
+/**
+ * A tree without one import between its own files is not this project: the reader must have failed.
+ */
 const MIN_EDGES = 3;
 
 /**
- * Reads every TypeScript file of the working directory's workspaces and answers what breaks the rules of
- * `.dependency-cruiser.mjs`, one line each. A graph that lacks files or edges is a violation as well: a parser that
- * cannot read TypeScript finds nothing to complain about.
+ * Reads every TypeScript file of the working directory's workspaces and answers what breaks the
+ * rules of `.dependency-cruiser.mjs`, one line each. A graph that lacks files or edges is a
+ * violation as well: a parser that cannot read TypeScript finds nothing to complain about.
  */
 async function checkRules(): Promise<{ files: number; edges: number; problems: string[] }> {
   const files = globSync(
@@ -37,8 +39,9 @@ function countOwnEdges(graph: ICruiseResult, files: ReadonlySet<string>): number
 }
 
 /**
- * What a parser that cannot read TypeScript leaves out. Without @swc/core dependency-cruiser still answers a graph, made of
- * what it can guess, so every import that stands at the start of a line must be in it.
+ * What a parser that cannot read TypeScript leaves out. Without @swc/core dependency-cruiser still
+ * answers a graph, made of what it can guess, so every import that stands at the start of a line
+ * must be in it.
  */
 function findHoles(graph: ICruiseResult, files: readonly string[], edges: number): string[] {
   const modules = new Map(graph.modules.map((module) => [module.source, module]));

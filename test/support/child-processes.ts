@@ -6,7 +6,10 @@ export interface ChildProcess {
   arguments: string[];
 }
 
-/** Processes of that title that were started for a process (by default this one) and that are not gone yet. Linux only. */
+/**
+ * Processes of that title that were started for a process (by default this one) and that are not
+ * gone yet. Linux only.
+ */
 export function childProcesses(ofPid: number = process.pid, title = 'hw-sandbox'): ChildProcess[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

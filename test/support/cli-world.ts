@@ -4,7 +4,10 @@ import { afterAll, beforeAll, vi } from 'vitest';
 import { type CliUser, createCliUser } from './cli.ts';
 import { type Headwater, sharedHeadwater, startHeadwater } from './headwater.ts';
 
-/** A source that its users would write: an endpoint, props with and without a value, a run that logs, emits and can fail. */
+/**
+ * A source that its users would write: an endpoint, props with and without a value, a run that
+ * logs, emits and can fail.
+ */
 export const ORDERS_SOURCE = `export default {
   name: "Orders", key: "orders", version: "0.1.0",
   props: { http: "$.interface.http", currency: { type: "string", optional: true, default: "EUR" },
@@ -24,9 +27,13 @@ export interface CliWorld {
   write(name: string, text: string): Promise<void>;
 }
 
-/** A node and a user of it, for one file of tests. Call it once, at the top; `shared`: an account of the node that files share. */
+/**
+ * A node and a user of it, for one file of tests. Call it once, at the top; `shared`: an account of
+ * the node that files share.
+ */
 export function cliWorld({ shared = false } = {}): CliWorld {
-  // Every command is a process of its own: beside other work each takes a second instead of a tenth.
+  // Every command is a process of its own: beside other work each takes a second instead of a
+  // tenth.
   vi.setConfig({ testTimeout: 90_000 });
   let made: { hw: Headwater; user: CliUser } | undefined;
   beforeAll(async () => {

@@ -18,7 +18,9 @@ export interface CliResult {
 export interface RunningCli {
   stdout(): string;
   stderr(): string;
-  /** Resolves with the first match in what it has written to either; fails when it ends without it. */
+  /**
+   * Resolves with the first match in what it has written to either; fails when it ends without it.
+   */
   untilOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
   exited: Promise<CliResult>;
   /** At its terminal. */
@@ -27,7 +29,10 @@ export interface RunningCli {
   end(signal?: NodeJS.Signals): Promise<CliResult>;
 }
 
-/** A user at a shell: a home, a folder to work in, and `hw` as it is installed. Nothing of this process's environment. */
+/**
+ * A user at a shell: a home, a folder to work in, and `hw` as it is installed. Nothing of this
+ * process's environment.
+ */
 export interface CliUser {
   home: string;
   configDir: string;
@@ -59,7 +64,10 @@ export const KEYS = {
   endOfInput: '\u0004',
 } as const;
 
-/** Terminals are made by a program that Linux distributions and macOS bring along, each in its own way. */
+/**
+ * Terminals are made by a program that Linux distributions and macOS bring along, each in its own
+ * way.
+ */
 export const HAS_TERMINALS = existsSync('/usr/bin/script');
 
 /** What Node has compiled is kept for all users: not each is to start `hw` for the first time. */

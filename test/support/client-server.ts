@@ -19,7 +19,10 @@ interface Exchange {
 
 type Handler = (exchange: Exchange) => void | Promise<void>;
 
-/** A server on loopback that answers what common HTTP clients and service clients ask, and says what it received. */
+/**
+ * A server on loopback that answers what common HTTP clients and service clients ask, and says what
+ * it received.
+ */
 export async function startClientServer(): Promise<ClientServer> {
   const unanswered = new Set<IncomingMessage>();
   const stored = new Map<string, Buffer>();

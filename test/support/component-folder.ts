@@ -18,7 +18,9 @@ export async function createComponentFolder(files: Readonly<Record<string, strin
   return { path: root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** An app of three components that save and two that cannot, with what real ones have beside them. */
+/**
+ * An app of three components that save and two that cannot, with what real ones have beside them.
+ */
 export const APP_TREE: Readonly<Record<string, string>> = {
   'weather/package.json': JSON.stringify({ dependencies: { leftpad: '^1.2.0', exact: '3.0.1', any: '*' } }),
   'weather/weather.app.mjs': `

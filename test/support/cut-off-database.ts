@@ -5,7 +5,10 @@ import { createTestDatabase, type TestDatabase } from './database.ts';
 /** A database, and clients of it that can be cut off. */
 export interface CutOffDatabase {
   database: TestDatabase;
-  /** Queries of a connection that has made them before have no words to cut at: each test has a client of its own. */
+  /**
+   * Queries of a connection that has made them before have no words to cut at: each test has a
+   * client of its own.
+   */
   connect(): Promise<{ proxy: CuttingProxy; cutOff: Database }>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,10 @@ export interface CuttingProxy {
   url: string;
   /** From now on a connection whose next query is answered is closed instead. */
   cut(): void;
-  /** The same once a query with these words is made, for the answer to that one. `passesOn` false: the server never sees it. */
+  /**
+   * The same once a query with these words is made, for the answer to that one. `passesOn` false:
+   * the server never sees it.
+   */
   cutAt(words: string, passesOn?: boolean): void;
   /** From now on who is connected hears nothing more, and is not heard; who connects then is. */
   silence(): void;

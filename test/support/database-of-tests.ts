@@ -1,7 +1,9 @@
 import { afterAll, beforeAll } from 'vitest';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** A database for the tests of one file, dropped after them. Call it once, at the top of the file. */
+/**
+ * A database for the tests of one file, dropped after them. Call it once, at the top of the file.
+ */
 export function databaseOfTests(): Omit<TestDatabase, 'drop'> {
   let database: TestDatabase | undefined;
   const made = (): TestDatabase => {

@@ -5,7 +5,10 @@ import { eventually } from './eventually.ts';
 
 export const TEST_SERVER_VARIABLE = 'HEADWATER_TEST_DATABASE_URL';
 export const TEMPLATE_DATABASE = 'headwater_template';
-/** `file_copy` where files are in memory: there it takes a third of what Postgres does otherwise, which versions before 15 have not. */
+/**
+ * `file_copy` where files are in memory: there it takes a third of what Postgres does otherwise,
+ * which versions before 15 have not.
+ */
 export const CLONE_STRATEGY_VARIABLE = 'HEADWATER_TEST_CLONE_STRATEGY';
 
 const CLONE_LOCK = 4_815_162_344;
@@ -14,7 +17,10 @@ const LEAK_TIMEOUT_MS = 3_000;
 export interface TestDatabase {
   url: string;
   db: Database;
-  /** Closes `db` and removes the database. Throws when a connection of the test is still open: something was not stopped. */
+  /**
+   * Closes `db` and removes the database. Throws when a connection of the test is still open:
+   * something was not stopped.
+   */
   drop(): Promise<void>;
 }
 
@@ -32,7 +38,10 @@ export async function createTestDatabase(options: { maxConnections?: number } = 
   return { url, db, drop: () => dropDatabase(name, db) };
 }
 
-/** An empty database, for tests of the migrations. The caller has closed its connections when it calls drop. */
+/**
+ * An empty database, for tests of the migrations. The caller has closed its connections when it
+ * calls drop.
+ */
 export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `test_${randomToken(10).toLowerCase()}`;
   await asAdmin((sql) => sql`create database ${sql(name)}`);

@@ -43,8 +43,9 @@ function step(strategy: DedupeStrategy, state: ModelState, given: readonly Model
 }
 
 /**
- * Whether what was stored is what the runs would have emitted one after the other, in some order: that in which their events
- * are stored, and for runs that emitted nothing any place in it. Answers what does not fit.
+ * Whether what was stored is what the runs would have emitted one after the other, in some order:
+ * that in which their events are stored, and for runs that emitted nothing any place in it. Answers
+ * what does not fit.
  */
 export function findDifference(
   strategy: DedupeStrategy,

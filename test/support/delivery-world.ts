@@ -25,7 +25,10 @@ interface DeliveryRowState {
   due_in_seconds: number;
 }
 
-/** Everything deliveries need, without runs: accounts, webhooks, and events with their deliveries as a run's commit makes them. */
+/**
+ * Everything deliveries need, without runs: accounts, webhooks, and events with their deliveries as
+ * a run's commit makes them.
+ */
 export interface DeliveryWorld {
   database: TestDatabase;
   sealer: Sealer;

@@ -18,7 +18,10 @@ export interface TestEventSource {
   close(): void;
 }
 
-/** Reads server-sent events as the standard says (html.spec.whatwg.org, 9.2.6), as far as this server writes them. */
+/**
+ * Reads server-sent events as the standard says (html.spec.whatwg.org, 9.2.6), as far as this
+ * server writes them.
+ */
 export async function openEventSource(url: string, apiKey: string, lastEventId?: string): Promise<TestEventSource> {
   const abort = new AbortController();
   const headers: Record<string, string> = { authorization: `Bearer ${apiKey}` };

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface EventuallyOptions {
-  /** Default 10 000. On a slow machine it takes longer: PATIENCE times as long is waited before the test fails. */
+  /**
+   * Default 10 000. On a slow machine it takes longer: PATIENCE times as long is waited before the
+   * test fails.
+   */
   timeoutMs?: number;
   /** Default 10; longer where it waits for long. */
   everyMs?: number;
@@ -10,16 +13,16 @@ export interface EventuallyOptions {
 }
 
 /**
- * Of what was waited so far: who asks a server a hundred times a second takes the processor from what it waits for, and a wait that
- * is a tenth longer is not felt.
+ * Of what was waited so far: who asks a server a hundred times a second takes the processor from
+ * what it waits for, and a wait that is a tenth longer is not felt.
  */
 const PAUSE_SHARE = 0.1;
 const MAX_PAUSE_MS = 100;
 const PATIENCE = 3;
 
 /**
- * Calls `check` until it answers something other than false or undefined, and answers that. A check that throws counts
- * as not yet; what it threw last is the cause of the failure.
+ * Calls `check` until it answers something other than false or undefined, and answers that. A check
+ * that throws counts as not yet; what it threw last is the cause of the failure.
  */
 export async function eventually<T>(
   check: () => Promise<T | false | undefined> | T | false | undefined,

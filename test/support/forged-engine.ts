@@ -18,7 +18,10 @@ import { ADMIN_KEY, callApi, freePort, post } from './server.ts';
 
 /** What became of a run that a forged process was given. */
 interface ForgedOutcome {
-  /** The code of its error, as the database has it and as the API answers it; absent where it ended well. */
+  /**
+   * The code of its error, as the database has it and as the API answers it; absent where it ended
+   * well.
+   */
   stored: string | undefined;
   answered: string | undefined;
   /** What the run emitted, as it is stored for the attacker. */
@@ -31,8 +34,9 @@ interface ForgedOutcome {
 
 export interface ForgedEngine {
   /**
-   * Gives a run to a forged process that makes the attack of this name, while the other tenant's requests go on: it expects that each
-   * is answered, stored and delivered exactly once, that this tenant has nothing else, and that the node is ready and reports no error.
+   * Gives a run to a forged process that makes the attack of this name, while the other tenant's
+   * requests go on: it expects that each is answered, stored and delivered exactly once, that this
+   * tenant has nothing else, and that the node is ready and reports no error.
    */
   attack(name: string): Promise<ForgedOutcome>;
   /** Sets limits of the attacker's account. */
@@ -53,8 +57,9 @@ const PAUSE_MS = 20;
 const ERROR_LEVEL = 50;
 
 /**
- * A node on a database of its own, in which one tenant has an honest sandbox process, and whatever starts after that one is the
- * attacker's from its first line. `attacks` are bodies of functions of `run` and `store`, the other tenant's, as code behind PRELUDE.
+ * A node on a database of its own, in which one tenant has an honest sandbox process, and whatever
+ * starts after that one is the attacker's from its first line. `attacks` are bodies of functions of
+ * `run` and `store`, the other tenant's, as code behind PRELUDE.
  */
 export async function startForgedEngine(attacks: Readonly<Record<string, string>>): Promise<ForgedEngine> {
   const lines: LogLine[] = [];
@@ -110,7 +115,10 @@ export async function startForgedEngine(attacks: Readonly<Record<string, string>
   };
 }
 
-/** A forged process says what a component is without having looked at it, and makes the attack that the event of its run names. */
+/**
+ * A forged process says what a component is without having looked at it, and makes the attack that
+ * the event of its run names.
+ */
 function forgedScript(attacks: Readonly<Record<string, string>>): string {
   const members = Object.entries(attacks).map(([name, code]) => `${JSON.stringify(name)}(run, store) { ${code}; }`);
   return `${PRELUDE}

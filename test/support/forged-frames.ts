@@ -3,7 +3,8 @@ import { SandboxReporter } from '../../sandbox-runtime/src/protocol/guest-to-hos
 import { fc } from './properties.ts';
 
 /*
- * What whoever owns a sandbox process may write to its node: begun with the real messages of every kind, as the real process writes them, then changed.
+ * What whoever owns a sandbox process may write to its node: begun with the real messages of every
+ * kind, as the real process writes them, then changed.
  */
 
 /** One message, changed in one way and said so many times. */

@@ -12,7 +12,10 @@ const PREFIX = 'headwater-test-';
 /** What Linux calls a file system in memory. */
 const TMPFS = 0x01021994;
 
-/** What the projects of a run share. Each loads this file for itself, so it is kept where all of them find it. */
+/**
+ * What the projects of a run share. Each loads this file for itself, so it is kept where all of
+ * them find it.
+ */
 interface SharedSetup {
   users: number;
   started: Promise<() => Promise<void>>;
@@ -21,8 +24,9 @@ interface SharedSetup {
 const shared = globalThis as { headwaterTestRun?: SharedSetup | undefined };
 
 /**
- * One Postgres for the whole run, with a migrated database that tests clone. Where the variable names a server already
- * (any Postgres ≥ 14, as superuser), that one is used. Called by each project of the run; the last one that ends stops it.
+ * One Postgres for the whole run, with a migrated database that tests clone. Where the variable
+ * names a server already (any Postgres ≥ 14, as superuser), that one is used. Called by each
+ * project of the run; the last one that ends stops it.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const run = (shared.headwaterTestRun ??= { users: 0, started: startRun() });
@@ -81,7 +85,10 @@ async function startServer(): Promise<() => Promise<void>> {
   }
 }
 
-/** A run that was killed could not clean up: its server is stopped by adopting it, its folder removed. */
+/**
+ * A run that was killed could not clean up: its server is stopped by adopting it, its folder
+ * removed.
+ */
 async function removeLeftOvers(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(PREFIX)) continue;

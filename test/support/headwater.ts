@@ -61,18 +61,24 @@ interface StoredEvent {
   metadata: { id: string | null; name: string; summary: string | null; ts: number | null };
 }
 
-/** An account of the node that the files of this worker share. It ends with the worker, its database with the run. */
+/**
+ * An account of the node that the files of this worker share. It ends with the worker, its database
+ * with the run.
+ */
 export async function sharedHeadwater(): Promise<Headwater> {
   const node = await sharedNode(() => startHeadwater({}, async (url) => url, SHARED_SANDBOX));
   return node.newAccount();
 }
 
-/** Each file has a tenant of its own: a process is booted for it before it asks, and those of earlier files make room. */
+/**
+ * Each file has a tenant of its own: a process is booted for it before it asks, and those of
+ * earlier files make room.
+ */
 const SHARED_SANDBOX: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 1, maxProcesses: 8 };
 
 /**
- * A whole node in this process, on a database of its own. For tests that look at all accounts, or stop, change or measure
- * the node. Loopback is allowed, since receivers of tests are there.
+ * A whole node in this process, on a database of its own. For tests that look at all accounts, or
+ * stop, change or measure the node. Loopback is allowed, since receivers of tests are there.
  */
 export async function startHeadwater(
   options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> & {

@@ -6,12 +6,17 @@ import { A, AAAA, type DnsAnswer, type NameServer, startNameServer } from './nam
 const CONTROL_VARIABLE = 'HEADWATER_TEST_SHARED_DNS';
 
 interface KnownName {
-  /** To the first question for either family, the second, and so on; the last one again and again. */
+  /**
+   * To the first question for either family, the second, and so on; the last one again and again.
+   */
   answers: DnsAnswer[];
   asked: { [A]: number; [AAAA]: number };
 }
 
-/** The DNS server of the server that all attacks share. Test files say what it answers; other names it does not know. */
+/**
+ * The DNS server of the server that all attacks share. Test files say what it answers; other names
+ * it does not know.
+ */
 export async function startSharedDns(): Promise<NameServer> {
   const names = new Map<string, KnownName>();
   const { address, stop } = await startNameServer((name, type) => nextAnswer(names.get(name), type));
@@ -52,7 +57,10 @@ async function serveControl(
 
 let made = 0;
 
-/** A name that nobody has asked for yet, and that is answered so: the first question with the first answer, later ones with the last. */
+/**
+ * A name that nobody has asked for yet, and that is answered so: the first question with the first
+ * answer, later ones with the last.
+ */
 export async function nameWith(...answers: DnsAnswer[]): Promise<string> {
   const name = `name-${process.pid}-${Date.now()}-${made++}.test`;
   await answerName(name, ...answers);

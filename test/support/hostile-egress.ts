@@ -3,12 +3,17 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { AttackOutcome, HostileWorld } from './hostile.ts';
 import { eventually } from './eventually.ts';
 
-/** What became of each request of an attack: the status of an answer, or the message of the error. */
+/**
+ * What became of each request of an attack: the status of an answer, or the message of the error.
+ */
 type Reached = { url: string; status?: number; message?: string };
 
 type Requested = AttackOutcome & { reached: Reached[]; messages: string[] };
 
-/** A component that makes each request and goes on; the last error is the run's. Requests: a URL, or a URL and its init. */
+/**
+ * A component that makes each request and goes on; the last error is the run's. Requests: a URL, or
+ * a URL and its init.
+ */
 const FETCH_EACH = `let last;
 for (const [url, init] of event.requests) {
   try {
@@ -22,7 +27,10 @@ for (const [url, init] of event.requests) {
 }
 if (last) throw last;`;
 
-/** The same with the module http: it leaves names of headers as they are, and says some of them several times. */
+/**
+ * The same with the module http: it leaves names of headers as they are, and says some of them
+ * several times.
+ */
 const REQUEST_EACH = `import http from 'node:http';
 const ask = (url, { body, ...options }) => new Promise((resolve, reject) => {
   http.request(url, options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
@@ -43,7 +51,10 @@ export default { name: 'Attack', version: '1', async run(event) {
 
 type Request = string | [url: string, init: object];
 
-/** Makes the attacker's component request each URL; `reached`: those that were answered. `before`: code of it that is run first. */
+/**
+ * Makes the attacker's component request each URL; `reached`: those that were answered. `before`:
+ * code of it that is run first.
+ */
 export function fetchEach(world: HostileWorld, requests: readonly Request[], before = ''): Promise<Requested> {
   return attackEach(world, `${before}\n${FETCH_EACH}`, requests);
 }
@@ -82,8 +93,9 @@ export interface RawServer {
 }
 
 /**
- * A server of the attacker on loopback that does what it likes with each connection, or once the request's headers are there.
- * With `host` 0.0.0.0 on all addresses of this machine: connections to one that must not be reached are seen.
+ * A server of the attacker on loopback that does what it likes with each connection, or once the
+ * request's headers are there. With `host` 0.0.0.0 on all addresses of this machine: connections to
+ * one that must not be reached are seen.
  */
 export function rawServer(serve: (socket: Socket, request: string) => void, host = '127.0.0.1'): RawServer {
   const received: string[] = [];
@@ -143,7 +155,10 @@ export function response(headers: string, body: string | Buffer = '', status = '
   ]);
 }
 
-/** A source of the attacker whose events go to `webhookUrl`; makes one, and answers the first attempt at it. */
+/**
+ * A source of the attacker whose events go to `webhookUrl`; makes one, and answers the first
+ * attempt at it.
+ */
 export async function deliverOnce(
   { attacker, sql }: HostileWorld,
   webhookUrl: string,

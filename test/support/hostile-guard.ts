@@ -10,7 +10,10 @@ import type { HostileServer } from './hostile-server.ts';
 import { type DeployedSource, makeTenant, type Tenant } from './hostile-tenant.ts';
 import { startTraffic, type Traffic, type TrafficPhase } from './hostile-traffic.ts';
 
-/** Read by `npm run bench -- hostile`: with it, `unharmed` measures, and appends a line of JSON to that file. */
+/**
+ * Read by `npm run bench -- hostile`: with it, `unharmed` measures, and appends a line of JSON to
+ * that file.
+ */
 const REPORT_VARIABLE = 'HEADWATER_HOSTILE_REPORT';
 /** How many requests each phase of such a measurement has at least. */
 const SAMPLES_VARIABLE = 'HEADWATER_HOSTILE_SAMPLES';
@@ -30,15 +33,19 @@ interface Neighbour {
 }
 
 /**
- * All attacks of a worker have the same neighbour, also those of other files: that is one more thing they must not harm. It is not
- * `free` after a test that failed, which may have run out of time and still be at it: then the next one starts another.
+ * All attacks of a worker have the same neighbour, also those of other files: that is one more
+ * thing they must not harm. It is not `free` after a test that failed, which may have run out of
+ * time and still be at it: then the next one starts another.
  */
 const shared = globalThis as {
   hostileNeighbour?: { neighbour: Promise<Neighbour>; free: boolean };
   hostileClient?: true;
 };
 
-/** Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server and the database meanwhile and afterwards. */
+/**
+ * Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server
+ * and the database meanwhile and afterwards.
+ */
 export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, attack: () => Promise<T>): Promise<T> {
   const report = process.env[REPORT_VARIABLE];
   const used = takeNeighbour(server);
@@ -61,7 +68,10 @@ function takeNeighbour(server: HostileServer): { neighbour: Promise<Neighbour>; 
   return (shared.hostileNeighbour = { neighbour: start(server), free: false });
 }
 
-/** This process is the attackers' client, who bring processors of their own: it leaves half of these to what is measured. */
+/**
+ * This process is the attackers' client, who bring processors of their own: it leaves half of these
+ * to what is measured.
+ */
 function keepToHalf(): true {
   const cores = findHotCores();
   if (cores !== undefined) setCores({ command: (program, args) => void spawnSync(program, args) }, process.pid, cores);
@@ -87,8 +97,9 @@ async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>
 }
 
 /**
- * The same traffic without the attack and then with it. Quiet traffic beside quiet traffic is beyond the target once in twenty times: what
- * is beyond it is measured twice more, and twice again where the middle one of three is.
+ * The same traffic without the attack and then with it. Quiet traffic beside quiet traffic is
+ * beyond the target once in twenty times: what is beyond it is measured twice more, and twice again
+ * where the middle one of three is.
  */
 async function measure<T>(neighbour: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
   const first = await measureOnce(neighbour, attack);

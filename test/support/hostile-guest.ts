@@ -6,7 +6,10 @@ import { residentBytes } from './hostile-server.ts';
 const RUN_CPU_MS = 200;
 const MEMORY_MB = 32;
 const AMPLE_CPU_MS = 30_000;
-/** What a sandbox process may grow by between the first run and the last: what V8 has not given back yet, of runs of a few megabytes. */
+/**
+ * What a sandbox process may grow by between the first run and the last: what V8 has not given back
+ * yet, of runs of a few megabytes.
+ */
 const MAX_SANDBOX_GROWTH_BYTES = 150 * 1024 * 1024;
 
 /** How a run ends that `attackCpu` or `attackMemory` made. */
@@ -26,15 +29,19 @@ export async function attackCpu(world: HostileWorld, code: string, options?: Att
 }
 
 /**
- * Runs the code as the attacker with little memory; throws where others notice. V8 collects garbage ever more often as a heap fills up,
- * for seconds: there is more processor time than that can take, so that the run ends at the limit of memory and at no other.
+ * Runs the code as the attacker with little memory; throws where others notice. V8 collects garbage
+ * ever more often as a heap fills up, for seconds: there is more processor time than that can take,
+ * so that the run ends at the limit of memory and at no other.
  */
 export async function attackMemory(world: HostileWorld, code: string, options?: AttackOptions): Promise<AttackOutcome> {
   await world.limit({ memoryMb: MEMORY_MB, runCpuMs: AMPLE_CPU_MS });
   return world.unharmed(() => world.attack(code, { timeoutMs: 2 * AMPLE_CPU_MS, ...options }));
 }
 
-/** Runs the code as the attacker and answers what it emitted; throws where it does not end well, or others notice. */
+/**
+ * Runs the code as the attacker and answers what it emitted; throws where it does not end well, or
+ * others notice.
+ */
 export async function emitsOf(world: HostileWorld, code: string, options?: AttackOptions): Promise<unknown[]> {
   const { refused, error, events } = await world.unharmed(() => world.attack(code, options));
   if (refused !== undefined || error !== undefined)
@@ -43,8 +50,8 @@ export async function emitsOf(world: HostileWorld, code: string, options?: Attac
 }
 
 /**
- * Makes a run again and again, in a sandbox of this process that has one process of its own, and expects that it does not stay larger than
- * it was after the first. Linux only.
+ * Makes a run again and again, in a sandbox of this process that has one process of its own, and
+ * expects that it does not stay larger than it was after the first. Linux only.
  */
 export async function expectNothingKept(runs: number, run: () => Promise<unknown>): Promise<void> {
   await run();

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { type HostileServer, residentBytes } from './hostile-server.ts';
 
 /**
- * What the server may grow by while it is flooded: its young heap, socket buffers, and what other files do to it at the same
- * time. Much less than what the attacks send, or would be unpacked to.
+ * What the server may grow by while it is flooded: its young heap, socket buffers, and what other
+ * files do to it at the same time. Much less than what the attacks send, or would be unpacked to.
  */
 const MAX_GROWTH_BYTES = 256 * 1024 * 1024;
 const SAMPLE_MS = 20;
@@ -38,7 +38,10 @@ export function whenClosed(socket: Socket): Promise<void> {
   });
 }
 
-/** Sends bytes as they are and collects what comes back until the server closes, `until` says enough, or the time is over. */
+/**
+ * Sends bytes as they are and collects what comes back until the server closes, `until` says
+ * enough, or the time is over.
+ */
 export async function exchange(
   server: HostileServer,
   bytes: string | Buffer,
@@ -70,7 +73,10 @@ export function statusesOf(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** Expects that the server's memory stays within a bound of what it was, all the while. Default: MAX_GROWTH_BYTES. */
+/**
+ * Expects that the server's memory stays within a bound of what it was, all the while. Default:
+ * MAX_GROWTH_BYTES.
+ */
 export async function withinMemory<T>(
   server: HostileServer,
   attack: () => Promise<T>,

@@ -9,8 +9,9 @@ import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 
 /*
- * A sandbox process in which an attacker runs native code: it is started and confined as all are, and runs what all run, but what it
- * filters its system calls with was loaded once more before, to make them.
+ * A sandbox process in which an attacker runs native code: it is started and confined as all are,
+ * and runs what all run, but what it filters its system calls with was loaded once more before, to
+ * make them.
  */
 const PRELUDE = `
 const koffi = { exports: {} };
@@ -34,7 +35,10 @@ export interface NativeAttack {
   after: CallOutcomes;
 }
 
-/** \`attacks\` is an object of functions by name, as code: each makes one call by \`call(number, a, b, c, d)\` or \`callOnPath\`. */
+/**
+ * \`attacks\` is an object of functions by name, as code: each makes one call by \`call(number, a,
+ * b, c, d)\` or \`callOnPath\`.
+ */
 export async function attackNatively(attacks: string): Promise<NativeAttack> {
   const said: string[] = [];
   const starter = await createStarter();

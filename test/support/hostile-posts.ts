@@ -13,8 +13,9 @@ import { recordingHost } from './run-host.ts';
 import { recordingStep } from './step-kit.ts';
 
 /*
- * A sandbox process as all are, with isolates in an attacker's hands: the guest in them is this one. It gives the bridge to the code that
- * a run has as its prop: `post(kind, run, a, b, c)`, `read(run, key)`, and POST with the kinds by name.
+ * A sandbox process as all are, with isolates in an attacker's hands: the guest in them is this
+ * one. It gives the bridge to the code that a run has as its prop: `post(kind, run, a, b, c)`,
+ * `read(run, key)`, and POST with the kinds by name.
  */
 const GUEST = `
 globalThis.__headwaterBoot = (post, ask, dbGet) => {
@@ -39,7 +40,10 @@ const CHECK_MS = 100;
 const MAX_TASKS = 20;
 
 export interface HostilePosts {
-  /** Runs the code beside a run of the same account that ends after it, in one process; expects that this one ends well, and that the process lives. */
+  /**
+   * Runs the code beside a run of the same account that ends after it, in one process; expects that
+   * this one ends well, and that the process lives.
+   */
   run(code: string, entry?: RunEntry): Promise<RunOutcome>;
   /** Looks at a component whose module is this code, beside such a run. */
   describe(code: string): Promise<LoadOutcome | undefined>;
@@ -76,7 +80,9 @@ export async function startHostilePosts(): Promise<HostilePosts> {
   problems.length = 0;
   let isolates = 0;
 
-  /** Attacks of twenty megabytes fill a process within seconds: each is given another in good time. */
+  /**
+   * Attacks of twenty megabytes fill a process within seconds: each is given another in good time.
+   */
   async function renew(): Promise<void> {
     if (process.tasksServed < MAX_TASKS) return;
     const last = process;

@@ -10,9 +10,10 @@ import { ALL_RIGHTS } from './process-rights.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
 /**
- * A sandbox process that code of a tenant has taken over: the node's side is the real one, what runs in the process is the
- * attacker's script behind this. It defines `attack()`, called for each task, or `heard(kind, run, parts)`, called for each frame.
- * Frames: sandbox-runtime/src/protocol/frames.ts.
+ * A sandbox process that code of a tenant has taken over: the node's side is the real one, what
+ * runs in the process is the attacker's script behind this. It defines `attack()`, called for each
+ * task, or `heard(kind, run, parts)`, called for each frame. Frames:
+ * sandbox-runtime/src/protocol/frames.ts.
  */
 export const PRELUDE = `
 const channel = new (require('node:net').Socket)({ fd: 3 });
@@ -27,7 +28,7 @@ const send = (...args) => channel.write(frame(...args));
 const READY = 1, EMIT = 2, LOG = 3, RESPOND = 4, DB_SET = 5, DB_GET = 6, FETCH = 7, FETCH_ABORT = 8, OUTCOME = 9, DESCRIBED = 10, PONG = 11, CONDEMNED = 12, DATA_STORE = 13, STEP_EXPORT = 14, STEP_SEND = 15, STEP_FLOW = 16, STEP_RESPOND = 17;
 const META = JSON.stringify({ emittedAtMs: 1 });
 channel.on('error', () => {});
-// Whatever pieces they come in: with a piece of what comes before a run, its node knows of no run yet.
+// In whatever pieces: with a piece of what comes before a run, its node knows of no run yet.
 const START = 1, RUN = 4, DESCRIBE = 5, DB_VALUE = 6, PING = 8;
 const partsOf = (bytes) => {
   let at = 6 + 4 * bytes.readUInt8(1);
@@ -78,9 +79,10 @@ const NEIGHBOUR_PAUSE_MS = 20;
 const CHECK_MS = 100;
 
 /**
- * Gives a run to a process whose script defines `attack()`, while an honest process of the same node serves another tenant: runs that
- * end before the attack, one that is open all the while, those that begin during it, and one after it. Expects that each ended well
- * with what it put out itself, and that nothing was said of their process.
+ * Gives a run to a process whose script defines `attack()`, while an honest process of the same
+ * node serves another tenant: runs that end before the attack, one that is open all the while,
+ * those that begin during it, and one after it. Expects that each ended well with what it put out
+ * itself, and that nothing was said of their process.
  */
 export async function runInForgedProcess(
   script: string,
@@ -170,7 +172,10 @@ function startNeighbour(starter: ProcessStarter) {
   };
 }
 
-/** The same, and the process is left alone after the run's end: answers what was said of it when it is gone, at the latest after `withinMs`. */
+/**
+ * The same, and the process is left alone after the run's end: answers what was said of it when it
+ * is gone, at the latest after `withinMs`.
+ */
 export async function outliveForgedRun(script: string, maxRssMb: number, withinMs: number): Promise<string[]> {
   const problems: string[] = [];
   const starter = await createStarter();

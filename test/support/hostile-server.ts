@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs';
 /** Where the run answers which server is attacked, and starts it for whoever asks first. */
 export const HOSTILE_STARTER_VARIABLE = 'HEADWATER_TEST_HOSTILE_STARTER';
 
-/** Half of it stands for the internet; the rest, of which this is one, for what tenants must not reach. */
+/**
+ * Half of it stands for the internet; the rest, of which this is one, for what tenants must not
+ * reach.
+ */
 export const [ALLOWED_LOOPBACK, PRIVATE_LOOPBACK] = ['127.0.0.0/9', '127.200.0.1'] as const;
 
 /** All files of a worker attack the same one. */

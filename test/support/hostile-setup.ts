@@ -12,8 +12,9 @@ interface AttackedServer {
 }
 
 /**
- * One server for all attacks: an attack that leaves something behind meets those that come after it. It is started when the first of
- * them asks for it: the other tests come before, and a server that waits for them takes processor time from them.
+ * One server for all attacks: an attack that leaves something behind meets those that come after
+ * it. It is started when the first of them asks for it: the other tests come before, and a server
+ * that waits for them takes processor time from them.
  */
 export async function setup(): Promise<() => Promise<void>> {
   // Nothing of an attack is to reach a registry outside, and names lead where the attack says.

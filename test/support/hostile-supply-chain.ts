@@ -10,7 +10,9 @@ export interface SupplyChain {
   world: HostileWorld;
   /** Has the packages of this file, and is asked for them alone. */
   registry: PackageRegistry;
-  /** A folder of the server's machine; `secret` is a file in it that nobody has any business with. */
+  /**
+   * A folder of the server's machine; `secret` is a file in it that nobody has any business with.
+   */
   outside: string;
   secret: string;
   publish(...packages: PackageSpec[]): Promise<void>;
@@ -18,7 +20,10 @@ export interface SupplyChain {
   importing(name: string): Promise<AttackOutcome>;
   /** What is wrong with each of the imports, of a component that has them all; in their order. */
   refusals(...names: string[]): Promise<string[]>;
-  /** Deploys and runs `code` as the attacker, while the neighbour saves a component too and is not kept from it. */
+  /**
+   * Deploys and runs `code` as the attacker, while the neighbour saves a component too and is not
+   * kept from it.
+   */
   deploy(code: string): Promise<AttackOutcome>;
   /** Saves `code`, as it is, as a component: `refused` where it is. */
   save(code: string): Promise<Pick<AttackOutcome, 'refused'>>;
@@ -28,7 +33,9 @@ export interface SupplyChain {
 
 export const SECRET = 'not-for-tenants';
 
-/** An attack through what a component imports: `hostile()` with a registry of packages for the file. */
+/**
+ * An attack through what a component imports: `hostile()` with a registry of packages for the file.
+ */
 export function supplyChain(): SupplyChain {
   const world = hostile();
   let registry: PackageRegistry | undefined;
@@ -91,7 +98,9 @@ export function emitting(expression: string): string {
   return `export default { name: 'Attack', version: '1', run() { this.$emit({ found: ${expression} }); } };`;
 }
 
-/** What is wrong with a component, one message a line, of an outcome that has to be such a refusal. */
+/**
+ * What is wrong with a component, one message a line, of an outcome that has to be such a refusal.
+ */
 export function refusedWith({ refused }: Pick<AttackOutcome, 'refused'>): string {
   expect(refused).toMatchObject({ status: 400, code: 'invalid-component' });
   expect(refused?.errors.every((error) => error.path === 'component_code')).toBe(true);

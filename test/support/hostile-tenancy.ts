@@ -21,9 +21,10 @@ interface Probe {
 }
 
 /**
- * Asks, as the attacker, every route of the server's own description whose path begins with `prefix` and has an id, by every
- * method, once for the neighbour's id and once for an id of the same shape that nobody has. The answers have both ids, and
- * what is new in every answer, taken out: they are to be equal.
+ * Asks, as the attacker, every route of the server's own description whose path begins with
+ * `prefix` and has an id, by every method, once for the neighbour's id and once for an id of the
+ * same shape that nobody has. The answers have both ids, and what is new in every answer, taken
+ * out: they are to be equal.
  */
 export async function probeRoutes(world: HostileWorld, prefix: string, foreignId: string): Promise<Probe[]> {
   const unknownId = `${foreignId.slice(0, -6)}zzzzzz`;

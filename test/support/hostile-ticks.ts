@@ -12,8 +12,9 @@ const USUAL_QUIET_MS = 1_200;
 const QUIET_MS = 4_000;
 
 /**
- * The longest time between two ticks of the neighbour while `attack` is under way. Its timer has an interval of one second.
- * Where the machine is busy its ticks are late before the attack as well: the answer is as much shorter.
+ * The longest time between two ticks of the neighbour while `attack` is under way. Its timer has an
+ * interval of one second. Where the machine is busy its ticks are late before the attack as well:
+ * the answer is as much shorter.
  */
 export async function longestPauseMs(world: HostileWorld, attack: () => Promise<void>): Promise<number> {
   const { id } = await world.neighbour.deploy(TIMED);

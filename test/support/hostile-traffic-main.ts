@@ -7,7 +7,10 @@ const ANSWER_TIMEOUT_MS = 15_000;
 const WARM_UP_TIMEOUT_MS = 20_000;
 const WARM_UP_IN_FLIGHT = 4;
 const POLL_MS = 5;
-/** Looks at the clock for each request: often enough to be steady, and no more, as each costs what is measured some time. */
+/**
+ * Looks at the clock for each request: often enough to be steady, and no more, as each costs what
+ * is measured some time.
+ */
 const TICKS_PER_REQUEST = 8;
 
 interface Sample {
@@ -78,7 +81,8 @@ function begin(endpoint: string, perSecond: number): void {
   timer = setInterval(
     () => {
       const elapsedMs = performance.now() - beganMs;
-      // After a stall of this process the missed ones are left out: sent together they would measure each other.
+      // After a stall of this process the missed ones are left out: sent together they would
+      // measure each other.
       const overdue = Math.floor((elapsedMs / 1_000) * perSecond);
       if (overdue < due) return;
       due = overdue + 1;

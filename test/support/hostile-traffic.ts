@@ -27,7 +27,10 @@ export interface TrafficPhase {
 export interface Traffic {
   /** Where the neighbour's events are to be delivered. */
   receiverUrl: string;
-  /** Sends so many requests, a few at a time, and waits for their events: the isolate, connections and caches are warm then. */
+  /**
+   * Sends so many requests, a few at a time, and waits for their events: the isolate, connections
+   * and caches are warm then.
+   */
   warmUp(endpoint: string, requests: number): Promise<void>;
   /** Sends steadily, at so many a second, whether or not earlier requests were answered. */
   begin(endpoint: string, perSecond: number): Promise<void>;
@@ -42,8 +45,8 @@ export interface Traffic {
 const MAIN = fileURLToPath(new URL('./hostile-traffic-main.ts', import.meta.url));
 
 /**
- * A client and a receiver in a process and session of their own, as people elsewhere are: what the test is busy with does not
- * count against the server. It ends with this process.
+ * A client and a receiver in a process and session of their own, as people elsewhere are: what the
+ * test is busy with does not count against the server. It ends with this process.
  */
 export async function startTraffic(): Promise<Traffic> {
   const child = fork(MAIN, { detached: true, execArgv: [] });

@@ -49,8 +49,8 @@ export interface HostileWorld {
   /** Sets limits of the attacker's account, as its operator does. */
   limit(limits: Partial<AccountLimits>): Promise<void>;
   /**
-   * Deploys `code` as the attacker, runs it once by hand and waits for the end of the run. Code without an `export` is the
-   * body of `run(event)`, with `this.db`.
+   * Deploys `code` as the attacker, runs it once by hand and waits for the end of the run. Code
+   * without an `export` is the body of `run(event)`, with `this.db`.
    */
   attack(code: string, options?: AttackOptions): Promise<AttackOutcome>;
   /** Runs a deployed source of the attacker by hand and waits for the end of that run. */
@@ -58,24 +58,29 @@ export interface HostileWorld {
   /** Resolves when none of the attacker's invocations waits or runs. */
   untilIdle(timeoutMs?: number): Promise<void>;
   /**
-   * Makes the attack while requests go steadily to the source of a third tenant, and expects afterwards that each of them was
-   * answered 200 and its event delivered exactly once, that the server is the same process and ready, and that the database
-   * answers. Answers what the attack answered.
+   * Makes the attack while requests go steadily to the source of a third tenant, and expects
+   * afterwards that each of them was answered 200 and its event delivered exactly once, that the
+   * server is the same process and ready, and that the database answers. Answers what the attack
+   * answered.
    *
-   * `npm run bench -- hostile` repeats the attack until it has enough samples, so it has to work more than once in a file.
+   * `npm run bench -- hostile` repeats the attack until it has enough samples, so it has to work
+   * more than once in a file.
    */
   unharmed<T>(attack: () => Promise<T>): Promise<T>;
 }
 
-/** All files of a worker ask over the same connections: opening two costs the database more than what most files ask. */
+/**
+ * All files of a worker ask over the same connections: opening two costs the database more than
+ * what most files ask.
+ */
 const shared = globalThis as { hostileSql?: postgres.Sql };
 
 /** Seldom enough not to be a load of its own. */
 const POLL_MS = 25;
 
 /**
- * A world for one file of test/hostile: an attacker and a neighbour, accounts made for the file, on the one server that all
- * attacks share. Call it once, at the top of the file:
+ * A world for one file of test/hostile: an attacker and a neighbour, accounts made for the file, on
+ * the one server that all attacks share. Call it once, at the top of the file:
  *
  * ```ts
  * // limits: A loop that never ends.
@@ -84,12 +89,10 @@ const POLL_MS = 25;
  *
  * const world = hostile();
  *
- * it('ends at the limit of CPU time, and the neighbour is served', async () => {
- *   await world.limit({ runCpuMs: 200 });
- *   const ran = await world.unharmed(() => world.attack('for (;;);'));
- *   expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 200 } });
- * });
- * ```
+ * it('ends at the limit of CPU time, and the neighbour is served', async () => { await
+ * world.limit({ runCpuMs: 200 }); const ran = await world.unharmed(() => world.attack('for
+ * (;;);')); expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value:
+ * 200 } }); }); ```
  */
 export function hostile(): HostileWorld {
   const server = hostileServer();
@@ -160,7 +163,8 @@ function refusalOf(answer: ApiAnswer): NonNullable<AttackOutcome['refused']> {
 }
 
 /**
- * Tells whether an invocation still waits or runs. However many are asked for at the same time, the database is asked once.
+ * Tells whether an invocation still waits or runs. However many are asked for at the same time, the
+ * database is asked once.
  */
 function openInvocations(sql: () => postgres.Sql): (id: string) => Promise<boolean> {
   let ids: string[] = [];

@@ -54,7 +54,10 @@ export interface RawAnswer {
   text: string;
 }
 
-/** A request that fetch would not make: the path as it is, repeated headers, any method, a body in chunks. */
+/**
+ * A request that fetch would not make: the path as it is, repeated headers, any method, a body in
+ * chunks.
+ */
 export function rawRequest(
   port: number,
   options: { method?: string; path: string; headers?: Record<string, string | string[]>; body?: (string | Buffer)[] },

@@ -34,7 +34,10 @@ export interface LoadClient {
   requests?: number;
 }
 
-/** Clients that each send one request after the other, and stop at the first that finds nobody listening. */
+/**
+ * Clients that each send one request after the other, and stop at the first that finds nobody
+ * listening.
+ */
 export function startLoad(clients: readonly LoadClient[]): KeepAliveLoad {
   const beganMs = performance.now();
   const agent = new Agent({ keepAlive: true });

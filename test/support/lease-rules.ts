@@ -4,7 +4,10 @@ import type { LeaseMove } from './lease-moves.ts';
 import type { DeliveryState, InvocationState, LeaseRows } from './lease-states.ts';
 import type { LeaseNode } from './lease-world.ts';
 
-/* Where a move may bring a row of the model of leases, and what holds of all rows whatever has happened. */
+/*
+ * Where a move may bring a row of the model of leases, and what holds of all rows whatever has
+ * happened.
+ */
 
 /** What the actor remembered before its move. */
 export interface LeaseMemory {

@@ -105,7 +105,10 @@ interface Place {
   nodes: LeaseNode[];
 }
 
-/** Each as a process does it, on the client that is given: the memory changes once the database has answered. */
+/**
+ * Each as a process does it, on the client that is given: the memory changes once the database has
+ * answered.
+ */
 function createMoves(world: Place) {
   const laneTurns = createLaneTurns({ presence: createPresence(), log: testLog });
 

@@ -2,8 +2,9 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Half a minute and more each, whatever their size. Begun among the last, one of them would keep a single processor busy while the
- * others had nothing left to do. Vitest knows how long files took, but not in a fresh clone.
+ * Half a minute and more each, whatever their size. Begun among the last, one of them would keep a
+ * single processor busy while the others had nothing left to do. Vitest knows how long files took,
+ * but not in a fresh clone.
  */
 const LONGEST = [
   'account-backlog',

@@ -1,4 +1,7 @@
-/** What `work` takes of this thread in one piece, at the most, in milliseconds of processor time: others on the machine do not count. */
+/**
+ * What `work` takes of this thread in one piece, at the most, in milliseconds of processor time:
+ * others on the machine do not count.
+ */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let before = process.threadCpuUsage();
@@ -24,7 +27,10 @@ const LOOP_CHARS = 4_000_000;
 /** The first are not compiled yet. */
 const LOOPS = 6;
 
-/** How much slower than that machine this one is at this moment, at least 1: bounds on processor time are meant in its milliseconds. */
+/**
+ * How much slower than that machine this one is at this moment, at least 1: bounds on processor
+ * time are meant in its milliseconds.
+ */
 export function slowness(): number {
   const text = 'ab'.repeat(LOOP_CHARS / 2);
   const loopMs = () => {

@@ -5,7 +5,10 @@ import { isIPv4 } from 'node:net';
 export const [A, AAAA] = [1, 28] as const;
 const CNAME = 5;
 
-/** What a name leads to: addresses of both families, behind an alias where there is one. `silent`: nothing is answered at all. */
+/**
+ * What a name leads to: addresses of both families, behind an alias where there is one. `silent`:
+ * nothing is answered at all.
+ */
 export type DnsAnswer = 'silent' | 'unknown' | { alias?: string; addresses: string[] };
 
 export interface NameServer {
@@ -28,7 +31,10 @@ const NO_SUCH_NAME = 0x8183;
 /** The name of the question, which is at the 12th byte. */
 const ASKED_NAME = Buffer.from([0xc0, HEADER_BYTES]);
 
-/** A DNS server on loopback (https://www.rfc-editor.org/rfc/rfc1035, over UDP). What it answers is to be forgotten at once. */
+/**
+ * A DNS server on loopback (https://www.rfc-editor.org/rfc/rfc1035, over UDP). What it answers is
+ * to be forgotten at once.
+ */
 export async function startNameServer(answer: (name: string, type: number) => DnsAnswer): Promise<NameServer> {
   const socket = createSocket('udp4');
   const asked = new Map<string, DnsAnswer>();

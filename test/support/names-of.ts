@@ -1,7 +1,9 @@
 /**
- * The names of every function and class that can be reached from the globals and from Node's modules without running any of it, by
- * path: `Buffer.prototype.slice`. Runs here, in a plain Node and in an isolate, so it is sent as text and uses nothing from around
- * it. `get x` is the name of a getter, `path (instance)` that of the class of an object, `path (extends)` that of a class's parent.
+ * The names of every function and class that can be reached from the globals and from Node's
+ * modules without running any of it, by path: `Buffer.prototype.slice`. Runs here, in a plain Node
+ * and in an isolate, so it is sent as text and uses nothing from around it. `get x` is the name of
+ * a getter, `path (instance)` that of the class of an object, `path (extends)` that of a class's
+ * parent.
  */
 export function namesOf(modules: readonly string[]): Record<string, string> {
   const names: Record<string, string> = {};
@@ -47,7 +49,10 @@ export function namesOf(modules: readonly string[]): Record<string, string> {
   return names;
 }
 
-/** By what makes them, the names of the classes of objects, and where these have one of their parents. Sent as text, as above. */
+/**
+ * By what makes them, the names of the classes of objects, and where these have one of their
+ * parents. Sent as text, as above.
+ */
 export async function namesOfInstances(): Promise<Record<string, string>> {
   // oxlint-disable-next-line no-explicit-any -- modules by their names, in both places
   const load = (name: string): any => process.getBuiltinModule(name);

@@ -35,8 +35,9 @@ export interface OAuthServerOptions {
 }
 
 /**
- * A real authorization server (oidc-provider) on loopback: PKCE is required, refresh tokens are rotated, and one that is used
- * twice ends all tokens of the grant. Its only user logs in and agrees by himself.
+ * A real authorization server (oidc-provider) on loopback: PKCE is required, refresh tokens are
+ * rotated, and one that is used twice ends all tokens of the grant. Its only user logs in and
+ * agrees by himself.
  */
 export async function startOAuthServer({ redirectUri }: OAuthServerOptions): Promise<OAuthServer> {
   const http = createServer();
@@ -211,7 +212,10 @@ function memoryAdapter(name: string, stored: Map<string, Stored>): object {
   };
 }
 
-/** Goes through a flow as a browser does, following redirects and keeping cookies, up to the URL on `until`. */
+/**
+ * Goes through a flow as a browser does, following redirects and keeping cookies, up to the URL on
+ * `until`.
+ */
 export async function browse(from: string, until: string): Promise<URL> {
   const cookies = new Map<string, string>();
   let url = new URL(from);

@@ -17,7 +17,10 @@ export interface ObjectServer {
   stop(): Promise<void>;
 }
 
-/** An S3 server on loopback that knows one access key and the bucket `lines`; it does not check signatures. */
+/**
+ * An S3 server on loopback that knows one access key and the bucket `lines`; it does not check
+ * signatures.
+ */
 export async function startObjectServer(): Promise<ObjectServer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'headwater-s3-'));
   const server = new S3rver({

@@ -7,8 +7,8 @@ interface TestCounts {
 }
 
 /**
- * Counts tests. What fails outside of a test counts as one failure as well, so that a red run never reads "0 failed": a
- * file that does not load, a suite's hook that throws, an error nobody awaited.
+ * Counts tests. What fails outside of a test counts as one failure as well, so that a red run never
+ * reads "0 failed": a file that does not load, a suite's hook that throws, an error nobody awaited.
  */
 function countTests(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): TestCounts {
   const counts: TestCounts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
@@ -34,7 +34,10 @@ function secondTries(modules: readonly TestModule[]): string[] {
   );
 }
 
-/** Ends the output with a line that machines and people read alike: `12 passed, 0 failed, 1 skipped`. */
+/**
+ * Ends the output with a line that machines and people read alike: `12 passed, 0 failed, 1
+ * skipped`.
+ */
 export function plainReporter(): Reporter {
   let closingLine: string | undefined;
   let again: string[] = [];

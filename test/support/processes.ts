@@ -5,10 +5,16 @@ import { eventually } from './eventually.ts';
 export interface ProcessOptions {
   /** Arguments of Node: flags, the file, its arguments. */
   args: readonly string[];
-  /** Beside PATH, HOME, TMPDIR and where Node keeps what it compiled; nothing else of this process's environment is passed on. */
+  /**
+   * Beside PATH, HOME, TMPDIR and where Node keeps what it compiled; nothing else of this process's
+   * environment is passed on.
+   */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** In a session of its own, as where a system starts it: Linux then shares out the processors between it and this process. */
+  /**
+   * In a session of its own, as where a system starts it: Linux then shares out the processors
+   * between it and this process.
+   */
   ownSession?: boolean;
 }
 
@@ -16,7 +22,9 @@ export interface TestProcess {
   pid: number;
   /** Everything it has written to stdout and stderr so far. */
   output(): string;
-  /** Resolves with the first match in the output; fails at once when the process ends without it. */
+  /**
+   * Resolves with the first match in the output; fails at once when the process ends without it.
+   */
   untilOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** Sends the signal and resolves when the process is gone. Default SIGKILL. */

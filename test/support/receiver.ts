@@ -43,7 +43,9 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** An HTTP server on loopback that keeps what it gets. With `port` 0, the default, on a free port. */
+/**
+ * An HTTP server on loopback that keeps what it gets. With `port` 0, the default, on a free port.
+ */
 export async function startReceiver(options: { port?: number } = {}): Promise<Receiver> {
   const scripted: ScriptedAnswer[] = [];
   const server = createServer((request, response) => {

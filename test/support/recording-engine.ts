@@ -56,7 +56,10 @@ const execution: ExecutionRecord = {
 
 const emptyStream = { next: async () => undefined, close: () => undefined };
 
-/** Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it remembers. */
+/**
+ * Stands where the engine stands, to promise things about HTTP alone; whatever it is asked it
+ * remembers.
+ */
 const delivery: DeliveryRecord = {
   id: 'dlv_1',
   webhookId: 'wh_1',

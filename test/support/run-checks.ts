@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * Runs every `check:*` script of package.json through turbo, two at a time. All run even when one fails; turbo prints the
- * output of those that failed and ends with their names. Turbo sends usage data unless told not to, hence this file: an
- * environment variable before a command is not portable.
+ * Runs every `check:*` script of package.json through turbo, two at a time. All run even when one
+ * fails; turbo prints the output of those that failed and ends with their names. Turbo sends usage
+ * data unless told not to, hence this file: an environment variable before a command is not
+ * portable.
  */
 function runChecks(root: string): number {
   const { scripts } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { scripts: Record<string, string> };

@@ -6,8 +6,9 @@ const VARIABLE = 'HEADWATER_TEST_RUN_FOLDER';
 const PIDS = 'pids';
 
 /**
- * One folder for everything that a test run leaves on disk. A test that fails does not get to end and remove what it
- * started, and its worker is killed rather than ended: so the run does it, when it is over.
+ * One folder for everything that a test run leaves on disk. A test that fails does not get to end
+ * and remove what it started, and its worker is killed rather than ended: so the run does it, when
+ * it is over.
  */
 export function openRunFolder(): { close(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'headwater-run-'));

@@ -4,8 +4,8 @@ import { sandboxForFile, withRun } from './sandbox-kit.ts';
 type Answers = Record<string, unknown>;
 
 /**
- * Runs functions in an isolate and in this Node, and answers what they give there, as JSON. The functions are sent as text,
- * so they may use nothing from around them but globals.
+ * Runs functions in an isolate and in this Node, and answers what they give there, as JSON. The
+ * functions are sent as text, so they may use nothing from around them but globals.
  */
 export function sameAsNode(): (cases: Record<string, () => unknown>) => Promise<{ guest: unknown; node: unknown }> {
   const sandbox = sandboxForFile();

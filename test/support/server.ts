@@ -74,8 +74,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /**
- * Ends the node that was started last with SIGKILL, and has it look as if it had been silent for a minute: others take over what it held when they
- * next look, and not ten seconds later.
+ * Ends the node that was started last with SIGKILL, and has it look as if it had been silent for a
+ * minute: others take over what it held when they next look, and not ten seconds later.
  */
 export async function killNode({ process: node }: Pick<TestServer, 'process'>, sql: Sql): Promise<void> {
   await node.end('SIGKILL');
@@ -112,9 +112,15 @@ export async function callApi(url: string, method: string, body: unknown, key: s
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
-/** Below those that a system gives to whoever asks for any: none of them is given away before the server that it is for listens. */
+/**
+ * Below those that a system gives to whoever asks for any: none of them is given away before the
+ * server that it is for listens.
+ */
 const FIRST_PORT = 10_000;
-/** Of each process that tests run in: one that is free may be another's in the second that a server takes to listen. */
+/**
+ * Of each process that tests run in: one that is free may be another's in the second that a server
+ * takes to listen.
+ */
 const PORTS_EACH = 1_000;
 const firstOfOurs = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 22) * PORTS_EACH;
 let taken = randomInt(PORTS_EACH);

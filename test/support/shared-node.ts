@@ -1,4 +1,7 @@
-/** All files of a worker share it: a start costs more than most of them. A symbol, as files may leave no global behind. */
+/**
+ * All files of a worker share it: a start costs more than most of them. A symbol, as files may
+ * leave no global behind.
+ */
 const SHARED = Symbol.for('the node that files of tests share');
 
 interface Node {
@@ -7,7 +10,9 @@ interface Node {
 
 const kept = globalThis as { [SHARED]?: { node: Promise<Node>; port?: number } };
 
-/** The node of this worker, made by `start` for the first file that asks. All ask for the same kind. */
+/**
+ * The node of this worker, made by `start` for the first file that asks. All ask for the same kind.
+ */
 export async function sharedNode<T extends Node>(start: () => Promise<T>): Promise<T> {
   const shared = (kept[SHARED] ??= { node: start() });
   const node = (await shared.node) as T;

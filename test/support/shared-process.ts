@@ -6,8 +6,8 @@ import { eventually } from './eventually.ts';
 import { sharedNodePort } from './shared-node.ts';
 
 /*
- * Loaded before each file of those that run one after the other in the same process: a file that leaves behind what the next one
- * would meet fails itself, by its name.
+ * Loaded before each file of those that run one after the other in the same process: a file that
+ * leaves behind what the next one would meet fails itself, by its name.
  */
 
 const ENDING_MS = 5_000;
@@ -44,7 +44,10 @@ function look() {
   };
 }
 
-/** Children, and what listens: they keep a process alive. Those of the node that files share stay until the worker ends. */
+/**
+ * Children, and what listens: they keep a process alive. Those of the node that files share stay
+ * until the worker ends.
+ */
 function startedHandles(): unknown[] {
   const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles(): object[] };
   const nodePort = sharedNodePort();

@@ -6,8 +6,9 @@ export function readStarter(key: string): Promise<string> {
 }
 
 /**
- * An action as a source that runs it once each time it is run by hand, and emits `{ result, summary, exit, delayMs }` or
- * `{ error }`: with everything of the product but the `$` of workflows, of which it has what these actions call.
+ * An action as a source that runs it once each time it is run by hand, and emits `{ result,
+ * summary, exit, delayMs }` or `{ error }`: with everything of the product but the `$` of
+ * workflows, of which it has what these actions call.
  */
 export function asSource(action: string): string {
   return `${action.replace('export default', 'const action =')}

@@ -61,7 +61,8 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
         break;
       }
       if (from < data.length && !isDeaf) upstream.write(data);
-      // What went before is answered; of an answered one the server is through with it when it says something.
+      // What went before is answered; of an answered one the server is through with it when it says
+      // something.
       if (isDeaf && from === data.length) upstream.end();
     });
     upstream.on('data', (data) => (isDeaf ? undefined : client.write(data)));
@@ -90,7 +91,10 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
   };
 }
 
-/** Finds the messages in what a client sends with which statements end: where each begins and ends in that piece. */
+/**
+ * Finds the messages in what a client sends with which statements end: where each begins and ends
+ * in that piece.
+ */
 function statementsOf(): (data: Buffer) => [start: number, stop: number][] {
   let rest = Buffer.alloc(0);
   let isStarted = false;

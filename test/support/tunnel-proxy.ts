@@ -10,7 +10,10 @@ export interface TunnelProxy {
   stop(): Promise<void>;
 }
 
-/** An HTTP proxy on loopback. It connects to loopback whatever the address, since that is all there is; `status`: what it answers. */
+/**
+ * An HTTP proxy on loopback. It connects to loopback whatever the address, since that is all there
+ * is; `status`: what it answers.
+ */
 export async function startTunnelProxy(options: { status?: number; host?: string } = {}): Promise<TunnelProxy> {
   const { status = 200, host = '127.0.0.1' } = options;
   const sockets = new Set<Socket>();

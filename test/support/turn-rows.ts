@@ -30,7 +30,10 @@ export async function deploySettings(sql: Sql, accountId: string, id: string, se
   await sql`update emitters set deployment_id = ${deploymentId} where id = ${id}`;
 }
 
-/** A version with these settings, which is the current one from now on, as deploying it would make it. */
+/**
+ * A version with these settings, which is the current one from now on, as deploying it would make
+ * it.
+ */
 export async function putSettings(sql: Sql, id: string, settings: TurnSettings): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`

@@ -7,7 +7,10 @@ export interface WatchedTransactions {
   forget(): Promise<void>;
 }
 
-/** Counts for each transaction the rows of a table that it inserts, updates or deletes. Once for each of these, of all tables of a database. */
+/**
+ * Counts for each transaction the rows of a table that it inserts, updates or deletes. Once for
+ * each of these, of all tables of a database.
+ */
 export async function watchTransactions(
   sql: Sql,
   table: string,

@@ -9,8 +9,9 @@ const TARGET = 'web/src/api/schema.d.ts';
 const GENERATOR = 'web/node_modules/openapi-typescript/bin/cli.js';
 
 /**
- * Writes the types of the REST API for the web UI from our own OpenAPI document. The file is not committed: each check
- * writes it anew, so the UI is always checked against the document of this tree.
+ * Writes the types of the REST API for the web UI from our own OpenAPI document. The file is not
+ * committed: each check writes it anew, so the UI is always checked against the document of this
+ * tree.
  */
 async function writeWebSchema(): Promise<void> {
   const { url, server } = await startTestServer();

@@ -6,7 +6,10 @@ export interface WptArea {
   skip: readonly string[];
 }
 
-/** Needs a server of the checkout (Python handlers), a document, or WebIDL reflection of the whole platform. */
+/**
+ * Needs a server of the checkout (Python handlers), a document, or WebIDL reflection of the whole
+ * platform.
+ */
 const EVERYWHERE = ['idlharness', '/crashtests/', 'cross-realm', '.window.', '/tools/', '.sub.any.js'];
 
 const AREAS: readonly WptArea[] = [
@@ -96,7 +99,10 @@ const AREAS: readonly WptArea[] = [
 /** Tests of what is taken away from isolates on purpose. */
 export const LEFT_OUT = /SharedArrayBuffer|shared Uint8Array/;
 
-/** The areas whose name contains the text; all without one. Each has what is left out everywhere added. */
+/**
+ * The areas whose name contains the text; all without one. Each has what is left out everywhere
+ * added.
+ */
 export function findAreas(name: string | undefined): WptArea[] {
   return AREAS.filter((area) => name === undefined || area.name.includes(name)).map((area) => ({
     ...area,

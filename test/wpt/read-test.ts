@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** One page of a test file: the harness, the file with the scripts before it that it names, and the query of its variant. */
+/**
+ * One page of a test file: the harness, the file with the scripts before it that it names, and the
+ * query of its variant.
+ */
 export interface WptTest {
   path: string;
   search: string;

@@ -9,10 +9,11 @@ import { PAGE_COMPONENT } from './page-component.ts';
 import { readTests, type WptTest } from './read-test.ts';
 
 /*
- * npm run wpt -- <folder of a web-platform-tests checkout> [--area streams] [--file part-of-a-path] [--failures] [--json]
+ * npm run wpt -- <folder of a web-platform-tests checkout> [--area streams] [--file part-of-a-path]
+ * [--failures] [--json]
  *
- * Runs the `.any.js` files of the areas in isolates, through the sandbox that runs components. No server: requests are
- * answered from the checkout's files.
+ * Runs the `.any.js` files of the areas in isolates, through the sandbox that runs components. No
+ * server: requests are answered from the checkout's files.
  */
 
 const PAGE_TIMEOUT_MS = 40_000;

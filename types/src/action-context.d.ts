@@ -3,14 +3,23 @@ import type { HttpAnswer } from './services.d.ts';
 /** What `run` of an action is called with. */
 export interface ActionRun {
   $: ActionContext;
-  /** What the steps before have exported, `$error` of one that has failed and was passed over, and `steps.trigger.event`. */
+  /**
+   * What the steps before have exported, `$error` of one that has failed and was passed over, and
+   * `steps.trigger.event`.
+   */
   steps?: Record<string, any>;
 }
 
 export interface ActionContext {
-  /** Makes `steps.<step>.<name>`, also where the step fails later; `$summary` is shown where it has succeeded. JSON only. */
+  /**
+   * Makes `steps.<step>.<name>`, also where the step fails later; `$summary` is shown where it has
+   * succeeded. JSON only.
+   */
   export(name: string, value: unknown): void;
-  /** Answers the request that started the workflow: at its end, with `immediate` at once. `status`: 200 where it is absent. */
+  /**
+   * Answers the request that started the workflow: at its end, with `immediate` at once. `status`:
+   * 200 where it is absent.
+   */
   respond(answer: Partial<HttpAnswer> & { immediate?: boolean }): Promise<void>;
   flow: Flow;
   send: Send;
@@ -28,7 +37,10 @@ export interface ResumeLinks {
   cancel_url: string;
 }
 
-/** Takes effect at the end of the step: what was called last, and `exit` before all. Times are at most a year. */
+/**
+ * Takes effect at the end of the step: what was called last, and `exit` before all. Times are at
+ * most a year.
+ */
 export interface Flow {
   /** Ends the whole workflow. */
   exit(reason?: string): FlowEnd;
@@ -36,7 +48,10 @@ export interface Flow {
   suspend(ms?: number): ResumeLinks;
   /** Goes on after so many milliseconds, or a request to `resume_url`. */
   delay(ms: number): ResumeLinks;
-  /** Runs this step again; `$.context.run.context` is then `context`. At most `maxRetries` times, 10 where not given. */
+  /**
+   * Runs this step again; `$.context.run.context` is then `context`. At most `maxRetries` times, 10
+   * where not given.
+   */
   rerun(ms?: number, context?: unknown, maxRetries?: number): ResumeLinks;
 }
 
@@ -77,7 +92,10 @@ export interface RunContext {
   workflow_id: string;
   workflow_name: string;
   deployment_id: string;
-  /** The trigger, or the source or workflow whose event it was; null where the execution was started by hand. */
+  /**
+   * The trigger, or the source or workflow whose event it was; null where the execution was started
+   * by hand.
+   */
   emitter_id: string | null;
   owner_id: string;
   /** The same over retries and resumes. */

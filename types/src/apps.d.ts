@@ -1,4 +1,7 @@
-/** Of no signature: a parameter without a type is then reported to its author, as everywhere in strict code. */
+/**
+ * Of no signature: a parameter without a type is then reported to its author, as everywhere in
+ * strict code.
+ */
 export interface Methods {
   [name: string]: Function;
 }
@@ -13,13 +16,17 @@ export interface AppAuth {
 }
 
 /**
- * The accounts of apps by slug, for apps that are declared in place (`{ type: 'app', app: 'acme' }`). To be extended:
+ * The accounts of apps by slug, for apps that are declared in place (`{ type: 'app', app: 'acme'
+ * }`). To be extended:
  *
  *     declare module '@headwater/types' { interface AppAuths { acme: { api_key: string } } }
  */
 export interface AppAuths {}
 
-/** What was inferred for an optional part: nothing where it was left out, and only its constraint is known. */
+/**
+ * What was inferred for an optional part: nothing where it was left out, and only its constraint is
+ * known.
+ */
 export type Given<T> = string extends keyof T ? {} : T;
 
 declare const AUTH: unique symbol;
@@ -59,7 +66,10 @@ type AuthOfSlug<A> = A extends { readonly app: infer Slug }
     : AppAuth
   : AppAuth;
 
-/** What `this.<app>` is in a component. An app that is optional is there without an account, too, with an empty `$auth`. */
+/**
+ * What `this.<app>` is in a component. An app that is optional is there without an account, too,
+ * with an empty `$auth`.
+ */
 export type AppInstance<A> = (A extends { readonly methods: infer M } ? M : unknown) & {
   readonly $auth: A extends { readonly optional: true } ? Partial<AuthOf<A>> : AuthOf<A>;
 };

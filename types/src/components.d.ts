@@ -18,7 +18,10 @@ interface ComponentFields<P, M, K, V> {
   readonly description?: string;
   readonly props?: P;
   readonly methods?: M;
-  /** Called with all props so far when one with `reloadProps` was chosen; what it answers replaces its last answer. */
+  /**
+   * Called with all props so far when one with `reloadProps` was chosen; what it answers replaces
+   * its last answer.
+   */
   readonly additionalProps?: Function;
 }
 

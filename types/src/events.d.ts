@@ -12,17 +12,18 @@ export interface HttpEvent {
   /** As it was sent, without the question mark. */
   rawQuery: string;
   /**
-   * The body as it was sent: `Buffer.from(bodyRaw, isBase64Encoded ? 'base64' : 'utf8')` are its bytes.
-   * Empty without one.
+   * The body as it was sent: `Buffer.from(bodyRaw, isBase64Encoded ? 'base64' : 'utf8')` are its
+   * bytes. Empty without one.
    */
   bodyRaw: string;
   /** The bytes of the body are not UTF-8: `bodyRaw` is their base64. */
   isBase64Encoded?: true;
   /**
-   * Parsed where it is JSON, urlencoded or multipart; else the text in its charset, base64 where it is no
-   * text, or null without a body.
+   * Parsed where it is JSON, urlencoded or multipart; else the text in its charset, base64 where it
+   * is no text, or null without a body.
    */
-  // Checked by nobody before the component sees it: a type would be a promise that the sender never gave.
+  // Checked by nobody before the component sees it: a type would be a promise that the sender never
+  // gave.
   body: any;
 }
 
@@ -52,7 +53,8 @@ export interface EmitMetadata {
 export type DedupedMetadata = EmitMetadata & { id: string | number };
 
 /**
- * `this.$emit`: at most 1 MB of JSON an event. The metadata and its `id` may be left out only where the source has no `dedupe`.
+ * `this.$emit`: at most 1 MB of JSON an event. The metadata and its `id` may be left out only where
+ * the source has no `dedupe`.
  */
 export type Emit<D> = [D] extends [DedupeStrategy]
   ? (event: unknown, metadata: DedupedMetadata) => void

@@ -1,6 +1,6 @@
 /*
- * What there is of the package at run time. A component that is saved to a server gets the server's own copy of it
- * (sandbox-runtime/src/build/own-packages.ts), whatever is installed beside it.
+ * What there is of the package at run time. A component that is saved to a server gets the server's
+ * own copy of it (sandbox-runtime/src/build/own-packages.ts), whatever is installed beside it.
  */
 
 /**
@@ -16,7 +16,8 @@ export const defineSource = (source) => source;
 export const defineAction = (action) => action;
 
 /**
- * With an app it answers the app; without one, where only the type of its account was given, it answers itself.
+ * With an app it answers the app; without one, where only the type of its account was given, it
+ * answers itself.
  *
  * @param {unknown} [app]
  * @returns {unknown}

@@ -19,8 +19,8 @@ export type OptionsAnswer<V = string | number | boolean> =
   | { readonly options: readonly Option<V>[]; readonly context?: object };
 
 /**
- * A method whose parameters its author types. A signature here would have the compiler read the method's body for its result
- * before it knows all of `this`, which it needs for that.
+ * A method whose parameters its author types. A signature here would have the compiler read the
+ * method's body for its result before it knows all of `this`, which it needs for that.
  */
 type LaterMethod = Function;
 
@@ -123,7 +123,10 @@ interface AppInterfaceProp extends PropFields {
   readonly [extra: string]: unknown;
 }
 
-/** `[app, name, inputValues]`: what the app says of its prop `name`, with what stands beside it on top. */
+/**
+ * `[app, name, inputValues]`: what the app says of its prop `name`, with what stands beside it on
+ * top.
+ */
 export interface TakenProp {
   readonly propDefinition: readonly [app: AnyApp, name: string, inputValues?: InputValues];
   readonly type?: string;
@@ -142,7 +145,10 @@ export interface TakenProp {
   readonly options?: readonly Option<any>[] | LaterMethod;
 }
 
-/** Given to the `options` method that was taken over; a function gets what has been configured so far. */
+/**
+ * Given to the `options` method that was taken over; a function gets what has been configured so
+ * far.
+ */
 type InputValues = Readonly<Record<string, unknown>> | ((configured: any) => object);
 
 /** Props that the user fills in. */
@@ -165,13 +171,15 @@ type ListedType = 'string' | 'integer' | 'number' | 'boolean';
 type ShortInput = ListedType | `${ListedType}[]` | 'object' | 'any' | 'data_store' | 'http_request' | 'sql';
 type ShortService = '$.interface.http' | '$.interface.timer' | '$.service.db';
 
-/** An action runs as a step of a workflow: it has no interfaces and no `$.service.db` of its own. */
+/**
+ * An action runs as a step of a workflow: it has no interfaces and no `$.service.db` of its own.
+ */
 export type ActionProp = InputProp | TakenProp | AnyApp | ShortInput;
 export type SourceProp = ActionProp | SourceService | ShortService;
 
 /**
- * What props of a plain object that is spread into a component have become: literals are widened there, and nothing can be said
- * of them.
+ * What props of a plain object that is spread into a component have become: literals are widened
+ * there, and nothing can be said of them.
  */
 export type WidenedProp = string | { readonly type: string } | { readonly propDefinition: readonly unknown[] };
 

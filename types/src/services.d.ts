@@ -20,7 +20,10 @@ export interface HttpAnswer {
 export interface HttpInterface {
   /** The URL of this source, the same over its updates. */
   endpoint: string;
-  /** Answers the client, in a prop with `customResponse: true`. The first call counts; the run goes on. */
+  /**
+   * Answers the client, in a prop with `customResponse: true`. The first call counts; the run goes
+   * on.
+   */
   respond(answer: HttpAnswer): Promise<void>;
 }
 
@@ -31,7 +34,10 @@ export interface TimerInterface {
   timezone?: string;
 }
 
-/** `data_store`: a store that components of an account share. Writes count at once, whatever becomes of the run. */
+/**
+ * `data_store`: a store that components of an account share. Writes count at once, whatever becomes
+ * of the run.
+ */
 export interface DataStore<T = any> extends AsyncIterable<[key: string, value: T]> {
   get(key: string): Promise<T | undefined>;
   /** JSON only. `ttl` in seconds. */

@@ -114,7 +114,10 @@ type KindOf<T, Allowed> = Allowed extends { readonly type: infer U } ? (T extend
 
 type KeysOf<K> = K extends unknown ? keyof K : never;
 
-/** Fields of D that its kind does not have, or not so. What stands in for them makes the message of the error. */
+/**
+ * Fields of D that its kind does not have, or not so. What stands in for them makes the message of
+ * the error.
+ */
 type WrongFields<D, Kind> = {
   readonly [F in keyof D as F extends KeysOf<Kind>
     ? D[F] extends FieldOf<Kind, F>
@@ -141,8 +144,8 @@ type CheckedTaken<D, A, N> =
       : { readonly propDefinition: { readonly 'the app has no prop of this name, but': NamesIn<A> } };
 
 /**
- * `unknown` where nothing is wrong with a prop. What an `options` method answers is not looked at: to know it, the compiler would
- * have to know this type first.
+ * `unknown` where nothing is wrong with a prop. What an `options` method answers is not looked at:
+ * to know it, the compiler would have to know this type first.
  */
 type CheckedProp<D, Allowed> =
   IsAny<D> extends true

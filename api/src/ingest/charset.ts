@@ -28,7 +28,10 @@ export function charsetOf(label: string): Charset | undefined {
   }
 }
 
-/** In these a byte below 128 need not be the ASCII character, so that text in them may look like valid UTF-8. */
+/**
+ * In these a byte below 128 need not be the ASCII character, so that text in them may look like
+ * valid UTF-8.
+ */
 export function hidesInAscii({ name }: Charset): boolean {
   return name.startsWith('utf-16') || name === 'iso-2022-jp';
 }

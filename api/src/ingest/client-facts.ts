@@ -14,7 +14,10 @@ export type ReadClientFacts = (request: IncomingMessage) => ClientFacts;
 export interface ClientFactsOptions {
   /** Of the URL under which clients reach this server. */
   scheme: 'http' | 'https';
-  /** CIDR ranges and addresses. Only what these say of a client is believed: anybody can send the headers. */
+  /**
+   * CIDR ranges and addresses. Only what these say of a client is believed: anybody can send the
+   * headers.
+   */
   trustedProxies: readonly string[];
 }
 
@@ -48,7 +51,10 @@ function textOf(header: string | string[] | undefined): string {
   return [header ?? ''].flat().join(',');
 }
 
-/** Each proxy adds whom it was asked by, so the list is true from its end to the first that is not trusted. */
+/**
+ * Each proxy adds whom it was asked by, so the list is true from its end to the first that is not
+ * trusted.
+ */
 function clientAddress(peer: string, forwardedFor: string, isTrusted: (address: string) => boolean): string {
   const named = forwardedFor.split(',').map((entry) => plainAddress(entry.trim()));
   let address = peer;

@@ -7,13 +7,19 @@ export interface EndpointAddress {
   path: string;
   /** Without the question mark; `` where there is none. */
   query: string;
-  /** The endpoint has a host of its own (`<key>.<domain>`), so browsers keep it apart from everything else here. */
+  /**
+   * The endpoint has a host of its own (`<key>.<domain>`), so browsers keep it apart from
+   * everything else here.
+   */
   ownHost: boolean;
 }
 
 export const ENDPOINT_PREFIX = '/e/';
 
-/** Undefined for a request that is not to an endpoint. `domain` is what host-style endpoints end with, in lower case. */
+/**
+ * Undefined for a request that is not to an endpoint. `domain` is what host-style endpoints end
+ * with, in lower case.
+ */
 export function endpointAddress(request: IncomingMessage, domain: string | undefined): EndpointAddress | undefined {
   const target = originForm(request.url ?? '/');
   const label = domain === undefined ? undefined : hostLabel(request.headers.host, domain);

@@ -25,9 +25,10 @@ interface Body {
 }
 
 /**
- * `bodyRaw` is text only where the UTF-8 bytes of that text are the bytes that were sent, else base64:
- * signatures are made over bytes. `body` is read from the bytes, in the charset that they are in.
- * Throws PAYLOAD_TOO_LARGE for a compressed body that becomes larger than LIMITS.maxHttpBodyBytes.
+ * `bodyRaw` is text only where the UTF-8 bytes of that text are the bytes that were sent, else
+ * base64: signatures are made over bytes. `body` is read from the bytes, in the charset that they
+ * are in. Throws PAYLOAD_TOO_LARGE for a compressed body that becomes larger than
+ * LIMITS.maxHttpBodyBytes.
  */
 export function eventBody(headers: IncomingHttpHeaders, sent: Buffer): EventBody | Promise<EventBody> {
   const contentType = headers['content-type'] ?? '';
@@ -58,7 +59,10 @@ function isJsonType(mediaType: string): boolean {
   return mediaType === 'application/json' || mediaType.endsWith('+json') || mediaType === 'text/json';
 }
 
-/** The text itself, where it is JSON. A sender's mistake is the component's to handle: it gets the string. */
+/**
+ * The text itself, where it is JSON. A sender's mistake is the component's to handle: it gets the
+ * string.
+ */
 function presentJson(body: Body): EventBody | Promise<EventBody> {
   const { raw, text } = textsOf(body, charsetOfJson(body));
   const json = withoutMark(text);
@@ -67,7 +71,10 @@ function presentJson(body: Body): EventBody | Promise<EventBody> {
   return isShort === undefined ? isLongJson(json).then(finish) : finish(isShort);
 }
 
-/** RFC 8259: JSON is UTF-8, and senders that name another charset by default send UTF-8 all the same. */
+/**
+ * RFC 8259: JSON is UTF-8, and senders that name another charset by default send UTF-8 all the
+ * same.
+ */
 function charsetOfJson({ plain, contentType }: Body): Charset {
   const declared = declaredCharset(contentType);
   if (declared !== undefined && hidesInAscii(declared)) return declared;
@@ -89,7 +96,10 @@ function presentMultipart(body: Body): EventBody {
 
 const TEXT_TYPE = /^text\/|[/+]xml$|^application\/(x-www-form-urlencoded|x-ndjson|javascript|graphql|sql)$/;
 
-/** A body that is text neither by its type, nor by its charset, nor by its bytes is base64 in `body` as well. */
+/**
+ * A body that is text neither by its type, nor by its charset, nor by its bytes is base64 in `body`
+ * as well.
+ */
 function presentText(body: Body): EventBody {
   const { sent, plain, contentType, mediaType } = body;
   const isText = TEXT_TYPE.test(mediaType);
@@ -113,7 +123,10 @@ function rawOf(sent: Buffer, charset: Charset): Raw {
   return { rawJson: JSON.stringify(text), text, isBase64: false };
 }
 
-/** `text`: of the body in its charset. It is decoded once where it is `bodyRaw` too, as nearly always. */
+/**
+ * `text`: of the body in its charset. It is decoded once where it is `bodyRaw` too, as nearly
+ * always.
+ */
 function textsOf({ sent, plain }: Body, charset: Charset): { raw: Raw; text: string } {
   const raw = rawOf(sent, charset);
   const isSame = sent === plain && charset === UTF8 && raw.text !== undefined;

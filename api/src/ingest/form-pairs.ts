@@ -5,9 +5,9 @@ const PLUS = 0x2b;
 const SPACE = 0x20;
 
 /**
- * JSON text of a form: `a=1&b=2&b=3` → `{"a":"1","b":["2","3"]}`. It is read as bytes, and so are its
- * percent escapes, because only bytes have a charset. `declared`: by the content type. Default: the
- * form's own `_charset_` field (HTML, "constructing the entry list"), else UTF-8.
+ * JSON text of a form: `a=1&b=2&b=3` → `{"a":"1","b":["2","3"]}`. It is read as bytes, and so are
+ * its percent escapes, because only bytes have a charset. `declared`: by the content type. Default:
+ * the form's own `_charset_` field (HTML, "constructing the entry list"), else UTF-8.
  */
 export function formJson(bytes: Buffer, declared?: Charset): string {
   if (bytes.length === 0) return '{}';
@@ -56,8 +56,8 @@ function unescape(latin1: string, charset: Charset): string {
 }
 
 /**
- * Each character of the text is a byte. In place: a character of its own for each `+`, put to the end of a string, takes half
- * a second for millions.
+ * Each character of the text is a byte. In place: a character of its own for each `+`, put to the
+ * end of a string, takes half a second for millions.
  */
 export function unescapedBytes(latin1: string): Buffer {
   const bytes = Buffer.from(latin1, 'latin1');

@@ -5,8 +5,9 @@ import { type EventBody, eventBody } from './event-body.ts';
 import { formJson } from './form-pairs.ts';
 
 /**
- * JSON text of the HttpEvent that `run` gets. It is put together from text: a JSON body is checked but not serialised
- * again, which saves a pass and keeps every digit of its numbers. Throws as eventBody.
+ * JSON text of the HttpEvent that `run` gets. It is put together from text: a JSON body is checked
+ * but not serialised again, which saves a pass and keeps every digit of its numbers. Throws as
+ * eventBody.
  */
 export function httpEventJson(
   request: IncomingMessage,

@@ -32,7 +32,10 @@ export interface IngestOptions {
 
 interface IngestContext extends Required<IngestOptions> {
   doors: ReturnType<typeof createDoors>;
-  /** Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account would keep all others waiting. */
+  /**
+   * Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account
+   * would keep all others waiting.
+   */
   checks: TenantTurns;
 }
 
@@ -46,8 +49,8 @@ type Route = NonNullable<Awaited<ReturnType<Engine['ingest']['route']>>>;
 const CLIENT_GONE_STATUS = 499;
 
 /**
- * The hot path: every request to a source's endpoint. It works on node's own request and response; the web-standard
- * objects of the REST API would cost a third of the throughput.
+ * The hot path: every request to a source's endpoint. It works on node's own request and response;
+ * the web-standard objects of the REST API would cost a third of the throughput.
  */
 export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;

@@ -21,9 +21,9 @@ interface Part {
 }
 
 /**
- * JSON text of a multipart body: one key a field, an array where a field is repeated; a part without a
- * name is under ``. Undefined where the body is not what its content type says, or has more than
- * LIMITS.maxFormFields fields.
+ * JSON text of a multipart body: one key a field, an array where a field is repeated; a part
+ * without a name is under ``. Undefined where the body is not what its content type says, or has
+ * more than LIMITS.maxFormFields fields.
  */
 export function multipartJson(contentType: string, bytes: Buffer): string | undefined {
   const boundary = boundaryOf(contentType);
@@ -105,7 +105,10 @@ function endsLine(bytes: Buffer, from: number): boolean {
   return false;
 }
 
-/** The line break before a delimiter is the delimiter's, unless it is the empty line below the headers. */
+/**
+ * The line break before a delimiter is the delimiter's, unless it is the empty line below the
+ * headers.
+ */
 function contentOf(part: Buffer, from: number): Buffer {
   const breakChars = part.at(-2) === CR ? 2 : 1;
   return part.subarray(from, Math.max(from, part.length - breakChars));
@@ -133,7 +136,10 @@ function readPart(bytes: Buffer): Part | undefined {
   return undefined;
 }
 
-/** `form-data; name="a"; filename=b` without a regular expression: what it would look at twice, it would for hours. */
+/**
+ * `form-data; name="a"; filename=b` without a regular expression: what it would look at twice, it
+ * would for hours.
+ */
 function parametersOf(value: string): Map<string, string> {
   const parameters = new Map<string, string>();
   let at = value.indexOf(';');

@@ -22,7 +22,10 @@ export function writeAccepted(request: IncomingMessage, response: ServerResponse
   response.end(ACCEPTED);
 }
 
-/** Fetch Standard, 3.3: what browsers ask before they let a page call another origin. Such a request has no body. */
+/**
+ * Fetch Standard, 3.3: what browsers ask before they let a page call another origin. Such a request
+ * has no body.
+ */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'OPTIONS' &&
@@ -62,8 +65,8 @@ const CONNECTION_HEADERS = new Set([
   'upgrade',
 ]);
 
-// These act on the whole host, which one tenant's endpoint shares with all others and with the API: browsers report every URL that they
-// open there, or send passwords for one endpoint to the others.
+// These act on the whole host, which one tenant's endpoint shares with all others and with the API:
+// browsers report every URL that they open there, or send passwords for one endpoint to the others.
 const HOST_WIDE_HEADERS = new Set([
   'accept-ch',
   'alt-svc',
@@ -81,16 +84,17 @@ const HOST_WIDE_HEADERS = new Set([
   'www-authenticate',
 ]);
 
-// This one, as cookies with a domain, acts on hosts beside the endpoint's own as well: browsers delete the cookies of the whole site.
+// This one, as cookies with a domain, acts on hosts beside the endpoint's own as well: browsers
+// delete the cookies of the whole site.
 const SITE_WIDE_HEADERS = new Set(['clear-site-data']);
 
-// Gives a page served by a component an origin of its own: its script cannot read the API or another endpoint as the
-// person who opened it.
+// Gives a page served by a component an origin of its own: its script cannot read the API or
+// another endpoint as the person who opened it.
 const ISOLATE_PAGE = 'sandbox allow-forms allow-modals allow-popups allow-scripts';
 
 /**
- * What the run responded, as far as HTTP allows, and, where the endpoint shares its host, as far as it concerns no other.
- * Throws for a status that cannot be sent.
+ * What the run responded, as far as HTTP allows, and, where the endpoint shares its host, as far as
+ * it concerns no other. Throws for a status that cannot be sent.
  */
 export function writeRunResponse(
   response: ServerResponse,
@@ -109,12 +113,15 @@ export function writeRunResponse(
   response.end(hasBody ? answer.body : undefined);
 }
 
-/** More than browsers know attributes: there is room for 64 K empty ones, and each is looked at. What follows is left out. */
+/**
+ * More than browsers know attributes: there is room for 64 K empty ones, and each is looked at.
+ * What follows is left out.
+ */
 const MAX_COOKIE_PARTS = 64;
 
 /**
- * Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to other hosts of the operator. `key`: of an
- * endpoint that shares its host.
+ * Browsers send a cookie to where its path and domain say: to all endpoints of the host, or to
+ * other hosts of the operator. `key`: of an endpoint that shares its host.
  */
 function confineCookies(value: string | string[], key: string | undefined): string[] {
   const taken = key === undefined ? /^domain\s*(=|$)/i : /^(path|domain)\s*(=|$)/i;
@@ -125,7 +132,10 @@ function confineCookies(value: string | string[], key: string | undefined): stri
   });
 }
 
-/** The sandbox has checked what the component gave; one that got around it must not bring an exception here. */
+/**
+ * The sandbox has checked what the component gave; one that got around it must not bring an
+ * exception here.
+ */
 function isSendable(name: string, value: string | string[], ownHost: boolean): boolean {
   const lower = name.toLowerCase();
   if (CONNECTION_HEADERS.has(lower) || SITE_WIDE_HEADERS.has(lower) || lower === RUN_HEADER) return false;
@@ -167,8 +177,9 @@ function announcesBody(request: IncomingMessage): boolean {
 }
 
 /**
- * Closing while the client still sends makes its kernel throw away the answer (connection reset). So the answer is
- * written, what comes in is dropped up to a bound, and only then the response ends.
+ * Closing while the client still sends makes its kernel throw away the answer (connection reset).
+ * So the answer is written, what comes in is dropped up to a bound, and only then the response
+ * ends.
  */
 function drainThenEnd(request: IncomingMessage, response: ServerResponse): void {
   let bytesLeft: number = LIMITS.maxDrainBytes;

@@ -18,7 +18,10 @@ export async function authenticateKey(engine: Engine, key: string): Promise<Prin
   return who;
 }
 
-/** Returns for the operator's key only. FORBIDDEN for the key of an account, UNAUTHORIZED for anything else. */
+/**
+ * Returns for the operator's key only. FORBIDDEN for the key of an account, UNAUTHORIZED for
+ * anything else.
+ */
 export async function requireAdmin(engine: Engine, adminKey: string | undefined, key: string): Promise<void> {
   if (isAdminKey(adminKey, key)) return;
   if ((await engine.accounts.authenticate(key)) !== undefined) {
@@ -31,7 +34,8 @@ export function isAdminKey(adminKey: string | undefined, key: string): boolean {
   return adminKey !== undefined && sameSecret(key, adminKey);
 }
 
-// Hashed first: the comparison then takes the same time whatever the lengths, and wherever the first difference is.
+// Hashed first: the comparison then takes the same time whatever the lengths, and wherever the
+// first difference is.
 function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

@@ -22,7 +22,8 @@ const SECURITY: Record<Endpoint['access'], Record<string, string[]>[]> = {
 };
 
 /**
- * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to the app's registry.
+ * The OpenAPI 3.1 document, made from the schemas that validate. Call it once per app: it adds to
+ * the app's registry.
  */
 export function openApiDocument(app: App, endpoints: readonly Endpoint[], publicUrl: string): object {
   const registry = app.openAPIRegistry;
@@ -134,7 +135,10 @@ function describeSuccess(endpoint: Endpoint) {
   return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema } } } };
 }
 
-/** OpenAPI 3.1 has no words for the messages of a stream: their schema is named, and listed among the others. */
+/**
+ * OpenAPI 3.1 has no words for the messages of a stream: their schema is named, and listed among
+ * the others.
+ */
 function describeMessages({ schema }: Endpoint) {
   const messages = schema?.openapi({ description: 'The data of one message.' });
   const text = z.string().openapi({ description: 'Messages with `id`, `event` and `data`; `data` is JSON.' });

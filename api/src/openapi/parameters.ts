@@ -4,7 +4,9 @@ import { parameterKinds } from '../parameters/read-parameters.ts';
 
 const IN_BODY_TOO = 'May be given in the body instead.';
 
-/** The query string of an endpoint. What may come in the body as well is required in neither place. */
+/**
+ * The query string of an endpoint. What may come in the body as well is required in neither place.
+ */
 export function describeQuery(parameters: z.ZodObject, hasBody: boolean): z.ZodObject {
   const kinds = parameterKinds(parameters);
   const shape = Object.entries(parameters.shape).map(([name, type]) => {

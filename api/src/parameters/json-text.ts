@@ -1,11 +1,15 @@
 import { findTooManyOfRequest, HeadwaterError } from '@headwater/shared';
 
-/** To look for a mistake takes ten times as long as to parse: a third of a second in one piece for the largest bodies. */
+/**
+ * To look for a mistake takes ten times as long as to parse: a third of a second in one piece for
+ * the largest bodies.
+ */
 const MAX_SEARCHED_CHARS = 128 * 1024;
 
 /**
- * Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in characters; not of texts longer than
- * MAX_SEARCHED_CHARS) and `path`, and so is one of too many values.
+ * Parses a request's JSON; broken JSON is an INVALID_REQUEST that names the position (0-based, in
+ * characters; not of texts longer than MAX_SEARCHED_CHARS) and `path`, and so is one of too many
+ * values.
  */
 export function parseJsonText(text: string, path: string): unknown {
   const tooMany = findTooManyOfRequest(text);
@@ -31,8 +35,8 @@ const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 /**
- * Where `text` stops being JSON. Only called for text that JSON.parse refused: the engine's own message leaves the
- * position out for some errors, and shows parts of the text instead.
+ * Where `text` stops being JSON. Only called for text that JSON.parse refused: the engine's own
+ * message leaves the position out for some errors, and shows parts of the text instead.
  */
 export function findJsonError(text: string): number {
   const open: string[] = [];

@@ -7,15 +7,18 @@ interface Visit {
 }
 
 /**
- * What makes a JSON value unfit to be kept: nesting that overflows the stack of whoever serialises it, and (with
- * `storable`) NUL characters and lone surrogates, which Postgres refuses in jsonb. Walks without recursion, for the same
- * reason; reports the first finding.
+ * What makes a JSON value unfit to be kept: nesting that overflows the stack of whoever serialises
+ * it, and (with `storable`) NUL characters and lone surrogates, which Postgres refuses in jsonb.
+ * Walks without recursion, for the same reason; reports the first finding.
  */
 export function findJsonDefect(value: unknown, path: string, storable: boolean): FieldError | undefined {
   return isFit(value, storable) ? undefined : locateDefect(value, path, storable);
 }
 
-/** The same without saying where: what everybody sends, and what may have a hundred thousand members, costs no paths. */
+/**
+ * The same without saying where: what everybody sends, and what may have a hundred thousand
+ * members, costs no paths.
+ */
 function isFit(root: unknown, storable: boolean): boolean {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -4,9 +4,10 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { readRequestBody } from '../read-request-body.ts';
 
 /**
- * The body; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes; PAYLOAD_TOO_LARGE as soon as
- * the announced or the received length goes over the limit. Node's request and not the one made of it, whose stream would take a
- * body in pieces of a byte as fast as any other. `onBytes`: see readRequestBody.
+ * The body; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes;
+ * PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. Node's
+ * request and not the one made of it, whose stream would take a body in pieces of a byte as fast as
+ * any other. `onBytes`: see readRequestBody.
  */
 export async function readBodyBytes(
   request: IncomingMessage,
@@ -25,7 +26,10 @@ export async function readBodyBytes(
   return body.bytes;
 }
 
-/** What is not UTF-8 would become U+FFFD, and be stored as if it had been sent. A byte order mark is none of the text. */
+/**
+ * What is not UTF-8 would become U+FFFD, and be stored as if it had been sent. A byte order mark is
+ * none of the text.
+ */
 export function utf8Text(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new HeadwaterError('INVALID_REQUEST', 'The request body is not valid UTF-8');
   return new TextDecoder().decode(bytes);

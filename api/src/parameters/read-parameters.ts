@@ -45,12 +45,15 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
   }
 }
 
-/** Of names that the endpoint does not know: `ignored`, or `kept` for the schema or the handler to judge. */
+/**
+ * Of names that the endpoint does not know: `ignored`, or `kept` for the schema or the handler to
+ * judge.
+ */
 export type UnknownNames = 'ignored' | 'kept';
 
 /**
- * The parameters of a request: from the query string and from `text`, which wins: the body, JSON or a form, `` where there
- * is none.
+ * The parameters of a request: from the query string and from `text`, which wins: the body, JSON or
+ * a form, `` where there is none.
  */
 export function readParameters(
   { url, headers }: Pick<Request, 'url' | 'headers'>,
@@ -97,7 +100,9 @@ function opensJson(text: string): boolean {
 
 const HIGH_ESCAPE = /%[89a-f][\da-f]/i;
 
-/** What escapes stand for besides UTF-8 would become U+FFFD, and be stored as if it had been sent. */
+/**
+ * What escapes stand for besides UTF-8 would become U+FFFD, and be stored as if it had been sent.
+ */
 function checkEscapes(text: string, path: string): void {
   if (HIGH_ESCAPE.test(text) && !isUtf8(unescapedBytes(text)))
     throw invalid([{ path, message: 'has percent escapes that are not valid UTF-8' }]);
@@ -136,7 +141,10 @@ function fromText(name: string, text: string, kind: string): unknown {
   }
 }
 
-/** A number of more digits is none that anything here could take, and to look at millions of them takes the thread a while. */
+/**
+ * A number of more digits is none that anything here could take, and to look at millions of them
+ * takes the thread a while.
+ */
 const MAX_NUMBER_CHARS = 400;
 
 function isNumber(text: string): boolean {
@@ -193,7 +201,10 @@ function checkDepth(value: unknown, name: string): unknown {
   return value;
 }
 
-/** Validates; every problem at once, each with the parameter's path. `unknown`: problems that the schema does not see. */
+/**
+ * Validates; every problem at once, each with the parameter's path. `unknown`: problems that the
+ * schema does not see.
+ */
 export function checkParameters<S extends z.ZodObject>(
   schema: S,
   given: Record<string, unknown>,

@@ -3,9 +3,14 @@ import { longHostOf } from '@headwater/engine';
 import { type ExceededLimit, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
 import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
 
-/** Building blocks of every endpoint's parameters. They are strict: what comes in the query string is converted before. */
+/**
+ * Building blocks of every endpoint's parameters. They are strict: what comes in the query string
+ * is converted before.
+ */
 
-/** A limit by its name, or, where none is meant, the most characters that there are of what it is. */
+/**
+ * A limit by its name, or, where none is meant, the most characters that there are of what it is.
+ */
 export function textParameter(max: PlatformLimitName | number, minChars = 0) {
   const text = z.string().min(minChars, minChars === 1 ? 'must not be empty' : undefined);
   if (typeof max === 'number') {
@@ -33,7 +38,9 @@ export function countParameter(max: PlatformLimitName) {
     .openapi({ maximum: LIMITS[max] });
 }
 
-/** Nothing looks at what is over a limit: as a URL, 16 KB of Chinese letters take the thread 40 ms. */
+/**
+ * Nothing looks at what is over a limit: as a URL, 16 KB of Chinese letters take the thread 40 ms.
+ */
 function exceed(context: z.RefinementCtx, message: string, limit: ExceededLimit): void {
   context.addIssue({ code: 'custom', message, params: { limit }, continue: false });
 }

@@ -26,8 +26,9 @@ export interface UnknownName {
 }
 
 /**
- * A name that nobody looks at is a mistake that its sender cannot see: a scope or a secret that does nothing. Inside of
- * values whose names are the tenant's, such as props, none is unknown. At most LIMITS.maxProblemErrors.
+ * A name that nobody looks at is a mistake that its sender cannot see: a scope or a secret that
+ * does nothing. Inside of values whose names are the tenant's, such as props, none is unknown. At
+ * most LIMITS.maxProblemErrors.
  */
 export function findUnknownNames(schema: z.ZodObject, given: object): UnknownName[] {
   const unknown: UnknownName[] = [];
@@ -56,7 +57,10 @@ function visit(node: SchemaNode, value: unknown, path: readonly string[], unknow
   }
 }
 
-/** Of a union the member that the value names, or else the names of all. Undefined where any name will do. */
+/**
+ * Of a union the member that the value names, or else the names of all. Undefined where any name
+ * will do.
+ */
 function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unknown>>): Shape | undefined {
   const { options, discriminator } = def;
   if (options === undefined) return shape;
@@ -70,8 +74,9 @@ function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unkn
 }
 
 /**
- * What is to be said of them. `shown`: the resource as it is answered now. A client may read it, change something and send all
- * of it back; of what it shows and does not take only another value is a mistake.
+ * What is to be said of them. `shown`: the resource as it is answered now. A client may read it,
+ * change something and send all of it back; of what it shows and does not take only another value
+ * is a mistake.
  */
 export function unknownNameErrors(unknown: readonly UnknownName[], given: object, shown: unknown): FieldError[] {
   return unknown.flatMap(({ path, value, known }) => {
@@ -86,7 +91,9 @@ export function unknownNameErrors(unknown: readonly UnknownName[], given: object
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The object of `shown` that is where the name is in `given`; of a list the one with the same id. */
+/**
+ * The object of `shown` that is where the name is in `given`; of a list the one with the same id.
+ */
 function shownHolder(path: readonly string[], given: object, shown: unknown): Json | undefined {
   let [here, there]: unknown[] = [given, shown];
   for (const step of path.slice(0, -1)) {

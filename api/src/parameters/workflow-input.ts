@@ -167,7 +167,8 @@ export function workflowInputOf(input: z.output<z.ZodObject<typeof workflowParam
   });
 }
 
-// The author of such a step wants the answer to reach the client. Only a guess: `custom_response` goes before it.
+// The author of such a step wants the answer to reach the client. Only a guess: `custom_response`
+// goes before it.
 const CALLS_RESPOND = /\$\.respond\s*\(/;
 
 type TriggerFields = Parameters<typeof hasChoice>[0] &

@@ -39,7 +39,8 @@ export const recordSchema = z
 export function presentRecord({ key, valueJson, expiresAt, updatedAt }: StoredRecord): z.output<typeof recordSchema> {
   return {
     key,
-    // As it is: a value of a megabyte of `[],` takes some tenths of a second to be parsed and written again.
+    // As it is: a value of a megabyte of `[],` takes some tenths of a second to be parsed and
+    // written again.
     value: new RawJson(valueJson),
     expires_at: expiresAt === undefined ? null : epochSeconds(expiresAt),
     updated_at: epochSeconds(updatedAt),

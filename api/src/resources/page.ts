@@ -22,7 +22,10 @@ export function wholePage<T>(items: T[], idOf: (item: T) => string): Page<T> {
   };
 }
 
-/** A page of a list that is there whole. Cursors are ids of its items; throws INVALID_REQUEST for any other. */
+/**
+ * A page of a list that is there whole. Cursors are ids of its items; throws INVALID_REQUEST for
+ * any other.
+ */
 export function pageWithin<T>(items: T[], idOf: (item: T) => string, { limit, after, before }: PageRequest): Page<T> {
   const indexOf = (name: string, id: string) => {
     const index = items.findIndex((item) => idOf(item) === id);

@@ -150,7 +150,10 @@ export const traceSchema = z
   })
   .openapi('Trace');
 
-/** As JSON text that is made piece by piece: between them the thread is for others, whatever the trace has of lines and errors. */
+/**
+ * As JSON text that is made piece by piece: between them the thread is for others, whatever the
+ * trace has of lines and errors.
+ */
 export async function presentTrace({ id, isCut, runs }: TraceRecord): Promise<z.output<typeof traceSchema>> {
   const out: Out = { pieces: [], giveWay: createGiveWay() };
   await writeList(runs, out, writeRun);

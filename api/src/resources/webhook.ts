@@ -130,7 +130,9 @@ export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookS
   };
 }
 
-/** For keys that may read and not change: without the secret, and with the names of headers alone. */
+/**
+ * For keys that may read and not change: without the secret, and with the names of headers alone.
+ */
 export function presentWithoutSecrets(webhook: WebhookRecord): z.output<typeof webhookSchema> {
   const headers = Object.fromEntries(Object.keys(webhook.headers).map((name) => [name, '']));
   return { ...presentWebhook(webhook), secret: null, headers };

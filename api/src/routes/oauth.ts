@@ -9,8 +9,9 @@ import { oauthPage } from '../oauth-page.ts';
 export const OAUTH_CALLBACK_PATH = '/oauth/callback';
 
 /**
- * Where providers send browsers back to. There is no key: the state proves which flow this is. The query holds a code, so
- * nothing of it is logged, and no page that follows is told where the browser came from.
+ * Where providers send browsers back to. There is no key: the state proves which flow this is. The
+ * query holds a code, so nothing of it is logged, and no page that follows is told where the
+ * browser came from.
  */
 export function mountOAuth(app: App, engine: Engine): void {
   app.get(OAUTH_CALLBACK_PATH, async (c) => {

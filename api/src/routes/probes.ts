@@ -11,7 +11,10 @@ import { answerWeb } from '../web/mount-web.ts';
 
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Anybody may ask for some hundred kilobytes, as often as they like: this is the pace at which they go out. */
+/**
+ * Anybody may ask for some hundred kilobytes, as often as they like: this is the pace at which they
+ * go out.
+ */
 const BYTES_PER_MS = 16_384;
 
 /** Making the figures' text takes the thread some milliseconds, and asks the database. */
@@ -52,7 +55,8 @@ export function mountProbes(
   );
   const documentTurn = createPace(LIMITS.maxRequestWaitMs);
   at('/openapi.json', async (c) => {
-    // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody may ask.
+    // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody
+    // may ask.
     documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
     await documentTurn(documentJson.byteLength / BYTES_PER_MS);
     hold(c, documentJson.byteLength);
@@ -89,7 +93,10 @@ export function mountProbes(
 
 const zip = promisify(gzip);
 
-/** Zipped they are a tenth: who measures the server asks for that, and does not wait for others as long. */
+/**
+ * Zipped they are a tenth: who measures the server asks for that, and does not wait for others as
+ * long.
+ */
 class Figures {
   readonly plain: Uint8Array<ArrayBuffer>;
   #zipped: Promise<Uint8Array<ArrayBuffer>> | undefined;
@@ -104,7 +111,10 @@ class Figures {
   }
 }
 
-/** Resolves for one after the other, for each after what those before it take. Throws RATE_LIMITED for one that would wait too long. */
+/**
+ * Resolves for one after the other, for each after what those before it take. Throws RATE_LIMITED
+ * for one that would wait too long.
+ */
 function createPace(maxWaitMs: number): (takesMs: number) => Promise<void> {
   let nextAtMs = 0;
   return async (takesMs) => {
@@ -120,8 +130,8 @@ function createPace(maxWaitMs: number): (takesMs: number) => Promise<void> {
 }
 
 /**
- * One result for all who wait for it, made after they have asked; the next is not begun before the last is done, nor sooner
- * than `everyMs` after it was begun.
+ * One result for all who wait for it, made after they have asked; the next is not begun before the
+ * last is done, nor sooner than `everyMs` after it was begun.
  */
 function createShared<T>(everyMs: number, make: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -30,8 +30,9 @@ const sessionSchema = z
 type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey'>;
 
 /**
- * Sign-in for browsers: an API key is exchanged for a cookie that scripts cannot read. A request is signed by the cookie
- * together with the header that names the session, which no page of another site can send.
+ * Sign-in for browsers: an API key is exchanged for a cookie that scripts cannot read. A request is
+ * signed by the cookie together with the header that names the session, which no page of another
+ * site can send.
  */
 export function mountSession(app: App, options: SessionOptions): void {
   const scope = cookieScope(options.publicUrl);

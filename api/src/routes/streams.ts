@@ -82,7 +82,10 @@ function messagesOf<T>(stream: Stream<T>, messageOf: (item: T) => Message): Mess
   };
 }
 
-/** What `$.send.sse` has sent is given as it was sent, except to whoever asks for its channel by name. */
+/**
+ * What `$.send.sse` has sent is given as it was sent, except to whoever asks for its channel by
+ * name.
+ */
 function eventMessage(event: EventRecord, channel: string | undefined): Message {
   const sent = event.channel === SSE_CHANNEL && channel !== SSE_CHANNEL ? readSent(event) : undefined;
   if (sent !== undefined) return { id: event.id, ...nameOf(sent.channel), data: sent.payload };

@@ -19,8 +19,9 @@ export const WAIT_URL_METHODS: [pattern: string, methods: string[]][] = [
 const GONE = 'This execution does not wait for this link any more, or never did.';
 
 /**
- * The URLs that steps hand to others: `$.flow.suspend()` and `delay()` answer them. There is no key: the token proves that the
- * step has given it away. GET does what POST does, as links in e-mails need it to.
+ * The URLs that steps hand to others: `$.flow.suspend()` and `delay()` answer them. There is no
+ * key: the token proves that the step has given it away. GET does what POST does, as links in
+ * e-mails need it to.
  */
 export function mountWaitUrls(
   app: App,
@@ -31,7 +32,8 @@ export function mountWaitUrls(
     serve(c, 'resume', 'The workflow goes on', async (id, token) => {
       const announced = announcedBytes({ headers: c.req.header() });
       if ((announced ?? 0) > LIMITS.maxHttpBodyBytes) throw bodyTooLarge(LIMITS.maxHttpBodyBytes);
-      // Nothing is read for a link that is no longer good, also where another request was first meanwhile.
+      // Nothing is read for a link that is no longer good, also where another request was first
+      // meanwhile.
       const accountId = await engine.executions.waitingFor(id, token);
       if (accountId === undefined) return false;
       const turn = turns.take(accountId, announced);
@@ -80,8 +82,9 @@ async function serve(
 }
 
 /**
- * JSON text of the body: itself where it is JSON, whatever its type (`curl -d` announces a form), else as an event would have
- * it; of a link's parameters where there is no body. Undefined where the client has gone.
+ * JSON text of the body: itself where it is JSON, whatever its type (`curl -d` announces a form),
+ * else as an event would have it; of a link's parameters where there is no body. Undefined where
+ * the client has gone.
  */
 async function resumeData(
   c: ApiContext,

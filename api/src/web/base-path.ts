@@ -6,7 +6,10 @@ export function basePathOf(publicUrl: string): string {
   return pathname.endsWith('/') ? pathname : `${pathname}/`;
 }
 
-/** A proxy may pass on the path as clients sent it, or without the base path: both lead to the same place. */
+/**
+ * A proxy may pass on the path as clients sent it, or without the base path: both lead to the same
+ * place.
+ */
 export function stripBasePath(request: IncomingMessage, basePath: string): void {
   const { url = '/' } = request;
   if (basePath === '/') return;

@@ -7,8 +7,8 @@ const ASSETS_PATH = '/assets/';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * Nothing from anywhere else, no script in the page itself, no framing. Styles may be inline: the editor writes a style
- * element of its own.
+ * Nothing from anywhere else, no script in the page itself, no framing. Styles may be inline: the
+ * editor writes a style element of its own.
  */
 const POLICY = [
   "default-src 'none'",
@@ -46,8 +46,8 @@ function wantsPage(c: ApiContext): boolean {
 }
 
 /**
- * The hashed files of the UI, and its page at every other path that a browser asks for: the UI finds out itself what is
- * there. Undefined for paths that belong to the API.
+ * The hashed files of the UI, and its page at every other path that a browser asks for: the UI
+ * finds out itself what is there. Undefined for paths that belong to the API.
  */
 export function answerWeb(
   c: ApiContext,

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '@headwater/shared';
 
-/** Names the session of a request. A page of another site cannot send it, so a cookie alone never signs a request. */
+/**
+ * Names the session of a request. A page of another site cannot send it, so a cookie alone never
+ * signs a request.
+ */
 export const SESSION_HEADER = 'x-headwater-session';
 
 const SESSION_ID = /^[a-f0-9]{16}$/;
@@ -10,7 +13,10 @@ const COOKIE_PREFIX = 'hw_session_';
 /** Browsers take cookies of this name over TLS alone, and from this host alone. */
 const SECURE_PREFIX = '__Secure-';
 
-/** The same for each sign-in with one key, so that a browser keeps one cookie a key, and two tabs may have two keys. */
+/**
+ * The same for each sign-in with one key, so that a browser keeps one cookie a key, and two tabs
+ * may have two keys.
+ */
 export function sessionIdOf(apiKey: string): string {
   return createHash('sha256').update(`session ${apiKey}`).digest('hex').slice(0, 16);
 }
@@ -18,7 +24,9 @@ export function sessionIdOf(apiKey: string): string {
 export interface CookieScope {
   /** The cookie is sent over TLS alone. */
   secure: boolean;
-  /** Below which the REST API is: `/v1`, or `/base/v1`. Endpoints of sources never see the cookie. */
+  /**
+   * Below which the REST API is: `/v1`, or `/base/v1`. Endpoints of sources never see the cookie.
+   */
   path: string;
 }
 
@@ -35,7 +43,10 @@ export function sessionCookie(id: string, token: string | undefined, { secure, p
   return `${name}=${token ?? ''}; ${attributes}`;
 }
 
-/** The token of the session that the request names; undefined where it names none, or brings no cookie for it. */
+/**
+ * The token of the session that the request names; undefined where it names none, or brings no
+ * cookie for it.
+ */
 function sessionToken(headers: { session: string | undefined; cookie: string | undefined }): string | undefined {
   const { session, cookie } = headers;
   if (session === undefined || cookie === undefined || !SESSION_ID.test(session)) return undefined;
@@ -49,8 +60,9 @@ function sessionToken(headers: { session: string | undefined; cookie: string | u
 }
 
 /**
- * Turns the session of a request into the `authorization` header that everything behind it reads: fairness between keys,
- * authentication and streams know API keys alone. A request that brings a key itself is left as it is.
+ * Turns the session of a request into the `authorization` header that everything behind it reads:
+ * fairness between keys, authentication and streams know API keys alone. A request that brings a
+ * key itself is left as it is.
  */
 export function signWithSession(request: IncomingMessage, keyOf: (token: string) => string | undefined): void {
   const { headers } = request;

@@ -31,8 +31,9 @@ export interface WebFiles {
 }
 
 /**
- * The files of the UI, all in memory: their names are known before a request comes, so no path of a request reaches the
- * file system. Undefined where the UI was not built. `basePath`: what URLs of this instance begin with, `/` or `/hw/`.
+ * The files of the UI, all in memory: their names are known before a request comes, so no path of a
+ * request reaches the file system. Undefined where the UI was not built. `basePath`: what URLs of
+ * this instance begin with, `/` or `/hw/`.
  */
 export function readWebFiles(folder: string, basePath: string): WebFiles | undefined {
   if (!existsSync(path.join(folder, 'index.html'))) return undefined;

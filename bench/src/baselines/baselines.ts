@@ -18,7 +18,10 @@ export interface Baselines {
   signedPosts: number;
 }
 
-/** Measures what the path is made of, each part alone, on this machine at this moment. `round` once before, once after. */
+/**
+ * Measures what the path is made of, each part alone, on this machine at this moment. `round` once
+ * before, once after.
+ */
 export interface BaselineRounds {
   round(): Promise<Baselines>;
 }

@@ -7,7 +7,10 @@ import type { Undo } from '../undo.ts';
 
 const MAX_REQUESTS = 1_000_000;
 
-/** Requests a second through a bare Hono app on @hono/node-server, closed loop, same driver and bodies as the whole path. */
+/**
+ * Requests a second through a bare Hono app on @hono/node-server, closed loop, same driver and
+ * bodies as the whole path.
+ */
 export async function measureEcho(undo: Undo, options: BenchArguments, durationMs: number): Promise<number> {
   const child = startChild(new URL('./hono-echo-main.ts', import.meta.url), undo);
   const { port } = await nextMessage<{ port: number }>(child);

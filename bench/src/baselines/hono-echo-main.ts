@@ -2,7 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 
-/** The HTTP floor: the framework under the REST API, parsing a JSON body and sending it back, and nothing else. */
+/**
+ * The HTTP floor: the framework under the REST API, parsing a JSON body and sending it back, and
+ * nothing else.
+ */
 const app = new Hono();
 app.post('/echo', async (c) => c.json((await c.req.json()) as Record<string, unknown>));
 

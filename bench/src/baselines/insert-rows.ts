@@ -12,8 +12,8 @@ export interface InsertRates {
 const IN_FLIGHT = 2;
 
 /**
- * Rows a second into a table shaped like `invocations`, by `insert … select from unnest(…)`, each statement a durable
- * transaction of its own. The table is made anew and dropped.
+ * Rows a second into a table shaped like `invocations`, by `insert … select from unnest(…)`, each
+ * statement a durable transaction of its own. The table is made anew and dropped.
  */
 export async function measureInserts(databaseUrl: string, bodyBytes: number, durationMs: number): Promise<InsertRates> {
   const sql = postgres(databaseUrl, { max: IN_FLIGHT, onnotice: () => undefined });

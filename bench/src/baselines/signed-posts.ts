@@ -5,8 +5,9 @@ import { createRequestTemplate } from '../load/request-bytes.ts';
 import { eventId, ID_CHARS } from '../receiver/messages.ts';
 
 /**
- * Requests a second of what a delivery is at the least: an HMAC over the body and a POST through an undici pool to the same
- * receiver, `connections` at a time. The driver sends them, as the server does in the whole path.
+ * Requests a second of what a delivery is at the least: an HMAC over the body and a POST through an
+ * undici pool to the same receiver, `connections` at a time. The driver sends them, as the server
+ * does in the whole path.
  */
 export async function measureSignedPosts(url: string, options: BenchArguments, durationMs: number): Promise<number> {
   const { origin, pathname } = new URL(url);
@@ -44,7 +45,9 @@ export async function measureSignedPosts(url: string, options: BenchArguments, d
   }
 }
 
-/** undici's lowest interface, without the streams of `request`: the floor, not the comfortable way. */
+/**
+ * undici's lowest interface, without the streams of `request`: the floor, not the comfortable way.
+ */
 function dispatch(pool: Pool, request: Dispatcher.DispatchOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;

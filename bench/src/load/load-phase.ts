@@ -10,7 +10,10 @@ export interface LoadOptions {
   maxMs: number;
   /** The bytes of request `index`. */
   request: (index: number) => string;
-  /** Absent: closed loop, each connection sends as soon as it was answered. Given: open loop, requests are due at this rate. */
+  /**
+   * Absent: closed loop, each connection sends as soon as it was answered. Given: open loop,
+   * requests are due at this rate.
+   */
   ratePerSecond?: number;
 }
 
@@ -27,8 +30,9 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests over keep-alive connections, one in flight on each. In an open loop, a request that finds no free
- * connection waits, and its latency counts from when it was due: a stall of the server is seen by all that it held up.
+ * Sends requests over keep-alive connections, one in flight on each. In an open loop, a request
+ * that finds no free connection waits, and its latency counts from when it was due: a stall of the
+ * server is seen by all that it held up.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const failed = Promise.withResolvers<never>();

@@ -2,12 +2,18 @@ import type { Target } from './connection.ts';
 
 export interface RequestTemplate {
   target: Target;
-  /** The whole request, head and body, of an event with this id. Ids of one template must be of one length. */
+  /**
+   * The whole request, head and body, of an event with this id. Ids of one template must be of one
+   * length.
+   */
   request(id: string): string;
   body(id: string): string;
 }
 
-/** A JSON body such as a real service sends: a few fields, nested ones among them, padded to `bodyBytes`. The id is first. */
+/**
+ * A JSON body such as a real service sends: a few fields, nested ones among them, padded to
+ * `bodyBytes`. The id is first.
+ */
 export function createRequestTemplate(endpoint: string, bodyBytes: number, idChars: number): RequestTemplate {
   const { hostname, port, host, pathname, search } = new URL(endpoint);
   const rest = restOfBody(bodyBytes - idChars);

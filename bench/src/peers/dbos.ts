@@ -8,7 +8,10 @@ import { nextMessage, startChild } from '../start-child.ts';
 import { installPeers } from './install-peers.ts';
 import type { WorkflowSystem } from './workflow-system.ts';
 
-/** DBOS in a Node process, behind a plain HTTP server, on the same embedded Postgres with the same durability as ours. */
+/**
+ * DBOS in a Node process, behind a plain HTTP server, on the same embedded Postgres with the same
+ * durability as ours.
+ */
 export const DBOS: WorkflowSystem = {
   name: 'DBOS',
   async start(undo) {

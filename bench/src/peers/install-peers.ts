@@ -5,7 +5,10 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PROJECT_DIR } from '../system/boot-system.ts';
 
-/** Never dependencies of the project: installed when the bench asks for them, in a folder that git does not see. */
+/**
+ * Never dependencies of the project: installed when the bench asks for them, in a folder that git
+ * does not see.
+ */
 const PEERS = {
   '@restatedev/restate-server': '1.7.12',
   '@restatedev/restate-sdk': '1.17.2',
@@ -16,7 +19,10 @@ export type PeerPackage = keyof typeof PEERS;
 
 const DIR = path.join(PROJECT_DIR, 'node_modules', '.cache', 'headwater-bench-peers');
 
-/** Installs what is not there in these versions. Needs npm's registry the first time; no script of a package is run. */
+/**
+ * Installs what is not there in these versions. Needs npm's registry the first time; no script of a
+ * package is run.
+ */
 export function installPeers(): void {
   const wanted = JSON.stringify({ private: true, dependencies: PEERS });
   const manifest = path.join(DIR, 'package.json');

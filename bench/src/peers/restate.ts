@@ -13,7 +13,9 @@ import type { WorkflowSystem } from './workflow-system.ts';
 const READY_MS = 30_000;
 const POLL_MS = 100;
 
-/** One Restate server with its defaults, on a folder of its own, and a service in a Node process. */
+/**
+ * One Restate server with its defaults, on a folder of its own, and a service in a Node process.
+ */
 export const RESTATE: WorkflowSystem = {
   name: 'Restate',
   async start(undo) {

@@ -1,6 +1,9 @@
 import type { Undo } from '../undo.ts';
 
-/** Something that runs a workflow of so many steps, each of which computes `fibo(n)`, for a request, and answers with the last one's result. */
+/**
+ * Something that runs a workflow of so many steps, each of which computes `fibo(n)`, for a request,
+ * and answers with the last one's result.
+ */
 export interface WorkflowSystem {
   name: string;
   /** Starts it as its users would, on a data folder of its own. */

@@ -7,7 +7,10 @@ export interface Inspector {
   close(): void;
 }
 
-/** Fine enough for functions that take microseconds an event, coarse enough to slow the process by a few per cent only. */
+/**
+ * Fine enough for functions that take microseconds an event, coarse enough to slow the process by a
+ * few per cent only.
+ */
 const SAMPLING_US = 500;
 
 export async function attachInspector(webSocketUrl: string): Promise<Inspector> {

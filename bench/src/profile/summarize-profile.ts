@@ -39,7 +39,10 @@ export interface ProfileSummary {
 
 const IDLE = '(idle)';
 
-/** Where the time of a profile went, the most first. Time is by the clock: what waits for a core counts too. */
+/**
+ * Where the time of a profile went, the most first. Time is by the clock: what waits for a core
+ * counts too.
+ */
 export function summarizeProfile(profile: CpuProfile): ProfileSummary {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const callers = findCallers(profile.nodes);
@@ -61,7 +64,10 @@ export function summarizeProfile(profile: CpuProfile): ProfileSummary {
   return { busyMs, functions: top(byFunction, busyMs), places: top(byPlace, busyMs) };
 }
 
-/** For each node the nearest frame from it upwards that is a file of ours or of a package; none: Node's own doing. */
+/**
+ * For each node the nearest frame from it upwards that is a file of ours or of a package; none:
+ * Node's own doing.
+ */
 function findCallers(nodes: readonly ProfileNode[]): Map<number, CallFrame> {
   const callers = new Map<number, CallFrame>();
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -87,7 +93,10 @@ function placeOf(url: string): string {
   return path.relative(PROJECT_DIR, fileURLToPath(url));
 }
 
-/** Work that no file asked for: the parser's callbacks, streams, timers and promises of Node, and V8's own in brackets. */
+/**
+ * Work that no file asked for: the parser's callbacks, streams, timers and promises of Node, and
+ * V8's own in brackets.
+ */
 function nativePlaceOf({ functionName }: CallFrame): string {
   return functionName.startsWith('(') ? functionName : 'Node itself';
 }

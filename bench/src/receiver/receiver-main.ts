@@ -12,7 +12,10 @@ interface Phase {
 
 const BODY_START = '{"id":"';
 
-/** Notes when each event arrived. A process of its own, and as little work a request as can be: it shares the machine. */
+/**
+ * Notes when each event arrived. A process of its own, and as little work a request as can be: it
+ * shares the machine.
+ */
 function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiver) => void {
   const phases = new Map<string, Phase>();
   const totals = { strays: 0, verified: 0, badSignatures: 0 };

@@ -13,7 +13,10 @@ export interface Receiver {
   begin(phase: string, events: number): void;
   /** Event i is signed with the secret `i % secrets.length`. */
   verify(secrets: string[], every: number): void;
-  /** Resolves once that many distinct events of the phase have come, or nothing new has come for `stallMs`. */
+  /**
+   * Resolves once that many distinct events of the phase have come, or nothing new has come for
+   * `stallMs`.
+   */
   settle(phase: string, events: number, stallMs: number): Promise<void>;
   collect(phase: string): Promise<Arrivals & ReceiverTotals>;
 }

@@ -13,7 +13,10 @@ export interface ApiClient {
   saveComponent(code: string): Promise<string>;
   /** Answers the id of the source. */
   deploySaved(componentId: string, configuredProps: Record<string, unknown>): Promise<string>;
-  /** A workflow of these actions, one after the other, that answers its HTTP trigger itself. Answers its URL. */
+  /**
+   * A workflow of these actions, one after the other, that answers its HTTP trigger itself. Answers
+   * its URL.
+   */
   deployWorkflow(componentIds: readonly string[], props: Record<string, unknown>): Promise<string>;
   /** All that the source emitted, newest first. */
   events(sourceId: string): Promise<unknown[]>;

@@ -54,7 +54,8 @@ export async function bootSystem(undo: Undo, options: BootOptions = {}): Promise
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
   });
   let stopped: Promise<void> | undefined;
-  // Listed once all of it runs: the embedded Postgres has a session of its own, and if its parent is killed nothing leads to it.
+  // Listed once all of it runs: the embedded Postgres has a session of its own, and if its parent
+  // is killed nothing leads to it.
   let booted: ProcessInfo[] = [];
   const stop = () => (stopped ??= endTree(child, booted));
   undo.push(stop);
@@ -70,7 +71,8 @@ function start(options: BootOptions, logFile: string, env: Record<string, string
   const [command, args] =
     options.inspect === true ? [process.execPath, ['--inspect=127.0.0.1:0', 'api/src/main.ts']] : ['npm', ['start']];
   try {
-    // To a file, not a pipe: reading it would cost the driver. A process group of its own, so that all of it can be ended.
+    // To a file, not a pipe: reading it would cost the driver. A process group of its own, so that
+    // all of it can be ended.
     return spawn(command, args, {
       cwd: PROJECT_DIR,
       detached: true,

@@ -36,7 +36,8 @@ function listProcesses(): ProcessInfo[] {
 export function readProcess(pid: number): ProcessInfo | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Fields from the third on (proc_pid_stat(5)); the second is a name that may hold spaces and brackets.
+    // Fields from the third on (proc_pid_stat(5)); the second is a name that may hold spaces and
+    // brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const field = (number: number) => Number(fields[number - 3]);
     // A zombie has ended; only its parent has not taken notice yet.

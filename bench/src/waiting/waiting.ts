@@ -25,8 +25,9 @@ const ANSWERS = 100;
 const STEP = `export default { name: 'Step', version: '1', type: 'action', run({ $ }) { $.respond({ status: 200, body: 'ok' }); } };`;
 
 /**
- * What so many executions that wait, and as many that are queued, cost everything else: each query that looks for some of them,
- * the start of a node, and a request that is answered by a workflow. With the schema and the queries of the engine.
+ * What so many executions that wait, and as many that are queued, cost everything else: each query
+ * that looks for some of them, the start of a node, and a request that is answered by a workflow.
+ * With the schema and the queries of the engine.
  */
 export async function benchWaiting(undo: Undo, options: BenchArguments): Promise<boolean> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-waiting-'));

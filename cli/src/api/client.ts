@@ -10,7 +10,9 @@ interface ListAnswer<T> {
   page_info?: { total_count: number; end_cursor: string | null; scanned_until?: number };
 }
 
-/** The REST API of one server for one key. Paths begin after `/v1`; answers are what is in `data`. */
+/**
+ * The REST API of one server for one key. Paths begin after `/v1`; answers are what is in `data`.
+ */
 export interface ApiClient {
   url: string;
   get<T>(path: string, query?: Parameters): Promise<T>;
@@ -18,7 +20,10 @@ export interface ApiClient {
   page<T>(path: string, query?: Parameters): Promise<T[]>;
   /** One page with the cursor of what follows it. */
   list<T>(path: string, query?: Parameters): Promise<ListAnswer<T>>;
-  /** Everything, page after page. Not of events: a page of them can be short, or empty, before the last one. */
+  /**
+   * Everything, page after page. Not of events: a page of them can be short, or empty, before the
+   * last one.
+   */
   all<T>(path: string, query?: Parameters): Promise<T[]>;
   /** A resource with its `etag`, which the answer has in a header. */
   tagged<T>(path: string): Promise<T & { etag?: string }>;
@@ -170,7 +175,9 @@ export function interrupted(): CliError {
   return new CliError('interrupted', 'Interrupted');
 }
 
-/** Of something new: nobody can say whether a Ctrl-C came before or after the server had made it. */
+/**
+ * Of something new: nobody can say whether a Ctrl-C came before or after the server had made it.
+ */
 export async function making<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,10 @@
 import { CliError, type ErrorField } from '../cli-error.ts';
 import type { ExitName } from '../exit-codes.ts';
 
-/** What the server answers where it refuses (RFC 9457); all of it may be absent where something else answered. */
+/**
+ * What the server answers where it refuses (RFC 9457); all of it may be absent where something else
+ * answered.
+ */
 interface ProblemDocument {
   type?: string;
   title?: string;

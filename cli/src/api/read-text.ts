@@ -1,4 +1,7 @@
-/** Several times what any answer of a server has: one without end must not take all memory, of which JSON needs a multiple. */
+/**
+ * Several times what any answer of a server has: one without end must not take all memory, of which
+ * JSON needs a multiple.
+ */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** All pages of a list together may have so many times the bytes of one answer. */
 export const LIST_ANSWERS = 8;
@@ -6,7 +9,9 @@ export const LIST_ANSWERS = 8;
 /** What is read is more than `maxBytes`, after decompression. */
 export class TooLarge extends Error {}
 
-/** The body as text. Throws TooLarge, and ends the connection, as soon as it is more than may be. */
+/**
+ * The body as text. Throws TooLarge, and ends the connection, as soon as it is more than may be.
+ */
 export async function readText(response: Response, maxBytes: number): Promise<{ text: string; bytes: number }> {
   const parts: Uint8Array[] = [];
   let bytes = 0;

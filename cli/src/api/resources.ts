@@ -62,7 +62,9 @@ export interface Component {
   configurable_props?: ComponentProp[];
 }
 
-/** As its author wrote it, without functions: `options` is true where the component computes them. */
+/**
+ * As its author wrote it, without functions: `options` is true where the component computes them.
+ */
 export interface ComponentProp {
   name: string;
   type: string;

@@ -2,9 +2,9 @@ import http from 'node:http';
 import { usageError } from '../cli-error.ts';
 
 /**
- * Requests go through the proxy that HTTPS_PROXY or HTTP_PROXY names, but for the hosts of NO_PROXY, as other command lines
- * have it; never those to a server on this machine, which a proxy elsewhere could not reach. Call it before any request.
- * Answers the variable, where there is one.
+ * Requests go through the proxy that HTTPS_PROXY or HTTP_PROXY names, but for the hosts of
+ * NO_PROXY, as other command lines have it; never those to a server on this machine, which a proxy
+ * elsewhere could not reach. Call it before any request. Answers the variable, where there is one.
  */
 export function useProxy(url: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const scheme = new URL(url).protocol.slice(0, -1);

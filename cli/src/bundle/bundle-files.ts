@@ -7,7 +7,10 @@ import { isPackage, withVersion } from './package-import.ts';
 /** A component as it is sent, and every local file that it is made of. */
 export interface LocalBundle {
   code: string;
-  /** Absolute paths, with package.json where it says which packages: a change of any of them may be one of the component. */
+  /**
+   * Absolute paths, with package.json where it says which packages: a change of any of them may be
+   * one of the component.
+   */
   files: string[];
 }
 
@@ -15,10 +18,10 @@ const MAX_SHOWN_ERRORS = 10;
 const BROKEN_HINT = 'Correct it and try again; nothing was sent';
 
 /**
- * Puts the files that a component imports by relative paths into one. Packages stay imports, which the server resolves, with
- * the versions that the nearest package.json asks for. Where there is nothing to put in, `code` is absent: the file is good
- * as it is. Throws a CliError that names each place. `onImport` hears of every path that is imported, there or not, with or
- * without its ending.
+ * Puts the files that a component imports by relative paths into one. Packages stay imports, which
+ * the server resolves, with the versions that the nearest package.json asks for. Where there is
+ * nothing to put in, `code` is absent: the file is good as it is. Throws a CliError that names each
+ * place. `onImport` hears of every path that is imported, there or not, with or without its ending.
  */
 export async function bundleFiles(
   file: string,
@@ -85,8 +88,8 @@ function readImports(onImport: (imported: string) => void): {
 }
 
 /**
- * `import('./' + name)` means every file in and below a folder to the bundler, hidden ones too: nobody has named those, and the
- * server takes no such import either.
+ * `import('./' + name)` means every file in and below a folder to the bundler, hidden ones too:
+ * nobody has named those, and the server takes no such import either.
  */
 function requireNoPatterns({ inputs }: Metafile, folder: string, file: string): void {
   const fields = Object.entries(inputs).flatMap(([input, { imports }]) =>

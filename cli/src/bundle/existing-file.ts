@@ -4,7 +4,10 @@ import path from 'node:path';
 import { type CliError, usageError } from '../cli-error.ts';
 import { COMPONENT_FILE } from './component-file.ts';
 
-/** The file of a component. Throws with files of a similar name where it is not there, and with those of a folder. */
+/**
+ * The file of a component. Throws with files of a similar name where it is not there, and with
+ * those of a folder.
+ */
 export async function existingFile(file: string, word: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) throw await noFile(file, word);

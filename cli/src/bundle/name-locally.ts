@@ -6,12 +6,17 @@ import { COMPONENT_FILE } from './component-file.ts';
 const SENT_AS = 'component.mjs';
 const PLACE = /\bcomponent\.mjs(?=:\d)/g;
 
-/** Text of the server with the name that the file has here. `word`: what the user has named, which may be no file. */
+/**
+ * Text of the server with the name that the file has here. `word`: what the user has named, which
+ * may be no file.
+ */
 export function nameLocally(text: string, word: string): string {
   return COMPONENT_FILE.test(word) ? text.replaceAll(PLACE, () => path.basename(word)) : text;
 }
 
-/** What the server says of code that is sent meanwhile is told with the name that its file has here. */
+/**
+ * What the server says of code that is sent meanwhile is told with the name that its file has here.
+ */
 export async function namingLocally<T>(word: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -8,10 +8,16 @@ export function isPackage(specifier: string): boolean {
 /** Packages that the server brings itself. */
 const OWN = '@headwater/';
 const PACKAGE = /^((?:@[^/@]+\/)?[^/@]+)(@[^/]+)?(\/.*)?$/;
-/** What npm's registry understands: the ranges of folders, files and repositories mean something on this machine alone. */
+/**
+ * What npm's registry understands: the ranges of folders, files and repositories mean something on
+ * this machine alone.
+ */
 const RANGE = /^[\^~]?\d+(?:\.\d+){0,2}[\w.+-]*$/;
 
-/** `pkg/sub` → `pkg@^1.2.3/sub`, where a version is asked for and none is written down in the import. */
+/**
+ * `pkg/sub` → `pkg@^1.2.3/sub`, where a version is asked for and none is written down in the
+ * import.
+ */
 export function withVersion(specifier: string, versionOf: (name: string) => string | undefined): string {
   const [, name, version, rest = ''] = PACKAGE.exec(specifier) ?? [];
   if (name === undefined || version !== undefined || specifier.includes(':') || isBuiltin(specifier)) return specifier;

@@ -108,7 +108,10 @@ function lineOf({ headers, body }: TunnelRequest, { status, error }: LocalAnswer
   return [new Date().toISOString(), status ?? `failed: ${error}`, headers['webhook-id'], channel, body].join('\t');
 }
 
-/** With Ctrl-C, too. Where the server cannot be reached, it deletes the webhook itself after a while. */
+/**
+ * With Ctrl-C, too. Where the server cannot be reached, it deletes the webhook itself after a
+ * while.
+ */
 async function remove(context: CommandContext, { id }: Webhook): Promise<void> {
   const api = await context.api(AbortSignal.timeout(CLEAN_UP_MS));
   await api.send('DELETE', `/webhooks/${id}`).catch((error: unknown) => {

@@ -15,7 +15,10 @@ export interface ComponentChoice {
   described: string;
 }
 
-/** What the word of a user means: a file that is there, a URL, the id of a saved component, or a key, `key@version` too. */
+/**
+ * What the word of a user means: a file that is there, a URL, the id of a saved component, or a
+ * key, `key@version` too.
+ */
 export async function chooseComponent(word: string, workDir: string): Promise<ComponentChoice> {
   if (word.trim() === '') throw usageError('An empty word names no component');
   if (/^https?:\/\//.test(word)) {
@@ -74,7 +77,9 @@ export function splitKey(word: string): { key: string; version?: string } {
   return at < 1 ? { key: word } : { key: word.slice(0, at), version: word.slice(at + 1) };
 }
 
-/** By key, of the first place that has it: the account's `components`, or the `components/registry`. */
+/**
+ * By key, of the first place that has it: the account's `components`, or the `components/registry`.
+ */
 export async function findComponent(
   api: ApiClient,
   places: readonly ('components' | 'components/registry')[],

@@ -15,12 +15,17 @@ interface Candidate {
 export interface CompletionSources {
   commands: readonly CommandSpec[];
   groups: readonly GroupSpec[];
-  /** Names that the server or the configuration knows; empty where nobody can be asked in a moment. */
+  /**
+   * Names that the server or the configuration knows; empty where nobody can be asked in a moment.
+   */
   names(kind: NamedKind): Promise<readonly string[]>;
 }
 
 const FILES = ':files';
-/** Shells put a word into the line as it is: one of others must not mean anything there, nor be an option. */
+/**
+ * Shells put a word into the line as it is: one of others must not mean anything there, nor be an
+ * option.
+ */
 const PLAIN_WORD = /^[\w@%+:,./][\w@%+=:,./-]*$/;
 const HELP: Candidate = { word: 'help', means: 'What a command does, with examples' };
 

@@ -10,7 +10,10 @@ import { KINDS } from '../names/named-kinds.ts';
 /** Somebody has pressed Tab and waits. */
 const TIMEOUT_MS = 1_500;
 
-/** Names of what the default login leads to; options of the line that is being typed are not looked at. */
+/**
+ * Names of what the default login leads to; options of the line that is being typed are not looked
+ * at.
+ */
 export async function listNames(
   kind: NamedKind,
   { environment, profiles }: { environment: CliEnvironment; profiles: Profiles },

@@ -1,6 +1,9 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** All three ask `hw __complete <words>`: a line a candidate, with a tab before what it means, or `:files`. */
+/**
+ * All three ask `hw __complete <words>`: a line a candidate, with a tab before what it means, or
+ * `:files`.
+ */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_hw() {
   local line tab=$'\\t'

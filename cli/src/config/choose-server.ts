@@ -23,9 +23,10 @@ interface Given {
 }
 
 /**
- * Options go before the environment, the environment before the profile; a profile that is named by an option goes before
- * the environment too. The key of a profile is for the server of that profile, and that of the environment for the server of the
- * environment, where it names one: they are sent to no other.
+ * Options go before the environment, the environment before the profile; a profile that is named by
+ * an option goes before the environment too. The key of a profile is for the server of that
+ * profile, and that of the environment for the server of the environment, where it names one: they
+ * are sent to no other.
  */
 export async function chooseServer(given: Given, env: CliEnvironment, profiles: Profiles): Promise<ServerChoice> {
   const profile = chooseProfile(given.profile, env);
@@ -49,7 +50,10 @@ export function keyedEnvironment(env: CliEnvironment, url: string | undefined): 
   return { url: env.url };
 }
 
-/** Throws for what a header cannot hold: it would be an error of fetch, which says that the server is away. */
+/**
+ * Throws for what a header cannot hold: it would be an error of fetch, which says that the server
+ * is away.
+ */
 export function checkKey(key: string): string {
   if (!/^[!-~]+$/.test(key)) throw new CliError('unauthorized', 'That is no API key: one has no spaces or other signs');
   return key;
@@ -78,7 +82,10 @@ export function refusedHint({ url, profile, keyFrom }: ServerChoice): string {
   return `Log in again: hw login --url ${quoteWord(url)}${of}`;
 }
 
-/** Scheme, host and port; a path stays, for servers behind one, but not the `/v1` that every path of the API begins with. */
+/**
+ * Scheme, host and port; a path stays, for servers behind one, but not the `/v1` that every path of
+ * the API begins with.
+ */
 export function readUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

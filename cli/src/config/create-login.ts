@@ -31,8 +31,9 @@ export async function createLogin(context: CommandContext): Promise<Answer> {
 }
 
 /**
- * Of a profile that is there, its own: logging in again is for another key. One that an option names goes before the environment,
- * as for every command: it would become a login to the server of the environment.
+ * Of a profile that is there, its own: logging in again is for another key. One that an option
+ * names goes before the environment, as for every command: it would become a login to the server of
+ * the environment.
  */
 async function chooseUrl(context: CommandContext, profile: string): Promise<string> {
   const { input, environment, ask, profiles } = context;

@@ -1,6 +1,9 @@
 import type { Output } from '../terminal/output.ts';
 
-/** Records that come while somebody is asked something are shown afterwards: they would write over the question. */
+/**
+ * Records that come while somebody is asked something are shown afterwards: they would write over
+ * the question.
+ */
 export interface HeldOutput {
   record: Output['record'];
   /** Holds records back until the work ends. */

@@ -23,9 +23,10 @@ const MAX_RETRY_MS = 10_000;
 const MAX_READS = 5;
 
 /**
- * Deploys a component, and again whenever a file of it is saved with other content, one deployment after the other, until the
- * signal aborts: then throws `interrupted`. Code that is broken is told, and the next save is waited for; so is what else goes
- * wrong once a version runs, and a server that is away is asked again. What goes wrong before, no save would correct.
+ * Deploys a component, and again whenever a file of it is saved with other content, one deployment
+ * after the other, until the signal aborts: then throws `interrupted`. Code that is broken is told,
+ * and the next save is waited for; so is what else goes wrong once a version runs, and a server
+ * that is away is asked again. What goes wrong before, no save would correct.
  */
 export async function keepDeployed(options: KeepDeployed): Promise<never> {
   const { signal } = options;
@@ -107,7 +108,10 @@ function createDeployments({ file, deploy, onBroken, onMended }: KeepDeployed, w
   };
 }
 
-/** Follows every file that it is made of; where it cannot be put together, all that it was looked for in. */
+/**
+ * Follows every file that it is made of; where it cannot be put together, all that it was looked
+ * for in.
+ */
 async function readCode(file: string, watched: FileWatch): Promise<string> {
   for (let reads = 1; ; reads++) {
     const imported = new Set([file]);

@@ -3,8 +3,9 @@ import path from 'node:path';
 
 export interface FileWatch {
   /**
-   * From now on these, absolute paths. Unless `isWhole`, any file beside them counts: it may be one that was missing. True: a
-   * folder is watched only from now on, and nobody saw what happened in it before.
+   * From now on these, absolute paths. Unless `isWhole`, any file beside them counts: it may be one
+   * that was missing. True: a folder is watched only from now on, and nobody saw what happened in
+   * it before.
    */
   follow(files: Iterable<string>, isWhole: boolean): boolean;
   /** Idempotent. */
@@ -21,9 +22,10 @@ interface Watched {
 }
 
 /**
- * Calls back when files have changed and nothing more has for a moment. Folders are watched, not files: many editors put a
- * new file in the place of the old one, which a watch of the file itself would miss. So are the folders above, up to the one
- * that holds everything: a whole folder may be put in the place of another, by a change of the branch for example.
+ * Calls back when files have changed and nothing more has for a moment. Folders are watched, not
+ * files: many editors put a new file in the place of the old one, which a watch of the file itself
+ * would miss. So are the folders above, up to the one that holds everything: a whole folder may be
+ * put in the place of another, by a change of the branch for example.
  */
 export function watchFiles(onChange: () => void): FileWatch {
   const watched = new Map<string, Watched>();

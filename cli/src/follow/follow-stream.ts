@@ -23,8 +23,9 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
 /**
- * Messages of a stream until the signal aborts, over any number of connections: each goes on after the last message of the
- * one before. Throws `interrupted` when the signal aborts, and what the server says where it refuses for good.
+ * Messages of a stream until the signal aborts, over any number of connections: each goes on after
+ * the last message of the one before. Throws `interrupted` when the signal aborts, and what the
+ * server says where it refuses for good.
  *
  *   connecting ── open ──► reading ── message ──► reading
  *       ▲                     │ ended, broken, silent

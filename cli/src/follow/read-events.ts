@@ -3,14 +3,17 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 /** A message of a stream of server-sent events, or a sign of life. */
 export type StreamItem = { kind: 'message'; message: EventSourceMessage } | { kind: 'retry'; ms: number };
 
-/** Silence that is longer than three heartbeats of the server is a connection that has died without a word. */
+/**
+ * Silence that is longer than three heartbeats of the server is a connection that has died without
+ * a word.
+ */
 const MAX_SILENCE_MS = 50_000;
 /** One record has at most 6 MB. */
 const MAX_BUFFER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Messages as they come. Ends where the server ends; throws where the connection breaks or goes silent, or the server sends
- * something that is no stream of events.
+ * Messages as they come. Ends where the server ends; throws where the connection breaks or goes
+ * silent, or the server sends something that is no stream of events.
  */
 export async function* readEvents(response: Response, maxSilenceMs = MAX_SILENCE_MS): AsyncGenerator<StreamItem> {
   const waiting: StreamItem[] = [];

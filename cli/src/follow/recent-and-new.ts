@@ -32,7 +32,8 @@ export async function readRecent(api: ApiClient, feed: Feed, count: number): Pro
     const query = { limit, after, expand: 'event', event_name: channel };
     const { data, page_info: info } = await api.list<EventRecord>(historyPath ?? listPath, query);
     for (const record of data) records.push(await readWhole(api, feed, record));
-    // The server looks through so many for one page: a short or an empty one may have others behind it.
+    // The server looks through so many for one page: a short or an empty one may have others behind
+    // it.
     if (typeof info?.end_cursor !== 'string' || info.end_cursor === after) break;
     after = info.end_cursor;
   }
@@ -64,7 +65,9 @@ export interface Connection {
   back(): void;
 }
 
-/** Says once that connections are lost, and once that all are back, however many feeds there are. */
+/**
+ * Says once that connections are lost, and once that all are back, however many feeds there are.
+ */
 export function tellOfConnection(output: Pick<Output, 'note'>): Connection {
   let away = 0;
   return {
@@ -77,7 +80,10 @@ export function tellOfConnection(output: Pick<Output, 'note'>): Connection {
   };
 }
 
-/** Shows recent records, then each new one until the signal aborts. Each is shown once, also over lost connections. */
+/**
+ * Shows recent records, then each new one until the signal aborts. Each is shown once, also over
+ * lost connections.
+ */
 export async function followFeed(api: ApiClient, feed: Feed, following: Following): Promise<never> {
   const { count, show, output, signal, connection = tellOfConnection(output) } = following;
   // One at least: the stream goes on after it.
@@ -100,7 +106,10 @@ export async function followFeed(api: ApiClient, feed: Feed, following: Followin
   });
 }
 
-/** What a workflow has sent with `$.send.sse` comes as its payload alone: the rest of the record is made here. */
+/**
+ * What a workflow has sent with `$.send.sse` comes as its payload alone: the rest of the record is
+ * made here.
+ */
 function readRecord({ id = '', event: channel = '', data }: EventSourceMessage): EventRecord | undefined {
   let value: unknown;
   try {

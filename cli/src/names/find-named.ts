@@ -4,8 +4,9 @@ import { CliError } from '../cli-error.ts';
 import { isIdOf, type Kind, KINDS, type Named } from './named-kinds.ts';
 
 /**
- * What an id, a slug or a name stands for. An id is taken as it is: the server says whether there is such a thing. Throws
- * with the candidates where several have that name, and with the nearest names where none has.
+ * What an id, a slug or a name stands for. An id is taken as it is: the server says whether there
+ * is such a thing. Throws with the candidates where several have that name, and with the nearest
+ * names where none has.
  */
 export async function findNamed(
   api: ApiClient,

@@ -7,7 +7,10 @@ import { titleOf } from './question.ts';
 
 const ANOTHER = Symbol('another');
 
-/** A connected account of the app of a prop: one of those that are there, or another that is connected now. */
+/**
+ * A connected account of the app of a prop: one of those that are there, or another that is
+ * connected now.
+ */
 export async function askForAccount(context: CommandContext, api: ApiClient, prop: ComponentProp): Promise<unknown> {
   const slug = String(prop['app']);
   const app = await api.get<App>(`/apps/${encodeURIComponent(slug)}`);

@@ -21,8 +21,9 @@ export interface SourceParameters {
 }
 
 /**
- * What --props, --prop and answers at the terminal say together for a source that is to be made of a component, or that is
- * there already. Throws where somebody is missing who could be asked, with the options to give.
+ * What --props, --prop and answers at the terminal say together for a source that is to be made of
+ * a component, or that is there already. Throws where somebody is missing who could be asked, with
+ * the options to give.
  */
 export async function givenProps(context: CommandContext, api: ApiClient, of: PropsOf): Promise<SourceParameters> {
   const { choice, source, answers = {} } = of;

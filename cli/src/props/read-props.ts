@@ -62,7 +62,10 @@ function listOf(text: string, type: string): unknown {
   return problem === undefined ? value : parseOrText(text);
 }
 
-/** What would have to be an object for the server: an account by its id, a timer by its seconds or cron expression. */
+/**
+ * What would have to be an object for the server: an account by its id, a timer by its seconds or
+ * cron expression.
+ */
 function shorthandOf(value: unknown, type: string | undefined): unknown {
   if (type === 'app' && typeof value === 'string') return { authProvisionId: value };
   const isTimer = type === '$.interface.timer' && (typeof value === 'string' || typeof value === 'number');

@@ -8,8 +8,9 @@ const RELATIVE_PATH = /(["'`])(\.{1,2}\/[^"'`\n]*|\.{1,2})\1/g;
 const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'];
 
 /**
- * Of a tree, the code in folders of components, what it names by relative paths, and the package.json above: a folder may hold
- * settings and keys as well, which nobody imports and nobody else is to have.
+ * Of a tree, the code in folders of components, what it names by relative paths, and the
+ * package.json above: a folder may hold settings and keys as well, which nobody imports and nobody
+ * else is to have.
  */
 export function neededFiles(tree: FileTree): FileTree {
   const needed = new Set(Object.keys(tree).filter((name) => OF_COMPONENTS.test(name) && CODE.test(name)));

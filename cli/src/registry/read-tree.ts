@@ -30,8 +30,9 @@ async function collect(folder: string, prefix: string, files: Record<string, str
 }
 
 /**
- * The tree in parts that a request can carry, each of whole folders of the top level; files beside them are in every part.
- * One folder that is too large is a part of its own, which the server refuses with its limit.
+ * The tree in parts that a request can carry, each of whole folders of the top level; files beside
+ * them are in every part. One folder that is too large is a part of its own, which the server
+ * refuses with its limit.
  */
 export function splitTree(tree: FileTree, maxBytes: number): FileTree[] {
   const { depth, shared, groups } = groupByTop(tree);
@@ -53,7 +54,10 @@ export function splitTree(tree: FileTree, maxBytes: number): FileTree[] {
   return parts;
 }
 
-/** Folders at the first level that has several; a level with one folder alone (`components/`) is passed. */
+/**
+ * Folders at the first level that has several; a level with one folder alone (`components/`) is
+ * passed.
+ */
 function groupByTop(tree: FileTree): { depth: number | undefined; shared: FileTree; groups: FileTree[] } {
   const paths = Object.keys(tree).map((name) => name.split('/'));
   const deepest = Math.max(0, ...paths.map((parts) => parts.length));

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { CliError } from '../cli-error.ts';
 
 /**
- * A main file of the server, which lies beside this package. It runs in a process of its own and is never imported: the
- * command line is a client, and works without the server's packages.
+ * A main file of the server, which lies beside this package. It runs in a process of its own and is
+ * never imported: the command line is a client, and works without the server's packages.
  */
 export function findServerMain(name: 'main' | 'doctor-main' | 'migrate-main'): string {
   const file = fileURLToPath(new URL(`../../../api/src/${name}.ts`, import.meta.url));

@@ -8,9 +8,10 @@ import { CliError } from '../cli-error.ts';
 const MAX_HELPERS = 4;
 
 /**
- * Of the process of a node. The young generation stays below what V8 lets it grow to (32 MB): collecting that holds the thread for 10 to 30 ms
- * once or twice a second, just often enough to be everybody's p99. A smaller one than this costs more in all than it saves.
- * V8 has a helper for each processor but that of the thread: more of them take turns with it.
+ * Of the process of a node. The young generation stays below what V8 lets it grow to (32 MB):
+ * collecting that holds the thread for 10 to 30 ms once or twice a second, just often enough to be
+ * everybody's p99. A smaller one than this costs more in all than it saves. V8 has a helper for
+ * each processor but that of the thread: more of them take turns with it.
  */
 export const NODE_FLAGS: readonly string[] = [
   '--max-semi-space-size=8',
@@ -18,8 +19,8 @@ export const NODE_FLAGS: readonly string[] = [
 ];
 
 /**
- * Becomes the process of `file`, so that signals and the exit code are its own. Where a process cannot be replaced
- * (Windows) it runs as a child, and this function answers its exit code.
+ * Becomes the process of `file`, so that signals and the exit code are its own. Where a process
+ * cannot be replaced (Windows) it runs as a child, and this function answers its exit code.
  */
 export async function becomeMain(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (typeof process.execve === 'function' && process.platform !== 'win32') {
@@ -60,7 +61,10 @@ export async function readMain(
   });
 }
 
-/** The server starts in half the time with what Node has made of its files before, which is kept where hw's own is (bin/hw.js). */
+/**
+ * The server starts in half the time with what Node has made of its files before, which is kept
+ * where hw's own is (bin/hw.js).
+ */
 function withCompiledCode(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   // Without the folder of this version of Node.
   const folder = getCompileCacheDir();

@@ -16,8 +16,8 @@ export function hasTypes(): boolean {
 }
 
 /**
- * The package `@headwater/types` as one file that declares it, for editors and compilers where it is not installed: a server
- * needs none of it.
+ * The package `@headwater/types` as one file that declares it, for editors and compilers where it
+ * is not installed: a server needs none of it.
  */
 export async function declareTypes(): Promise<string> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.d.ts') && name !== INDEX).toSorted();
@@ -40,7 +40,10 @@ function publicNames(index: string): string[] {
   ];
 }
 
-/** All files are one here: nothing is imported, and what was exported to the other files alone is not. */
+/**
+ * All files are one here: nothing is imported, and what was exported to the other files alone is
+ * not.
+ */
 function partOf(text: string, isPublic: ReadonlySet<string>): string {
   return text
     .replaceAll(/^(?:import|export) type \{[^}]*\} from '[^']*';\n/gms, '')

@@ -10,8 +10,9 @@ export const TYPES_FILE = 'headwater.d.ts';
 const PROJECTS = [TYPES_FILE, 'tsconfig.json', 'jsconfig.json'];
 
 /**
- * The folder where a component of `folder` finds its types: where the project begins, so that there is one file of them, else
- * that folder. Undefined where the package is installed, or this hw has no types to write.
+ * The folder where a component of `folder` finds its types: where the project begins, so that there
+ * is one file of them, else that folder. Undefined where the package is installed, or this hw has
+ * no types to write.
  */
 export function findTypesPlace(folder: string): string | undefined {
   if (!hasTypes()) return undefined;
@@ -41,7 +42,10 @@ export async function writeTypes(place: string, { force = false } = {}): Promise
   }
 }
 
-/** For JavaScript, of which an editor looks at the open file and what it names. `relative`: the way to the types. */
+/**
+ * For JavaScript, of which an editor looks at the open file and what it names. `relative`: the way
+ * to the types.
+ */
 export function referenceTo(relative: string): string {
   const folder = relative === '' ? '.' : relative.replaceAll(path.sep, '/');
   return `/// <reference path="${folder}/${TYPES_FILE}" />\n`;

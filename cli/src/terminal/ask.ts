@@ -74,13 +74,14 @@ function numbered(choices: readonly Choice<unknown>[]): { label: string; value: 
 }
 
 /**
- * What is answered. Ctrl-D, and a terminal that is closed, end the input without a word to the prompt: nobody will answer, and
- * without this the process would be gone in the middle.
+ * What is answered. Ctrl-D, and a terminal that is closed, end the input without a word to the
+ * prompt: nobody will answer, and without this the process would be gone in the middle.
  */
 async function answer<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<Exclude<T, symbol>> {
   const ended = new AbortController();
   let isAnswered = false;
-  // An answer stops the input too, and is there in the same turn; what comes late would close the next prompt.
+  // An answer stops the input too, and is there in the same turn; what comes late would close the
+  // next prompt.
   const onStop = () => void setImmediate(() => !isAnswered && ended.abort());
   process.stdin.once('pause', onStop).once('end', onStop);
   try {

@@ -42,7 +42,8 @@ export function createOutput(options: OutputOptions): Output {
   const colors = { stdout: options.colors ?? stdout.isTTY === true, stderr: options.colors ?? stderr.isTTY === true };
   const style = createStyle(colors.stdout);
   const errorStyle = createStyle(colors.stderr);
-  // Commands make text of others harmless where they put it; here is nothing that one has forgotten.
+  // Commands make text of others harmless where they put it; here is nothing that one has
+  // forgotten.
   const clean = (text: string, styled: boolean) => (styled ? safeStyled(text) : safeText(text));
   const print = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   const write = (text: string) => print(clean(text, colors.stdout));
@@ -77,7 +78,10 @@ export function createOutput(options: OutputOptions): Output {
   };
 }
 
-/** `JSON.stringify` leaves the control characters of Latin-1 as they are. `null`: a server that should have said something. */
+/**
+ * `JSON.stringify` leaves the control characters of Latin-1 as they are. `null`: a server that
+ * should have said something.
+ */
 function jsonText(value: unknown, indent = 0): string {
   return safeJson(JSON.stringify(value, null, indent) ?? 'null');
 }

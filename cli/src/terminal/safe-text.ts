@@ -1,6 +1,7 @@
 /**
- * What steers a terminal, or has it show letters in another order than they are in. All but line breaks and tabs of the control
- * characters, those of Latin-1 too: some terminals take U+009B for the beginning of a sequence.
+ * What steers a terminal, or has it show letters in another order than they are in. All but line
+ * breaks and tabs of the control characters, those of Latin-1 too: some terminals take U+009B for
+ * the beginning of a sequence.
  */
 const STEERING = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 /** The same, and the sequences of `createStyle` whole. */
@@ -8,8 +9,9 @@ const STEERING_OR_STYLE =
   /\u001B\[(?:1|2|22|31|32|33|36|39)m|[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 
 /**
- * Text of others (names, logs, events) without what steers a terminal: escape sequences could repaint what was written
- * before, change the clipboard or answer as if the user had typed. Line breaks and tabs stay.
+ * Text of others (names, logs, events) without what steers a terminal: escape sequences could
+ * repaint what was written before, change the clipboard or answer as if the user had typed. Line
+ * breaks and tabs stay.
  */
 export function safeText(text: string): string {
   return text.replaceAll(STEERING, shownAs);

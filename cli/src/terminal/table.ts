@@ -12,7 +12,9 @@ export interface Column<T> {
 
 export interface TableOptions {
   style: Style;
-  /** Columns in line under their titles; else a line a row, with tabs between, for other programs. */
+  /**
+   * Columns in line under their titles; else a line a row, with tabs between, for other programs.
+   */
   aligned: boolean;
   /** Of the terminal, where there is one. */
   width?: number | undefined;
@@ -47,7 +49,10 @@ function widthsOf<T>(columns: readonly Column<T>[], cells: readonly (readonly st
   return widths;
 }
 
-/** The widest give room until a row is a line; where nothing is left to give, it is wrapped as it is. */
+/**
+ * The widest give room until a row is a line; where nothing is left to give, it is wrapped as it
+ * is.
+ */
 function fit<T>(wanted: readonly number[], columns: readonly Column<T>[], room = Number.POSITIVE_INFINITY): number[] {
   const widths = [...wanted];
   for (;;) {

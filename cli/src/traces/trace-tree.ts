@@ -21,7 +21,10 @@ const REASONS: Readonly<Record<string, string>> = {
   filter_too_costly: 'its filter takes too many steps for this event',
 };
 
-/** A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others did not. */
+/**
+ * A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others
+ * did not.
+ */
 export function traceTree({ runs }: Trace, view: TraceView): TreeNode[] {
   return runs.map((run) => runNode(run, view));
 }

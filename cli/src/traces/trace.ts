@@ -56,7 +56,9 @@ export interface TraceListener {
   delivery?: { status: string; next_attempt_at: number | null; attempts: TraceAttempt[] };
   run?: TraceRun;
   reason?: string;
-  /** The condition of a filter that did not match, as JSON text. Absent in answers of older servers. */
+  /**
+   * The condition of a filter that did not match, as JSON text. Absent in answers of older servers.
+   */
   clause?: string | null;
 }
 

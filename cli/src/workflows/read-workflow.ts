@@ -4,7 +4,9 @@ import { usageError } from '../cli-error.ts';
 import { loadComponentCode } from '../component-code.ts';
 import { readObject } from '../props/read-props.ts';
 
-/** The JSON file of a workflow, with the code of every `component_file` in the place of its name. */
+/**
+ * The JSON file of a workflow, with the code of every `component_file` in the place of its name.
+ */
 export async function readWorkflow(file: string, workDir: string): Promise<Record<string, unknown>> {
   const absolute = path.resolve(workDir, file);
   const workflow = await readObject(absolute, file);

@@ -25,12 +25,16 @@ const LISTS = [
   'events',
   'messages',
 ];
-/** Lists have items this often; afterwards they are empty, so that a component that reads page after page comes to an end. */
+/**
+ * Lists have items this often; afterwards they are empty, so that a component that reads page after
+ * page comes to an end.
+ */
 const FULL_ANSWERS = 2;
 
 /**
- * One run's API: JSON with what most APIs answer, the same for the same requests. It is a mock for any API and therefore
- * right for none; whether it is right enough for a component is found out by running it in Node.js.
+ * One run's API: JSON with what most APIs answer, the same for the same requests. It is a mock for
+ * any API and therefore right for none; whether it is right enough for a component is found out by
+ * running it in Node.js.
  */
 export function createMock(): (request: MockRequest) => MockAnswer {
   let answered = 0;

@@ -7,8 +7,9 @@ import { createMock } from './mock-answer.ts';
 import type { NodeOrder, NodeResult } from './run-in-node.ts';
 
 /*
- * Runs one bundle in this Node.js, as the guest would run it, with Node's own modules. Every request ends at the mock; what
- * could reach anything else throws. It is what the sandbox is compared with, so it must not be the sandbox.
+ * Runs one bundle in this Node.js, as the guest would run it, with Node's own modules. Every
+ * request ends at the mock; what could reach anything else throws. It is what the sandbox is
+ * compared with, so it must not be the sandbox.
  */
 
 const BUILTIN_FUNCTION = '__headwaterBuiltin';

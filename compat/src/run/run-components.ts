@@ -35,7 +35,10 @@ export interface RunOptions {
 
 const TENANT = 'o_compat';
 
-/** Runs each component once in Node.js and, where it completes there, once in the sandbox: the same bundle, the same mock. */
+/**
+ * Runs each component once in Node.js and, where it completes there, once in the sandbox: the same
+ * bundle, the same mock.
+ */
 export async function runComponents(undo: Undo, options: RunOptions): Promise<RanComponents> {
   const root = path.resolve(options.folder);
   const versions = createPackageVersions(root);

@@ -1,6 +1,7 @@
 /**
- * Text of a module around the component in `file` that runs it alone: props get plausible values, apps their methods and
- * credentials, `$.service.db` a store of its own, actions a `$`. It stands in for what connected accounts and workflows do.
+ * Text of a module around the component in `file` that runs it alone: props get plausible values,
+ * apps their methods and credentials, `$.service.db` a store of its own, actions a `$`. It stands
+ * in for what connected accounts and workflows do.
  */
 export function wrapComponent(file: string): string {
   return `import * as module from ${JSON.stringify(`./${file}`)};\n${WRAPPER}`;

@@ -10,9 +10,10 @@ export interface AccountRoom {
   /** The limits that hold for the account now. */
   limits: Pick<LimitsCache, 'get'>['get'];
   /**
-   * Does `work`, one transaction or read of objects that may be large, when the account's earlier ones on this node have ended, and
-   * rested where they took long. Those that count and insert (requireRoom) wait for each other in the database anyway, and there
-   * each would hold a connection that other accounts need. Never one within another.
+   * Does `work`, one transaction or read of objects that may be large, when the account's earlier
+   * ones on this node have ended, and rested where they took long. Those that count and insert
+   * (requireRoom) wait for each other in the database anyway, and there each would hold a
+   * connection that other accounts need. Never one within another.
    */
   make<T>(accountId: string, work: (limits: AccountLimits) => Promise<T>): Promise<T>;
 }

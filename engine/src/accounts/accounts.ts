@@ -23,17 +23,18 @@ import { validateAccount, validateEmail, validateKey } from './validate-account.
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;
 /**
- * Keys that are not in memory are looked up together, one query at a time: however many made-up keys come in, they take one
- * connection.
+ * Keys that are not in memory are looked up together, one query at a time: however many made-up
+ * keys come in, they take one connection.
  */
 const MAX_LOOKUPS = 256;
 const LOOKUP_INTERVAL_MS = 2;
 const PORTAL_KEY_NAME = 'Link to the portal';
 
 /**
- * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within five seconds on others
- * (keys are looked up again after that time), and so is one that has expired. The last key that may do everything for
- * ever cannot be revoked (CONFLICT): make its successor first, or nobody could get in to make one.
+ * Tenants and their keys. A revoked key is refused at once on the node that revoked it and within
+ * five seconds on others (keys are looked up again after that time), and so is one that has
+ * expired. The last key that may do everything for ever cannot be revoked (CONFLICT): make its
+ * successor first, or nobody could get in to make one.
  */
 export function createAccounts(options: { db: Database; limits: LimitsCache; room: AccountRoom }): Accounts {
   const { sql } = options.db;

@@ -19,7 +19,10 @@ export function generateApiKey(): NewApiKey {
   return describeApiKey(API_KEY_PREFIX + randomToken(RANDOM_CHARS));
 }
 
-/** A key from HEADWATER_API_KEY. Throws INVALID_REQUEST for one that could be guessed or not be sent. */
+/**
+ * A key from HEADWATER_API_KEY. Throws INVALID_REQUEST for one that could be guessed or not be
+ * sent.
+ */
 export function acceptApiKey(apiKey: string): NewApiKey {
   if (GIVEN_KEY.test(apiKey)) return describeApiKey(apiKey);
   throw new HeadwaterError(

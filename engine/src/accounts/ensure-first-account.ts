@@ -19,10 +19,11 @@ const ACCOUNT_NAME = 'Default';
 const USERNAME = 'default';
 
 /**
- * Makes the account "Default" with a user and a key in an empty database. `apiKey` (HEADWATER_API_KEY) becomes that key,
- * or, where there are accounts, a valid key of the oldest one, also if it had been revoked: the operator's configuration
- * wins. A former value stays valid until it is revoked. Nodes that start together make one account. Throws CONFLICT when
- * `apiKey` belongs to another account.
+ * Makes the account "Default" with a user and a key in an empty database. `apiKey`
+ * (HEADWATER_API_KEY) becomes that key, or, where there are accounts, a valid key of the oldest
+ * one, also if it had been revoked: the operator's configuration wins. A former value stays valid
+ * until it is revoked. Nodes that start together make one account. Throws CONFLICT when `apiKey`
+ * belongs to another account.
  */
 export async function ensureFirstAccount(db: Database, options: { apiKey?: string } = {}): Promise<FirstAccount> {
   const given = options.apiKey === undefined ? undefined : acceptApiKey(options.apiKey);

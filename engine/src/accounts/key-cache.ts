@@ -2,7 +2,10 @@ import type { Principal } from '../contract.ts';
 
 /** Whose key it is, remembered for a moment; see CACHE_MS for what that means for revoked keys. */
 export interface KeyCache {
-  /** `look` is called once for callers that ask at the same time. What is not found, or fails, is not remembered. */
+  /**
+   * `look` is called once for callers that ask at the same time. What is not found, or fails, is
+   * not remembered.
+   */
   find(keyHash: string, look: () => Promise<Principal | undefined>): Promise<Principal | undefined>;
   /** Whether it was somebody's when it was last looked up, however long ago that was. */
   wasFound(keyHash: string): boolean;
@@ -21,7 +24,10 @@ interface Entry {
 export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
   // In the order of insertion, which is the order of expiry.
   const entries = new Map<string, Entry>();
-  /** Not known to be anybody's: as many as are asked for at a time, and none of them is to take the place of one that is. */
+  /**
+   * Not known to be anybody's: as many as are asked for at a time, and none of them is to take the
+   * place of one that is.
+   */
   const pending = new Map<string, Entry>();
 
   function keep(keyHash: string, entry: Entry): void {
@@ -52,7 +58,8 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
     find(keyHash, look) {
       const entry = entries.get(keyHash) ?? pending.get(keyHash);
       if (entry !== undefined && entry.expiresAtMs > nowMs()) return entry.principal;
-      // In the map before the query is sent: forget() after a revocation also drops an answer that is still on its way.
+      // In the map before the query is sent: forget() after a revocation also drops an answer that
+      // is still on its way.
       const principal = look();
       remember(keyHash, principal);
       return principal;

@@ -10,10 +10,15 @@ export interface KnownLimitsOptions {
   log: Log;
 }
 
-/** After limits could not be read, until the next try; and between two lines in the log that say so. */
+/**
+ * After limits could not be read, until the next try; and between two lines in the log that say so.
+ */
 const READ_AGAIN_MS = 2_000;
 
-/** Limits for one who cannot wait: undefined where they are not in memory, and `onKnown` once they are. */
+/**
+ * Limits for one who cannot wait: undefined where they are not in memory, and `onKnown` once they
+ * are.
+ */
 export function createKnownLimits(options: KnownLimitsOptions): (accountId: string) => AccountLimits | undefined {
   const reading = new Set<string>();
   let warnedAtMs = Number.NEGATIVE_INFINITY;

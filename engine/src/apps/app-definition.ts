@@ -7,7 +7,9 @@ export interface AppField {
   name: string;
   label: string;
   description?: string;
-  /** Taken out of logs, errors and events. Default true for apps with keys, false for OAuth apps. */
+  /**
+   * Taken out of logs, errors and events. Default true for apps with keys, false for OAuth apps.
+   */
   secret?: boolean;
   /** Default false. */
   optional?: boolean;
@@ -16,15 +18,18 @@ export interface AppField {
 }
 
 /**
- * OAuth 2.0 authorization code. URLs may hold `{{field}}`; in a host it stands for one label of it, so that no value of a
- * tenant decides where the client's secret is sent.
+ * OAuth 2.0 authorization code. URLs may hold `{{field}}`; in a host it stands for one label of it,
+ * so that no value of a tenant decides where the client's secret is sent.
  */
 export interface AppOAuth {
   authorizeUrl: string;
   tokenUrl: string;
   /** RFC 7009. */
   revokeUrl?: string;
-  /** Answers JSON about the user to a GET with the access token; asked when an account is connected or checked. */
+  /**
+   * Answers JSON about the user to a GET with the access token; asked when an account is connected
+   * or checked.
+   */
   userinfoUrl?: string;
   /** What is asked for unless the user names others. */
   scopes: readonly string[];
@@ -38,23 +43,34 @@ export interface AppOAuth {
   tokenAuth: 'basic' | 'body' | 'none';
   /** Of requests to the token endpoint. Default `form`. */
   tokenBody?: 'form' | 'json';
-  /** The object in the token endpoint's answer that holds the tokens, where it is not the answer itself. */
+  /**
+   * The object in the token endpoint's answer that holds the tokens, where it is not the answer
+   * itself.
+   */
   tokenAt?: string;
   authorizeParameters?: Readonly<Record<string, string>>;
   /** Where the answer does not say how long an access token lives. Default: for ever. */
   lifetimeSeconds?: number;
-  /** Each refresh answers a new refresh token and ends the old one. Said for people; both kinds are handled alike. */
+  /**
+   * Each refresh answers a new refresh token and ends the old one. Said for people; both kinds are
+   * handled alike.
+   */
   rotatesRefreshTokens?: boolean;
-  /** The provider names itself in its answer (RFC 9207): an answer of another one, or of none, is refused. */
+  /**
+   * The provider names itself in its answer (RFC 9207): an answer of another one, or of none, is
+   * refused.
+   */
   issuer?: string;
   /**
-   * Further keys of `$auth`, and where they come from: `token.<path>`, `userinfo.<path>` or `id_token.<path>`. `oauth_uid`
-   * is the user's id at the provider.
+   * Further keys of `$auth`, and where they come from: `token.<path>`, `userinfo.<path>` or
+   * `id_token.<path>`. `oauth_uid` is the user's id at the provider.
    */
   values?: Readonly<Record<string, string>>;
 }
 
-/** A request that succeeds with working keys, for apps with keys. Never one that changes something. */
+/**
+ * A request that succeeds with working keys, for apps with keys. Never one that changes something.
+ */
 export interface AppTest {
   url: string;
   auth:

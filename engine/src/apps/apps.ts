@@ -125,7 +125,10 @@ function slugTaken(message: string): HeadwaterError {
   return new HeadwaterError('CONFLICT', message, { fields: [{ path: 'name_slug', message: 'is taken' }] });
 }
 
-/** Its connected accounts and components are its own, so an account changes nothing of what others use. */
+/**
+ * Its connected accounts and components are its own, so an account changes nothing of what others
+ * use.
+ */
 function requireOwn({ accountId }: Principal, app: StoredApp): { accountId: string } {
   if (app.accountId === accountId) return { accountId };
   throw new HeadwaterError('FORBIDDEN', `${app.definition.slug} is in the catalogue, which only the operator changes`);

@@ -17,9 +17,10 @@ export function fillText(template: string, fields: Readonly<Record<string, strin
 }
 
 /**
- * Fills the `{{field}}`s of a URL. A value cannot leave its place: after the host it is percent-encoded, in the host it is
- * one label (`acme` of `acme.zendesk.com`), or, where the template's host is nothing but a field, a host with its port. Dots
- * alone would take away the part of the path before them.
+ * Fills the `{{field}}`s of a URL. A value cannot leave its place: after the host it is
+ * percent-encoded, in the host it is one label (`acme` of `acme.zendesk.com`), or, where the
+ * template's host is nothing but a field, a host with its port. Dots alone would take away the part
+ * of the path before them.
  */
 export function fillUrl(template: string, fields: Readonly<Record<string, string>>): FilledUrl {
   const [, scheme = '', host = '', rest = ''] = URL_PARTS.exec(template) ?? [];
@@ -38,7 +39,10 @@ export function fillUrl(template: string, fields: Readonly<Record<string, string
   return { ok: false, field: placeholdersOf(template)[0] ?? '', message: 'does not make a URL' };
 }
 
-/** The host of a URL template is not up to whoever fills it: `{{shop}}.example.com`, but not `{{host}}` or `x.{{domain}}`. */
+/**
+ * The host of a URL template is not up to whoever fills it: `{{shop}}.example.com`, but not
+ * `{{host}}` or `x.{{domain}}`.
+ */
 export function hasFixedDomain(template: string): boolean {
   const [, , host = ''] = URL_PARTS.exec(template) ?? [];
   const lastField = host.lastIndexOf('}}');
@@ -50,5 +54,7 @@ function valueOf(fields: Readonly<Record<string, string>>, name: string): string
   return Object.hasOwn(fields, name) ? (fields[name] ?? '') : '';
 }
 
-/** A colon may stand anywhere after the host, and some servers compare paths without decoding them. */
+/**
+ * A colon may stand anywhere after the host, and some servers compare paths without decoding them.
+ */
 const encode = (value: string) => encodeURIComponent(value).replaceAll('%3A', ':');

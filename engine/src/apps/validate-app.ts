@@ -18,7 +18,10 @@ const FLOW_PARAMETERS = new Set([
 ]);
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Everything that is wrong with a definition, beyond its types. Used for the catalogue and for what operators add. */
+/**
+ * Everything that is wrong with a definition, beyond its types. Used for the catalogue and for what
+ * operators add.
+ */
 export function findAppFaults(app: AppDefinition): FieldError[] {
   const faults: FieldError[] = [];
   const add = (path: string, found: string | false | Fault | undefined) => {

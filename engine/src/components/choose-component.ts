@@ -15,8 +15,9 @@ const REFUSED = {
 } as const;
 
 /**
- * The component to use: given code is saved first, an id or a key is looked up. Throws INVALID_REQUEST, INVALID_COMPONENT,
- * NOT_FOUND, and CONFLICT where the account has no room for the code.
+ * The component to use: given code is saved first, an id or a key is looked up. Throws
+ * INVALID_REQUEST, INVALID_COMPONENT, NOT_FOUND, and CONFLICT where the account has no room for the
+ * code.
  */
 export async function chooseComponent(
   components: Pick<Components, 'save' | 'obtain'>,

@@ -15,7 +15,9 @@ export interface ComponentsOptions extends SaveOptions {
 }
 
 export interface ComponentFinder {
-  /** As Components.obtain, and nothing is copied: what is the registry's is answered as it is there. */
+  /**
+   * As Components.obtain, and nothing is copied: what is the registry's is answered as it is there.
+   */
   find(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
 }
 
@@ -29,7 +31,8 @@ export function createComponents(options: ComponentsOptions): Components & Saver
     return found;
   }
   async function find(who: Principal, idOrKey: string, version?: string) {
-    // With its code and all of its props: a hundred deployments at once would read it with all of the node's connections.
+    // With its code and all of its props: a hundred deployments at once would read it with all of
+    // the node's connections.
     const found = await room.make(who.accountId, () => readComponent(db, who.accountId, idOrKey, version));
     if (found !== undefined) return { component: found, isOwn: true };
     await options.seeded();

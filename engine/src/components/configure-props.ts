@@ -25,7 +25,10 @@ interface Form {
   run: Omit<ConfigureRun, 'entry' | 'what'>;
 }
 
-/** What a component says about its own props: see the contract; and `additionalProps` for whoever deploys it without asking first. */
+/**
+ * What a component says about its own props: see the contract; and `additionalProps` for whoever
+ * deploys it without asking first.
+ */
 export function createComponentProps(
   options: ComponentPropsOptions,
 ): ComponentProps & Pick<DecideContext, 'additionalProps'> {
@@ -99,7 +102,10 @@ async function readForm(
   return { component, definitions, run: { ...run, ...(sourceId === undefined ? {} : { sourceId }) } };
 }
 
-/** Undefined where it is not said which dynamic props the form has: nothing tells their names from those of no prop. */
+/**
+ * Undefined where it is not said which dynamic props the form has: nothing tells their names from
+ * those of no prop.
+ */
 function knownNames(
   { hasAdditionalProps }: ComponentRecord,
   { dynamicPropsId, sourceId }: PropForm,

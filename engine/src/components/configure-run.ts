@@ -52,8 +52,9 @@ const MAX_SHOWN_LOGS = 5;
 const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
 
 /**
- * Runs what a component says about its props as a hook would be run, and answers its JSON text without the account's secrets.
- * A few at a time for each account: nobody else schedules these. Throws what the run ended with.
+ * Runs what a component says about its props as a hook would be run, and answers its JSON text
+ * without the account's secrets. A few at a time for each account: nobody else schedules these.
+ * Throws what the run ended with.
  */
 export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRun) => Promise<string> {
   const turns = createTenantTurns(LIMITS.maxPropRunsPerTenant);
@@ -114,7 +115,10 @@ function errorOf({ code, message, limit }: RunFault): HeadwaterError {
   return new HeadwaterError(code, message, limit === undefined ? {} : { limit });
 }
 
-/** Nothing of it is stored, so a run whose process died through no fault of its own can be run again, alone. */
+/**
+ * Nothing of it is stored, so a run whose process died through no fault of its own can be run
+ * again, alone.
+ */
 async function runRepeated(
   { sandbox }: ConfigureRunParts,
   request: Omit<RunRequest, 'runId' | 'alone'>,
@@ -129,7 +133,8 @@ async function runRepeated(
 function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant, logs: string[]): RunHost {
   const { sourceId } = run;
   return {
-    // The guest throws at the line of such a call; what comes here all the same comes from nobody who may.
+    // The guest throws at the line of such a call; what comes here all the same comes from nobody
+    // who may.
     emit: () => undefined,
     respond: () => undefined,
     dbSet: () => undefined,

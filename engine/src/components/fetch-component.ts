@@ -13,9 +13,9 @@ const DEFAULT_FILE_NAME = 'component.mjs';
 const MAX_ROUNDS = 20;
 
 /**
- * Fetches a component from a URL with the files that it imports by relative paths, and those that they import, all of one
- * origin. File names are the paths of their URLs below the folder that they share. Throws INVALID_REQUEST with what could not
- * be fetched.
+ * Fetches a component from a URL with the files that it imports by relative paths, and those that
+ * they import, all of one origin. File names are the paths of their URLs below the folder that they
+ * share. Throws INVALID_REQUEST with what could not be fetched.
  *
  * https only, but for this machine, which the egress guard has to allow.
  */
@@ -99,8 +99,9 @@ async function fetchText(
 }
 
 /**
- * Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected can lead elsewhere. What is larger
- * than all code may be is not read, though what says that there is no such file may be larger than what is left.
+ * Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected
+ * can lead elsewhere. What is larger than all code may be is not read, though what says that there
+ * is no such file may be larger than what is left.
  */
 async function fetchFinal(fetchCode: FetchCode, url: URL, { signal, heldBytes }: FetchState): Promise<Answer> {
   const { maxFetchRedirects: value, maxComponentCodeBytes: maxBytes } = LIMITS;

@@ -6,7 +6,10 @@ export function readOptions(json: string): PropOptions {
   return JSON.parse(json) as PropOptions;
 }
 
-/** What `additionalProps` answered, judged likewise. Throws COMPONENT_ERROR for what no database can hold. */
+/**
+ * What `additionalProps` answered, judged likewise. Throws COMPONENT_ERROR for what no database can
+ * hold.
+ */
 export function readDefinitions(json: string): PropDefinition[] {
   if (!isStorableJson(json)) {
     const message = 'additionalProps answers a NUL character or half of a surrogate pair, which cannot be stored';

@@ -44,12 +44,18 @@ export interface Saver extends Pick<Components, 'save'> {
   saveFiles(who: Principal, component: ComponentFiles): Promise<ComponentRecord>;
 }
 
-/** Counts the ways in which bundles have been made; a change that makes old ones unfit to be used again adds one. */
+/**
+ * Counts the ways in which bundles have been made; a change that makes old ones unfit to be used
+ * again adds one.
+ */
 const BUNDLE_FORMAT = 1;
 /** After fetching from a URL that was slow: it cost nobody else anything. */
 const MAX_REST_MS = 1_000;
 
-/** Saves component code. What is saved has been bundled and loaded once: it has a name, a version and a run. */
+/**
+ * Saves component code. What is saved has been bundled and loaded once: it has a name, a version
+ * and a run.
+ */
 export function createSaver(options: SaveOptions): Saver {
   const fetches = createBoundedTurns(
     'maxComponentFetchesPerTenant',
@@ -104,8 +110,9 @@ interface Preparation {
 }
 
 /**
- * Bundles the code, loads it, and does `work` with what would be stored. Until that has ended the bundle counts for the account: as many
- * large ones as it likes would wait for their turn to be loaded otherwise.
+ * Bundles the code, loads it, and does `work` with what would be stored. Until that has ended the
+ * bundle counts for the account: as many large ones as it likes would wait for their turn to be
+ * loaded otherwise.
  */
 async function withPrepared<T>(
   options: SaveOptions,
@@ -185,7 +192,9 @@ async function readCode(
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }
 
-/** Of several files, components are told apart by the entry too: two of them may import each other. */
+/**
+ * Of several files, components are told apart by the entry too: two of them may import each other.
+ */
 function hashOf({ entry, files }: ComponentFiles): string {
   const names = Object.keys(files).toSorted();
   const isSingle = names.length === 1;

@@ -5,7 +5,10 @@ import type { NewComponent } from '../store/create-component.ts';
 import type { ComponentFinder } from './components.ts';
 import type { Saver } from './save-component.ts';
 
-/** Components for a single use: code that is given is bundled and loaded as if it were saved, and the account gets no row. */
+/**
+ * Components for a single use: code that is given is bundled and loaded as if it were saved, and
+ * the account gets no row.
+ */
 export interface UnsavedComponents extends Pick<Components, 'save' | 'obtain'> {
   /** Of one that was saved or obtained here before. */
   get(componentId: string): ComponentRecord;

@@ -10,7 +10,10 @@ interface ComponentContext {
   log: Log;
 }
 
-/** Does `work`, which saves components from the code of steps or of a source. Where it fails, those that nothing names are deleted again. */
+/**
+ * Does `work`, which saves components from the code of steps or of a source. Where it fails, those
+ * that nothing names are deleted again.
+ */
 export async function withComponents<C extends ComponentContext, T>(
   context: C,
   who: Principal,

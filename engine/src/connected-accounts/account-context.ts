@@ -44,7 +44,9 @@ export function sealCredentials(
   return sealer.seal(accountId, JSON.stringify(credentials));
 }
 
-/** The account's own client for an app, else the instance's. Throws CONFLICT where there is neither. */
+/**
+ * The account's own client for an app, else the instance's. Throws CONFLICT where there is neither.
+ */
 export async function clientFor(
   { sql, sealer }: AccountContext,
   accountId: string,

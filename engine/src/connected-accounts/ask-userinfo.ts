@@ -6,12 +6,18 @@ import type { OAuthParty } from './token-endpoint.ts';
 
 const MAX_REASON_CHARS = 100;
 
-/** `refused`: the provider says that the credentials are not valid. `unclear`: it said nothing about them. */
+/**
+ * `refused`: the provider says that the credentials are not valid. `unclear`: it said nothing about
+ * them.
+ */
 export type Proof =
   | { kind: 'answered'; body: Record<string, unknown>; detail: string }
   | { kind: 'refused' | 'unclear'; detail: string };
 
-/** Asks who the owner of a token is. What the answer says of `secrets`, the token among them, is not told. */
+/**
+ * Asks who the owner of a token is. What the answer says of `secrets`, the token among them, is not
+ * told.
+ */
 export async function askUserinfo(
   ask: AskProvider,
   party: OAuthParty,
@@ -47,7 +53,10 @@ export async function proofOf(host: string, answer: ProviderAnswer, secrets: rea
   return status >= 200 && status <= 299 ? { kind: 'answered', body, detail } : { kind: 'unclear', detail };
 }
 
-/** Keys may have thousands of lines, which take the thread a tenth of a second to get ready for in one piece. */
+/**
+ * Keys may have thousands of lines, which take the thread a tenth of a second to get ready for in
+ * one piece.
+ */
 async function withoutSecrets(words: string, secrets: readonly SecretValue[]): Promise<string> {
   const redactor = createRedactor(secrets);
   await redactor?.ready();

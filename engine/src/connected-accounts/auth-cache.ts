@@ -5,7 +5,9 @@ import type { AccountResolver } from './share-resolves.ts';
 import { authOf, secretsOf } from './stored-credentials.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 
-/** What an app prop is worth in a run. The same object for as long as the credentials are the same. */
+/**
+ * What an app prop is worth in a run. The same object for as long as the credentials are the same.
+ */
 interface ResolvedAuth {
   /** The app's slug. */
   app: string;
@@ -28,7 +30,10 @@ export interface AuthCache {
 const MAX_CACHED = 2_000;
 /** A flood of events for an account that does not work asks its provider once in this time. */
 const FAILURE_TRUST_MS = 2_000;
-/** What an entry takes besides its texts, which are as long as the sealed one, about, at two bytes a character. */
+/**
+ * What an entry takes besides its texts, which are as long as the sealed one, about, at two bytes a
+ * character.
+ */
 const ENTRY_BYTES = 4_096;
 const FAILURE_BYTES = 1_024;
 /** Hundreds of clients may wait for the same token. */
@@ -45,7 +50,10 @@ interface Slot {
   loading: Promise<Entry>;
 }
 
-/** Keeps what was resolved until shortly before its token ends; callers that ask at the same time share one answer. */
+/**
+ * Keeps what was resolved until shortly before its token ends; callers that ask at the same time
+ * share one answer.
+ */
 export function createAuthCache(resolver: AccountResolver): AuthCache {
   const slots = new FairCache<string, Slot>({ maxCount: MAX_CACHED, maxWeight: LIMITS.maxCachedAuthBytes });
 
@@ -62,7 +70,8 @@ export function createAuthCache(resolver: AccountResolver): AuthCache {
 
   async function current(accountId: string, id: string): Promise<ResolvedOutcome> {
     const slot = slots.get(id);
-    // Whoever names an id of another account is told by the database that there is none, and leaves no trace here.
+    // Whoever names an id of another account is told by the database that there is none, and leaves
+    // no trace here.
     if (slot !== undefined && slot.accountId !== accountId) {
       return entryOf(await resolver.resolve(accountId, id, RUNS)).outcome;
     }

@@ -3,9 +3,10 @@ import { hasLongHost } from '../egress/long-host.ts';
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /**
- * Where a flow may send the browser in the end: a path of this server, a program on the user's own machine (RFC 8252, 7.3), or
- * an origin that the operator allows. Anything else would make the provider's page, and then this server, a way to a page
- * of a stranger. Undefined for what may not be.
+ * Where a flow may send the browser in the end: a path of this server, a program on the user's own
+ * machine (RFC 8252, 7.3), or an origin that the operator allows. Anything else would make the
+ * provider's page, and then this server, a way to a page of a stranger. Undefined for what may not
+ * be.
  */
 export function checkRedirect(redirect: string, publicUrl: string, allowedOrigins: readonly string[]): URL | undefined {
   // What begins with two slashes (or a backslash, which browsers read as one) names another host.

@@ -29,8 +29,9 @@ interface Flow {
 class FlowFailed extends Error {}
 
 /**
- * Ends the flow that `state` names, whatever comes of it: a state is accepted once. Only what the state's own row says decides
- * whose account this is, at which provider the code is used, and where the browser goes.
+ * Ends the flow that `state` names, whatever comes of it: a state is accepted once. Only what the
+ * state's own row says decides whose account this is, at which provider the code is used, and where
+ * the browser goes.
  */
 export async function finishOAuth(
   context: AccountContext,
@@ -71,7 +72,8 @@ async function connect(context: AccountContext, flow: Flow, callback: OAuthCallb
 /** The code, once the answer is known to be this provider's and to hold one. */
 function codeOf({ app }: Flow, { code, issuer, error, errorDescription }: OAuthCallback): string {
   const { name, oauth } = app.definition;
-  // Before anything else is believed: the answer of one provider must not be taken to another (RFC 9207).
+  // Before anything else is believed: the answer of one provider must not be taken to another (RFC
+  // 9207).
   if (oauth?.issuer !== undefined && issuer !== oauth.issuer) {
     throw new FlowFailed(`The answer did not come from ${name}. Begin again.`);
   }

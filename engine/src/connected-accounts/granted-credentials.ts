@@ -6,8 +6,9 @@ import type { Grant } from './token-answer.ts';
 
 const MAX_VALUE_CHARS = 4_096;
 /**
- * A new access token is fetched this long before the old one ends, or a quarter of its life before, if that is less. A run
- * takes at most 750 s (ACCOUNT_LIMITS): the token that it starts with lasts to its end where tokens live an hour or more.
+ * A new access token is fetched this long before the old one ends, or a quarter of its life before,
+ * if that is less. A run takes at most 750 s (ACCOUNT_LIMITS): the token that it starts with lasts
+ * to its end where tokens live an hour or more.
  */
 const MAX_LEAD_SECONDS = 900;
 const LEAD_SHARE = 0.25;
@@ -44,7 +45,10 @@ function isPlain(value: unknown): value is string | number | boolean {
   return typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Its signature need not be checked: it came from the token endpoint itself (OpenID Connect Core 3.1.3.7, 6). */
+/**
+ * Its signature need not be checked: it came from the token endpoint itself (OpenID Connect Core
+ * 3.1.3.7, 6).
+ */
 function claimsOf(idToken: unknown): unknown {
   if (typeof idToken !== 'string') return undefined;
   try {
@@ -55,7 +59,10 @@ function claimsOf(idToken: unknown): unknown {
   }
 }
 
-/** When the access token ends and a new one is due. Without a refresh token there is nothing to be due. */
+/**
+ * When the access token ends and a new one is due. Without a refresh token there is nothing to be
+ * due.
+ */
 export function lifetimesOf(
   grant: Grant,
   tokens: OAuthTokens,

@@ -1,6 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a flow has to know when the browser comes back. Kept sealed: whoever has the verifier can use the code. */
+/**
+ * What a flow has to know when the browser comes back. Kept sealed: whoever has the verifier can
+ * use the code.
+ */
 export interface OAuthRequest {
   client: { owner: string; clientId: string };
   /** The one that the provider was told: it has to be told the same again. */
@@ -15,7 +18,9 @@ export interface OAuthRequest {
 
 const RANDOM_BYTES = 32;
 
-/** 256 random bits in the characters that every URL takes: `state`, and the verifier of RFC 7636. */
+/**
+ * 256 random bits in the characters that every URL takes: `state`, and the verifier of RFC 7636.
+ */
 export function randomText(): string {
   return randomBytes(RANDOM_BYTES).toString('base64url');
 }

@@ -25,8 +25,9 @@ export interface AskProviderOptions {
 }
 
 /**
- * Requests to token endpoints and the like. They go out like a component's `fetch`, through the egress guard, on connections
- * and in turns of the account that they are made for. Redirects are refused: the body holds secrets, and is for one address.
+ * Requests to token endpoints and the like. They go out like a component's `fetch`, through the
+ * egress guard, on connections and in turns of the account that they are made for. Redirects are
+ * refused: the body holds secrets, and is for one address.
  */
 export function createAskProvider({ fetch, limits }: AskProviderOptions): AskProvider {
   return async (accountId, request) => {
@@ -68,7 +69,10 @@ const OWN_LIMITS: Partial<Record<ExceededLimit['name'], ExceededLimit['name']>> 
   maxFetchResponseBytes: 'maxProviderAnswerBytes',
 };
 
-/** JSON, and a short form where one is taken: reading a long one holds the thread. Anything else counts as nothing. */
+/**
+ * JSON, and a short form where one is taken: reading a long one holds the thread. Anything else
+ * counts as nothing.
+ */
 function readBody(outcome: Extract<FetchOutcome, { ok: true }>, takesForm: boolean): Record<string, unknown> {
   const contentType = outcome.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
   const isForm = contentType.startsWith('application/x-www-form-urlencoded');

@@ -12,8 +12,9 @@ import { type OAuthParty, refreshTokens, revokeTokens } from './token-endpoint.t
 export type RefreshOutcome = { ok: true } | ({ ok: false } & TokenFault);
 
 /**
- * Fetches a new access token and stores it with whatever refresh token came along. The caller holds the lease of the account `until`
- * then, which ends with this. A refusal makes the account dead; everything else leaves it as it was.
+ * Fetches a new access token and stores it with whatever refresh token came along. The caller holds
+ * the lease of the account `until` then, which ends with this. A refusal makes the account dead;
+ * everything else leaves it as it was.
  */
 export async function refreshLeased(
   context: AccountContext,
@@ -27,7 +28,8 @@ export async function refreshLeased(
   try {
     const outcome = await fetchTokens(context, row, credentials);
     if (outcome.ok) {
-      // The provider has ended the refresh token before: with this one lost, somebody would have to connect again.
+      // The provider has ended the refresh token before: with this one lost, somebody would have to
+      // connect again.
       const isStored = await askUntilBack(() => store(context, row, credentials, outcome.grant));
       // Connected anew or deleted meanwhile, which the caller sees when it reads again.
       if (!isStored) await revokeIfDeleted(context, row, outcome);
@@ -65,8 +67,8 @@ async function fetchTokens(
 }
 
 /**
- * Whoever deleted the account has revoked the tokens that it had then. Of one that was connected anew nothing is revoked: there are
- * providers that would end its new tokens as well.
+ * Whoever deleted the account has revoked the tokens that it had then. Of one that was connected
+ * anew nothing is revoked: there are providers that would end its new tokens as well.
  */
 async function revokeIfDeleted(
   { sql, ask, log }: AccountContext,

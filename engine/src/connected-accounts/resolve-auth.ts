@@ -29,17 +29,23 @@ const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 /** How long an old token that another node renews is used; the new one is heard of. */
 const LEASED_VALID_MS = 2_000;
-/** How long a new token is used, however short its provider says that it lives: asking again would get no better one. */
+/**
+ * How long a new token is used, however short its provider says that it lives: asking again would
+ * get no better one.
+ */
 const MIN_NEW_VALID_MS = 1_000;
 /** Without an expiry: changes are heard of, so this bounds only what a lost notification can do. */
 const MAX_VALID_MS = 600_000;
-/** How long a token that could not be renewed, but still lives, is used before it is tried again. */
+/**
+ * How long a token that could not be renewed, but still lives, is used before it is tried again.
+ */
 const RETRY_MS = 30_000;
 
 /**
- * The credentials of an account with a fresh access token. One node at a time fetches a new one; others use the old one for as
- * long as it lives, and then wait for the new one. One new token is fetched at most. Nothing is remembered or shared here: see
- * createAuthCache and createAccountResolver.
+ * The credentials of an account with a fresh access token. One node at a time fetches a new one;
+ * others use the old one for as long as it lives, and then wait for the new one. One new token is
+ * fetched at most. Nothing is remembered or shared here: see createAuthCache and
+ * createAccountResolver.
  */
 export async function resolveAccount(
   context: AccountContext,
@@ -70,7 +76,10 @@ interface Turn {
   isRenewed: boolean;
 }
 
-/** `renewed`: a new token was stored. `leased`: another node fetches one, or has done so since we read. */
+/**
+ * `renewed`: a new token was stored. `leased`: another node fetches one, or has done so since we
+ * read.
+ */
 async function tryOnce(
   context: AccountContext,
   row: ConnectedAccountRow,

@@ -28,10 +28,11 @@ interface Look {
 }
 
 /**
- * However many ask for an account at the same time, it is looked up once: while it waits for a token it polls the database, which a
- * thousand at once would keep from everybody else. At most one look is under way, and one waits behind it, so that changes made
- * again and again do not add further ones. Those who waited go on a few at a time, as requests do that come at once: each of them
- * makes an answer of it.
+ * However many ask for an account at the same time, it is looked up once: while it waits for a
+ * token it polls the database, which a thousand at once would keep from everybody else. At most one
+ * look is under way, and one waits behind it, so that changes made again and again do not add
+ * further ones. Those who waited go on a few at a time, as requests do that come at once: each of
+ * them makes an answer of it.
  */
 export function createAccountResolver(context: AccountContext): AccountResolver {
   const looks = new Map<string, Look>();

@@ -14,9 +14,9 @@ export interface Grant {
 }
 
 /**
- * `refused`: the provider will not accept this grant again, or gives what cannot be kept, and would again: the user has to
- * connect anew. `misconfigured`: the client is
- * not accepted, which says nothing about the user. `unavailable`: it may work later.
+ * `refused`: the provider will not accept this grant again, or gives what cannot be kept, and would
+ * again: the user has to connect anew. `misconfigured`: the client is not accepted, which says
+ * nothing about the user. `unavailable`: it may work later.
  */
 export type TokenFault = {
   kind: 'refused' | 'misconfigured' | 'unavailable';
@@ -49,8 +49,8 @@ const MISCONFIGURED = new Set([
 ]);
 
 /**
- * Reads what the token endpoint said, whichever status it chose for it. `withoutSent` takes out of its words what it was sent: it
- * may repeat that in an error, which is stored and shown.
+ * Reads what the token endpoint said, whichever status it chose for it. `withoutSent` takes out of
+ * its words what it was sent: it may repeat that in an error, which is stored and shown.
  */
 export async function readTokenAnswer(
   oauth: AppOAuth,
@@ -136,7 +136,10 @@ async function faultOf(
   return { kind: 'unavailable', message };
 }
 
-/** The provider's own words, for the owner of the account to read. They are cut last: a part of a secret would not be found. */
+/**
+ * The provider's own words, for the owner of the account to read. They are cut last: a part of a
+ * secret would not be found.
+ */
 async function describeError(
   body: Record<string, unknown>,
   withoutSent: (words: string) => Promise<string>,

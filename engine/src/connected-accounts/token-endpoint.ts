@@ -40,7 +40,9 @@ export function refreshTokens(ask: AskProvider, party: OAuthParty, refreshToken:
 
 export type RevokeOutcome = { status: 'revoked' | 'failed' | 'not-supported'; detail: string };
 
-/** RFC 7009. The refresh token where there is one: with it providers end the access tokens as well. */
+/**
+ * RFC 7009. The refresh token where there is one: with it providers end the access tokens as well.
+ */
 export async function revokeTokens(
   ask: AskProvider,
   party: OAuthParty,
@@ -71,8 +73,8 @@ async function askForTokens(
 }
 
 /**
- * One secret after the other, and the code last: whoever comes to the callback has made it up, and could have it end within the
- * operator's client secret, of which the rest would stay.
+ * One secret after the other, and the code last: whoever comes to the callback has made it up, and
+ * could have it end within the operator's client secret, of which the rest would stay.
  */
 async function withoutSent(words: string, { client }: OAuthParty, values: Record<string, string>): Promise<string> {
   const { clientSecret } = client;
@@ -88,7 +90,8 @@ async function withoutSent(words: string, { client }: OAuthParty, values: Record
   let text = words;
   for (const secret of secrets) {
     const redactor = createRedactor([secret]);
-    // A token may have thousands of lines, which take the thread a tenth of a second to get ready for in one piece.
+    // A token may have thousands of lines, which take the thread a tenth of a second to get ready
+    // for in one piece.
     await redactor?.ready();
     text = redactor?.text(text) ?? text;
   }

@@ -2,8 +2,8 @@ import { type FieldError, HeadwaterError, platformLimit } from '@headwater/share
 import type { AppDefinition, AppField } from '../apps/app-definition.ts';
 
 /**
- * Checks values against an app's fields and fills in defaults. Throws INVALID_REQUEST with every wrong one; `path` is what
- * the caller calls them, `credentials` or `fields`.
+ * Checks values against an app's fields and fills in defaults. Throws INVALID_REQUEST with every
+ * wrong one; `path` is what the caller calls them, `credentials` or `fields`.
  */
 export function validateFields(
   app: AppDefinition,

@@ -10,7 +10,10 @@ import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } 
 import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
 import { endAtPace } from '../run/end-at-pace.ts';
 
-/** A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the database. */
+/**
+ * A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the
+ * database.
+ */
 const PACE = { smallChars: LIMITS.smallDataStoreValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };
 
 /** Who asks: the account of the run, with the limits that the run was started with. */
@@ -28,10 +31,10 @@ export type CallDataStore = (
 ) => Promise<DataStoreAnswer>;
 
 /**
- * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves connections of the database
- * to others; what is large, at a pace. A write is there as soon as it is answered: it is no part of its run's commit
- * (docs/adr/015-data-stores.md).
- * Never rejects for what the component did.
+ * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves
+ * connections of the database to others; what is large, at a pace. A write is there as soon as it
+ * is answered: it is no part of its run's commit (docs/adr/015-data-stores.md). Never rejects for
+ * what the component did.
  */
 export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) => boolean): CallDataStore {
   const turns = createTenantTurns(LIMITS.maxDataStoreCallsPerTenant);

@@ -13,8 +13,8 @@ const RETRY_MS = 100;
 const POLL_MS = 20;
 
 /**
- * A ready server of the folder: the one that runs, or a new one. With `port` a new one listens there (clients hold its
- * address), else on a free port. States of the folder:
+ * A ready server of the folder: the one that runs, or a new one. With `port` a new one listens
+ * there (clients hold its address), else on a free port. States of the folder:
  *
  *   no server ── launch ──► ready
  *   stale file ─ disarm, launch ──► ready
@@ -55,8 +55,8 @@ const FAST_STOP_MS = 20_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
 /**
- * Ends the server: SIGINT (drops its clients, writes a checkpoint), then SIGQUIT (recovers at the next start), then
- * SIGKILL. Resolves when it is gone.
+ * Ends the server: SIGINT (drops its clients, writes a checkpoint), then SIGQUIT (recovers at the
+ * next start), then SIGKILL. Resolves when it is gone.
  */
 export async function stopServer(pid: number, clusterDir: string): Promise<void> {
   const steps = [

@@ -13,7 +13,10 @@ const run = promisify(execFile);
 export const CLUSTER_USER = 'headwater';
 const PASSWORD_CHARS = 32;
 const STAGING_PREFIX = 'postgres-new-';
-/** A staging folder older than this was left by a process that was killed. initdb takes about a second. */
+/**
+ * A staging folder older than this was left by a process that was killed. initdb takes about a
+ * second.
+ */
 const STAGING_MAX_AGE_MS = 10 * 60_000;
 const INITDB_TIMEOUT_MS = 120_000;
 
@@ -22,7 +25,10 @@ export interface Cluster {
   password: string;
 }
 
-/** Makes `<dataDir>/postgres` on the first start: in a folder of its own that is renamed when it is complete. */
+/**
+ * Makes `<dataDir>/postgres` on the first start: in a folder of its own that is renamed when it is
+ * complete.
+ */
 export async function ensureCluster(dataDir: string, binaries: PostgresBinaries, id: ServerIdentity): Promise<Cluster> {
   const dir = path.join(dataDir, 'postgres');
   const passwordFile = path.join(dataDir, 'postgres-password');

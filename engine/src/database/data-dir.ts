@@ -4,8 +4,9 @@ import path from 'node:path';
 import { HeadwaterError, randomToken } from '@headwater/shared';
 
 /**
- * Makes the data directory, readable by its owner alone, where there is none; one that was made by somebody else keeps
- * its mode (it may be a mount), since every secret in it is in a file of mode 0600. Answers its absolute path.
+ * Makes the data directory, readable by its owner alone, where there is none; one that was made by
+ * somebody else keeps its mode (it may be a mount), since every secret in it is in a file of mode
+ * 0600. Answers its absolute path.
  */
 export async function prepareDataDir(dataDir: string): Promise<string> {
   const absolute = path.resolve(dataDir);
@@ -20,8 +21,9 @@ export async function prepareDataDir(dataDir: string): Promise<string> {
 }
 
 /**
- * The content of `<dataDir>/<name>`, or `make()` written there first. Whole or absent at every moment, mode 0600, on disk
- * when this returns; two processes that start together get the same content.
+ * The content of `<dataDir>/<name>`, or `make()` written there first. Whole or absent at every
+ * moment, mode 0600, on disk when this returns; two processes that start together get the same
+ * content.
  */
 export async function keepSecretFile(dataDir: string, name: string, make: () => string): Promise<string> {
   const file = path.join(dataDir, name);
@@ -44,7 +46,10 @@ export async function keepSecretFile(dataDir: string, name: string, make: () => 
   return (await readFile(file, 'utf8')).trim();
 }
 
-/** Another content for a file of keepSecretFile: the old one or the new one at every moment, for the same user and mode. */
+/**
+ * Another content for a file of keepSecretFile: the old one or the new one at every moment, for the
+ * same user and mode.
+ */
 export async function replaceSecretFile(file: string, content: string): Promise<void> {
   const { uid, gid } = await stat(file);
   const draft = `${file}.${randomToken(8)}`;

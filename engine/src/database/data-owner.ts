@@ -4,13 +4,16 @@ import { HeadwaterError } from '@headwater/shared';
 import { nameOfUser, rootIdentities } from './server-identity.ts';
 
 /*
- * Whose the data of an installation is, for commands beside its node. Postgres serves a cluster for the owner of its folder alone,
- * and a node's other files are readable by its user alone.
+ * Whose the data of an installation is, for commands beside its node. Postgres serves a cluster for
+ * the owner of its folder alone, and a node's other files are readable by its user alone.
  */
 
 const ROOT = 0;
 
-/** Whether there is a cluster. Throws CONFLICT where it is another user's, or would be in a folder that is closed to this one. */
+/**
+ * Whether there is a cluster. Throws CONFLICT where it is another user's, or would be in a folder
+ * that is closed to this one.
+ */
 export async function findCluster(dataDir: string): Promise<boolean> {
   const clusterDir = path.join(path.resolve(dataDir), 'postgres');
   const uid = process.getuid?.();
@@ -24,9 +27,10 @@ export async function findCluster(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Throws CONFLICT where root would take the data from the user of the node by starting the server, or make it where that user
- * could not use it. The password is the mark of a node: its process makes it and gives it to nobody, while root gives
- * the cluster to one of those it runs the server as.
+ * Throws CONFLICT where root would take the data from the user of the node by starting the server,
+ * or make it where that user could not use it. The password is the mark of a node: its process
+ * makes it and gives it to nobody, while root gives the cluster to one of those it runs the server
+ * as.
  */
 export async function keepFromRoot(dataDir: string): Promise<void> {
   if (process.getuid?.() !== ROOT) return;
@@ -48,7 +52,10 @@ function look(file: string): { uid: number } | 'absent' | 'closed' {
   }
 }
 
-/** Of the file, or of the nearest folder above that can be seen: there it will be made, or that one is closed. */
+/**
+ * Of the file, or of the nearest folder above that can be seen: there it will be made, or that one
+ * is closed.
+ */
 function nearestOwner(file: string): number {
   const seen = look(file);
   return typeof seen === 'string' ? nearestOwner(path.dirname(file)) : seen.uid;

@@ -35,9 +35,10 @@ const ATTACH_RETRY_MS = 200;
 const MAX_ATTACH_TRIES = 25;
 
 /**
- * Starts the Postgres that comes with the npm packages, or adopts the one that a killed process left running on the same
- * data. Throws CONFLICT when a live process uses the folder, UNAVAILABLE when the server cannot be run here. A server
- * that dies is started again on the same port while this process lives.
+ * Starts the Postgres that comes with the npm packages, or adopts the one that a killed process
+ * left running on the same data. Throws CONFLICT when a live process uses the folder, UNAVAILABLE
+ * when the server cannot be run here. A server that dies is started again on the same port while
+ * this process lives.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log } = options;
@@ -63,7 +64,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** A server that was killed a moment ago may still look alive: it is found, does not answer, and is gone at the next look. */
+/**
+ * A server that was killed a moment ago may still look alive: it is found, does not answer, and is
+ * gone at the next look.
+ */
 async function attachAndOwn(
   plan: ServerPlan,
   urlOf: (port: number) => string,
@@ -94,14 +98,18 @@ interface Kept {
   log: Log;
 }
 
-/** Holds the claim on the server; where server or claim are lost, brings both back at the same address. */
+/**
+ * Holds the claim on the server; where server or claim are lost, brings both back at the same
+ * address.
+ */
 function keepRunning(kept: Kept): { stop(): Promise<void> } {
   const { plan, url, log } = kept;
   let { server, ownership } = kept;
   let owned = true;
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
-  // A process that ends without stop(), because a shutdown took too long, takes its server along. There is no time to wait.
+  // A process that ends without stop(), because a shutdown took too long, takes its server along.
+  // There is no time to wait.
   const signalServer = () => {
     if (owned) signalIfAlive(server.pid);
   };

@@ -34,7 +34,10 @@ const POLL_MS = 10;
 /** Crash recovery replays at most max_wal_size; a minute is far beyond what that takes. */
 const READY_TIMEOUT_MS = 120_000;
 
-/** Starts the server on `port` and waits until it accepts connections. Throws what its log says when it cannot start. */
+/**
+ * Starts the server on `port` and waits until it accepts connections. Throws what its log says when
+ * it cannot start.
+ */
 export async function launchServer(plan: ServerPlan, port: number): Promise<LaunchOutcome> {
   const logStart = await plan.log.sizeBytes();
   const { child, end } = await spawnServer(plan, port);
@@ -64,11 +67,13 @@ async function spawnServer(plan: ServerPlan, port: number): Promise<Spawned> {
       env: plan.binaries.env,
       cwd: '/',
       stdio: ['ignore', file.fd, file.fd],
-      // A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the server after everything else.
+      // A session of its own: Ctrl-C in the terminal reaches us alone, and we stop the server after
+      // everything else.
       detached: true,
       ...plan.identity.spawnAs,
     });
-    // In the turn of the spawn: a server that ends at once would otherwise be gone before anybody listens.
+    // In the turn of the spawn: a server that ends at once would otherwise be gone before anybody
+    // listens.
     const end = watchExit(child);
     child.unref();
     return { child, end };

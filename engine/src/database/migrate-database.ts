@@ -10,7 +10,10 @@ export interface MigratedDatabase {
   applied: string[];
 }
 
-/** What the start of a node does to the database, alone. An embedded server that runs is joined, also with its node. */
+/**
+ * What the start of a node does to the database, alone. An embedded server that runs is joined,
+ * also with its node.
+ */
 export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<MigratedDatabase> {
   const prepared = await joinOrMake(options);
   try {

@@ -24,9 +24,10 @@ const MIGRATIONS_DIR = fileURLToPath(new URL('../../../migrations', import.meta.
 const MIGRATION_LOCK = 4_815_162_343;
 
 /**
- * Brings the database to this code's schema: the numbered files, then graphile-worker's own. Each file in a transaction
- * of its own; nodes that start together wait for each other. Answers the files applied now. Throws CONFLICT when an
- * applied file was changed since, or when the database has been migrated by a newer version.
+ * Brings the database to this code's schema: the numbered files, then graphile-worker's own. Each
+ * file in a transaction of its own; nodes that start together wait for each other. Answers the
+ * files applied now. Throws CONFLICT when an applied file was changed since, or when the database
+ * has been migrated by a newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.migrationsDir ?? MIGRATIONS_DIR);

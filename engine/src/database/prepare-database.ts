@@ -11,7 +11,9 @@ export interface PrepareDatabaseOptions {
   databaseUrl?: string;
   dataDir: string;
   log: Log;
-  /** For a server of one's own that cannot be reached. Default 10 seconds; a node waits for ever. */
+  /**
+   * For a server of one's own that cannot be reached. Default 10 seconds; a node waits for ever.
+   */
   maxWaitMs?: number;
 }
 
@@ -32,7 +34,9 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const CONNECT_TIMEOUT_S = 5;
 
-/** An answering database to migrate and use. Throws UNAVAILABLE with what is wrong and what to do. */
+/**
+ * An answering database to migrate and use. Throws UNAVAILABLE with what is wrong and what to do.
+ */
 export async function prepareDatabase(options: PrepareDatabaseOptions): Promise<PreparedDatabase> {
   if (options.databaseUrl !== undefined) {
     const currentUrl = await waitForServer(options);
@@ -62,8 +66,9 @@ async function ensureDatabase(maintenanceUrl: string): Promise<string> {
 }
 
 /**
- * The server may still be starting (compose files start everything at once), recover after a crash, or have no connection left. Answers the
- * URL of the host that is to be used: of several the first that stores.
+ * The server may still be starting (compose files start everything at once), recover after a crash,
+ * or have no connection left. Answers the URL of the host that is to be used: of several the first
+ * that stores.
  */
 async function waitForServer({
   databaseUrl = '',

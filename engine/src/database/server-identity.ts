@@ -10,7 +10,9 @@ const run = promisify(execFile);
 /** As whom the server runs. Postgres refuses to run as root, and it must own its data folder. */
 export interface ServerIdentity {
   name: string;
-  /** Goes before the command; it ends in exec, so the pid of the spawned child is the server's own. */
+  /**
+   * Goes before the command; it ends in exec, so the pid of the spawned child is the server's own.
+   */
   prefix: readonly string[];
   /** Given to spawn. */
   spawnAs: { uid?: number; gid?: number };
@@ -24,9 +26,10 @@ const NOBODY = 65534;
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * The first identity under which the server can be executed and its data directory be entered. For root, in this order:
- * a user namespace in which root looks like nobody (files stay root's), nobody with the right to pass file permissions,
- * and a plain switch of user. Anybody else runs the server as themselves. Throws UNAVAILABLE with what was tried.
+ * The first identity under which the server can be executed and its data directory be entered. For
+ * root, in this order: a user namespace in which root looks like nobody (files stay root's), nobody
+ * with the right to pass file permissions, and a plain switch of user. Anybody else runs the server
+ * as themselves. Throws UNAVAILABLE with what was tried.
  */
 export async function findServerIdentity(
   dataDir: string,
@@ -98,7 +101,10 @@ export async function nameOfUser(uid: number): Promise<string | undefined> {
   return undefined;
 }
 
-/** Undefined when it works, else what went wrong. One short process: enter the folder, load the server's libraries. */
+/**
+ * Undefined when it works, else what went wrong. One short process: enter the folder, load the
+ * server's libraries.
+ */
 async function probe(id: ServerIdentity, dataDir: string, binaries: PostgresBinaries): Promise<string | undefined> {
   const closed =
     id.spawnAs.uid !== undefined || id.prefix[0] === 'setpriv' ? await closedFolder(binaries.postgres) : undefined;
@@ -117,8 +123,9 @@ async function probe(id: ServerIdentity, dataDir: string, binaries: PostgresBina
 }
 
 /**
- * The folder on the way to `file` that other users cannot pass. Postgres asks for its own program with access(2), which knows
- * no capabilities: a right to pass file permissions does not help there.
+ * The folder on the way to `file` that other users cannot pass. Postgres asks for its own program
+ * with access(2), which knows no capabilities: a right to pass file permissions does not help
+ * there.
  */
 export async function closedFolder(file: string): Promise<string | undefined> {
   for (let dir = path.dirname(file); ; dir = path.dirname(dir)) {
@@ -132,12 +139,15 @@ export function asIdentity(id: ServerIdentity, bin: string, args: readonly strin
   return [command as string, rest];
 }
 
-/** Makes `file` and everything in it the server's. Looks at the top only when that is right already. */
+/**
+ * Makes `file` and everything in it the server's. Looks at the top only when that is right already.
+ */
 export async function giveToServer(id: ServerIdentity, file: string): Promise<void> {
   if (id.owner === undefined) return;
   const { uid, gid } = id.owner;
   if ((await lstat(file)).uid === uid) return;
-  // The top folder comes last: a kill in between leaves it with the old owner, and the next start does it all again.
+  // The top folder comes last: a kill in between leaves it with the old owner, and the next start
+  // does it all again.
   await run('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...(await childrenOf(file))]);
   await chown(file, uid, gid);
 }

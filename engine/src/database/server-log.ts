@@ -20,7 +20,8 @@ export function createServerLog(file: string, onError: (error: unknown) => void)
   const sizeBytes = async () => (await stat(file).catch(() => undefined))?.size ?? 0;
   const bound = async () => {
     if ((await sizeBytes()) <= MAX_LOG_BYTES) return;
-    // The server appends (O_APPEND), so after the cut it goes on at the file's start. A line written in between is lost.
+    // The server appends (O_APPEND), so after the cut it goes on at the file's start. A line
+    // written in between is lost.
     await copyFile(file, `${file}.1`);
     await truncate(file, 0);
   };

@@ -1,6 +1,7 @@
 /**
- * The embedded server's settings, for a small machine that runs everything. Durability is Postgres's default: what is
- * committed survives a power cut. Given on the command line, so that they win over whatever is in the data folder.
+ * The embedded server's settings, for a small machine that runs everything. Durability is
+ * Postgres's default: what is committed survives a power cut. Given on the command line, so that
+ * they win over whatever is in the data folder.
  */
 export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
@@ -16,14 +17,16 @@ export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'on',
   full_page_writes: 'on',
   synchronous_commit: 'on',
-  // No standby reads this log: less of it is written. A server of one's own (DATABASE_URL) is the way to replication.
+  // No standby reads this log: less of it is written. A server of one's own (DATABASE_URL) is the
+  // way to replication.
   wal_level: 'minimal',
   max_wal_senders: '0',
   min_wal_size: '128MB',
   // Bounds the disk and how long a start after a crash takes.
   max_wal_size: '512MB',
   checkpoint_timeout: '10min',
-  // Invocations and jobs are inserted and deleted all the time: dead rows must go before the tables grow.
+  // Invocations and jobs are inserted and deleted all the time: dead rows must go before the tables
+  // grow.
   autovacuum_naptime: '10s',
   autovacuum_vacuum_scale_factor: '0.05',
   autovacuum_vacuum_cost_limit: '1000',

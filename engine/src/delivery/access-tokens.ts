@@ -12,11 +12,14 @@ export type ClientCredentials = Extract<WebhookAuth, { type: 'oauth2_client_cred
 type TokenResult = { ok: true; token: string; isNew: boolean } | { ok: false; error: string };
 
 /**
- * Access tokens of OAuth clients (RFC 6749, 4.4), each kept until shortly before it expires. However
- * many requests wait for one, it is asked for once at a time.
+ * Access tokens of OAuth clients (RFC 6749, 4.4), each kept until shortly before it expires.
+ * However many requests wait for one, it is asked for once at a time.
  */
 export interface AccessTokens {
-  /** `key`: whose token, for which client. `refused`: a token that the receiver has not accepted, which is given up. */
+  /**
+   * `key`: whose token, for which client. `refused`: a token that the receiver has not accepted,
+   * which is given up.
+   */
   get(key: string, of: TokenRequest, refused?: string): Promise<TokenResult>;
   /** The token that is kept; undefined where one has to be asked for. */
   known(key: string): string | undefined;
@@ -46,7 +49,10 @@ const EARLY_MS = 30_000;
 /** Where the answer does not say how long, which RFC 6749 recommends to do. */
 const DEFAULT_LIFETIME_SECONDS = 300;
 const MAX_LIFETIME_SECONDS = 24 * 3_600;
-/** A client that was refused is not asked for again within this time: hundreds of deliveries may wait. */
+/**
+ * A client that was refused is not asked for again within this time: hundreds of deliveries may
+ * wait.
+ */
 const FAULT_MS = 2_000;
 const MAX_WORD_CHARS = 100;
 

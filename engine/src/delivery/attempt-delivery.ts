@@ -50,8 +50,9 @@ interface Begun {
 }
 
 /**
- * Signs and sends one delivery. Only a 2xx status is success; redirects are not followed (the signed body goes where the
- * owner said and nowhere else). Once a status has come the attempt is decided, whatever becomes of the body.
+ * Signs and sends one delivery. Only a 2xx status is success; redirects are not followed (the
+ * signed body goes where the owner said and nowhere else). Once a status has come the attempt is
+ * decided, whatever becomes of the body.
  */
 export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt<AttemptResult> {
   const begun: Begun = { context, delivery, startedAtMs: Date.now() };
@@ -81,7 +82,9 @@ function authorizationOf(auth: Exclude<WebhookAuth, ClientCredentials> | undefin
   return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
 }
 
-/** Where the receiver does not accept a token that was good before, another one is asked for, once. */
+/**
+ * Where the receiver does not accept a token that was good before, another one is asked for, once.
+ */
 function sendWithToken(begun: Begun, credentials: ClientCredentials): Attempt<AttemptResult> {
   const { context, delivery, startedAtMs } = begun;
   const { accountId, webhookId, settings } = delivery;
@@ -202,7 +205,10 @@ function endUnsent(begun: Begun, error: unknown): DeliveryEnd {
   });
 }
 
-/** What kept an attempt from being sent at all: a refused address, or a secret that does not open with the keys of this node. */
+/**
+ * What kept an attempt from being sent at all: a refused address, or a secret that does not open
+ * with the keys of this node.
+ */
 function describeUnsent(context: AttemptContext, delivery: DueDelivery, error: unknown): string {
   if ((error as { code?: unknown }).code === 'EGRESS_REFUSED') return (error as Error).message;
   const ids = { webhook: delivery.webhookId, delivery: delivery.id };

@@ -49,7 +49,10 @@ export function attemptRecord(delivery: DueDelivery, facts: AttemptFacts): Deliv
   };
 }
 
-/** Whether the record of the attempt does not have all of what was read of the answer, byte for byte. */
+/**
+ * Whether the record of the attempt does not have all of what was read of the answer, byte for
+ * byte.
+ */
 export function isKeptApart(body: Buffer): boolean {
   return body.length > LIMITS.maxStoredResponseBytes || body.includes(0) || !isUtf8(body);
 }
@@ -86,7 +89,8 @@ function headerText(value: Buffer | string | undefined): string {
   return (typeof value === 'string' ? value : (value?.toString('latin1') ?? '')).replace(/[\0-\x08\x0a-\x1f]/g, ' ');
 }
 
-// NUL is valid in UTF-8, and jsonb refuses it: the whole batch would fail for one receiver's odd answer.
+// NUL is valid in UTF-8, and jsonb refuses it: the whole batch would fail for one receiver's odd
+// answer.
 function textOf(body: Buffer): string {
   return body.length === 0 ? '' : body.toString('utf8').replaceAll('\0', '\ufffd');
 }

@@ -9,7 +9,10 @@ import { type AutoSubscriptionRow, readAutoSubscriptions } from '../store/read-a
 import { filterJson, readGivenFilter } from './given-filter.ts';
 import { checkListenerKey, unknownListener } from './subscriptions.ts';
 
-/** What every source and workflow that is made from now on is subscribed by, from before its first hook. */
+/**
+ * What every source and workflow that is made from now on is subscribed by, from before its first
+ * hook.
+ */
 export function createAutoSubscriptions({ db, room }: { db: Database; room: AccountRoom }): AutoSubscriptions {
   return {
     async create({ accountId }, key) {

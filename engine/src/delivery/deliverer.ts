@@ -32,13 +32,19 @@ import { createWebhookChanges } from './webhook-changes.ts';
 
 export interface DelivererOptions {
   db: Database;
-  /** Whose leases these are, asked whenever one is taken, recorded or given up: it changes when a node was declared dead. */
+  /**
+   * Whose leases these are, asked whenever one is taken, recorded or given up: it changes when a
+   * node was declared dead.
+   */
   nodeId: () => string;
   sealer: Sealer;
   egress: Egress;
   retryPolicy: RetryPolicy;
   log: Log;
-  /** Called once for every attempt that was made. `durationMs`: from signing to the last byte that was read. */
+  /**
+   * Called once for every attempt that was made. `durationMs`: from signing to the last byte that
+   * was read.
+   */
   onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
   limits?: Partial<DelivererLimits>;
   accountLimits: Pick<LimitsCache, 'known' | 'get'>;
@@ -67,42 +73,49 @@ interface DelivererStats {
 }
 
 /**
- * Sends the deliveries that this node has leased. Durable before and after: rows are leased in the database first, and each
- * attempt's outcome, the end of its lease and the job for its retry are committed together. A node that dies in between
- * leaves the row leased; whoever finds it dead releases it, and the receiver may get that event again (at least once).
+ * Sends the deliveries that this node has leased. Durable before and after: rows are leased in the
+ * database first, and each attempt's outcome, the end of its lease and the job for its retry are
+ * committed together. A node that dies in between leaves the row leased; whoever finds it dead
+ * releases it, and the receiver may get that event again (at least once).
  */
 export interface Deliverer {
   /**
-   * How many more deliveries this node should lease: of all tenants, of one, or of one webhook. A tenant may hold as much as is still
-   * free for others, and of that a webhook as much as is still free for its tenant's others, so that the backlog of one never leaves
-   * another without room; and no more than may begin soon. 0 while stopping.
+   * How many more deliveries this node should lease: of all tenants, of one, or of one webhook. A
+   * tenant may hold as much as is still free for others, and of that a webhook as much as is still
+   * free for its tenant's others, so that the backlog of one never leaves another without room; and
+   * no more than may begin soon. 0 while stopping.
    */
   capacity(of?: DeliveriesOf): number;
-  /** Which changes of webhooks this node has heard of: asked before deliveries are read that are to be taken. */
+  /**
+   * Which changes of webhooks this node has heard of: asked before deliveries are read that are to
+   * be taken.
+   */
   heard(): number;
   /**
-   * Takes on deliveries that this node has leased already. Never refuses; what is too much is released again, and so is what is of a webhook
-   * that has changed since: `heard` answered `readAt` before they were read. Default: they are as they are now.
+   * Takes on deliveries that this node has leased already. Never refuses; what is too much is
+   * released again, and so is what is of a webhook that has changed since: `heard` answered
+   * `readAt` before they were read. Default: they are as they are now.
    */
   take(deliveries: readonly DueDelivery[], readAt?: number): void;
   /**
-   * A webhook, or any, leads elsewhere now or nowhere: of what this node holds of it nothing begins any more, from the call on. It is given
-   * back, to be claimed as the webhook is now. Resolves when it is. Never rejects.
+   * A webhook, or any, leads elsewhere now or nowhere: of what this node holds of it nothing begins
+   * any more, from the call on. It is given back, to be claimed as the webhook is now. Resolves
+   * when it is. Never rejects.
    */
   giveBack(webhookId?: string): Promise<void>;
   /** From `take` to what was recorded of its attempt. */
   holds(deliveryId: string): boolean;
   /**
-   * One turn of a webhook's lane: leases a bounded batch of what is due, now or when the turn of its tenant has come. Rejects when the
-   * database does not answer.
+   * One turn of a webhook's lane: leases a bounded batch of what is due, now or when the turn of
+   * its tenant has come. Rejects when the database does not answer.
    */
   runLane(payload: DeliverWebhookPayload): Promise<void>;
   stats(): DelivererStats;
   /** One attempt, at once, of a delivery that is stored nowhere. Never rejects. */
   attemptOnce(delivery: DueDelivery): Promise<DeliveryEnd>;
   /**
-   * Starts nothing new, lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this node.
-   * Whatever commits deliveries must have stopped before. Idempotent.
+   * Starts nothing new, lets attempts in flight finish for drainMs, cuts off the rest, and releases
+   * every lease of this node. Whatever commits deliveries must have stopped before. Idempotent.
    */
   stop(): Promise<void>;
 }
@@ -299,7 +312,8 @@ class NodeDeliverer implements Deliverer {
     try {
       await releaseUnbegun(db.sql, nodeId(), deliveries, runAtMs);
     } catch (error) {
-      // The rows stay leased by this node. Those that are pending it finds as leases that nothing holds; the rest it loses when it ends.
+      // The rows stay leased by this node. Those that are pending it finds as leases that nothing
+      // holds; the rest it loses when it ends.
       log.error({ count: deliveries.length, err: error }, 'deliveries could not be released');
     }
   }

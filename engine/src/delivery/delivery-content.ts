@@ -13,8 +13,9 @@ export interface DeliveryContent {
 /**
  * What is sent, with the emitted JSON text spliced in, so that numbers arrive digit for digit.
  * - `raw`: the emitted JSON text and nothing else.
- * - `envelope`: `{ type, timestamp, data }` with the channel's name (`event.emitted` for the default
- *   channel) as type, and the event's `ts`, or else the moment it was indexed, as ISO 8601 timestamp.
+ * - `envelope`: `{ type, timestamp, data }` with the channel's name (`event.emitted` for the
+ *   default channel) as type, and the event's `ts`, or else the moment it was indexed, as ISO 8601
+ *   timestamp.
  * - `cloudevents`: CloudEvents 1.0 in the structured mode of its HTTP binding.
  * - `cloudevents-binary`: in the binary mode: the body is that of `raw`, the rest is in headers.
  */
@@ -55,7 +56,8 @@ function typeOf({ channel }: DueDelivery): string {
   return channel === '' ? DEFAULT_TYPE : channel.toWellFormed();
 }
 
-// As the HTTP binding has it (3.1.3.2): all but printable ASCII, spaces, double quotes and percent signs.
+// As the HTTP binding has it (3.1.3.2): all but printable ASCII, spaces, double quotes and percent
+// signs.
 function encodeAttribute(value: string): string {
   return value.replace(/[^\x21\x23\x24\x26-\x7e]/gu, encodeURIComponent);
 }

@@ -24,9 +24,10 @@ interface Content {
 }
 
 /**
- * Header names and values, alternating. `webhook-*` as Standard Webhooks has it; `headwater-channel` only for events of a
- * named channel, percent-encoded where it holds what a header cannot; `headwater-attempt` counts
- * from 1; `headwater-test` is there only in a test by the webhook's owner, `headwater-replay-id` only in a replay of past events.
+ * Header names and values, alternating. `webhook-*` as Standard Webhooks has it;
+ * `headwater-channel` only for events of a named channel, percent-encoded where it holds what a
+ * header cannot; `headwater-attempt` counts from 1; `headwater-test` is there only in a test by the
+ * webhook's owner, `headwater-replay-id` only in a replay of past events.
  */
 export function deliveryHeaders(
   delivery: DueDelivery,

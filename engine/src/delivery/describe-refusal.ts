@@ -1,7 +1,10 @@
 import type { DeliveryErrorClass } from '../contract-deliveries.ts';
 import { isEgressRefused, type NameFault } from '../egress/refusal.ts';
 
-/** Ends of names that the networks of operators have for their own (RFC 6761, 6762, 8375, and by custom). */
+/**
+ * Ends of names that the networks of operators have for their own (RFC 6761, 6762, 8375, and by
+ * custom).
+ */
 const PRIVATE_END =
   /(^|\.)(localhost|local|localdomain|internal|intranet|private|corp|home|lan|arpa|test|invalid|onion|cluster)$/i;
 

@@ -21,8 +21,8 @@ export type EndDeliveries = (
 ) => Promise<number>;
 
 /**
- * At once nothing more begins on this node, however much is pending: it is cancelled piece by piece,
- * for one webhook of the account at a time.
+ * At once nothing more begins on this node, however much is pending: it is cancelled piece by
+ * piece, for one webhook of the account at a time.
  */
 export function createEnd({ db, room, giveBack }: EndOptions): EndDeliveries {
   const most = LIMITS.maxDeletionsPerTenant;

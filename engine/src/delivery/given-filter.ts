@@ -1,7 +1,10 @@
 import { type FilterJson, parseFilter } from '@headwater/shared';
 import { throwFields } from '../field-faults.ts';
 
-/** The JSON text of a filter as it is stored; null: none. Throws INVALID_REQUEST for what is no filter. */
+/**
+ * The JSON text of a filter as it is stored; null: none. Throws INVALID_REQUEST for what is no
+ * filter.
+ */
 export function readGivenFilter(json: unknown): string | null | undefined {
   if (json === undefined || json === null) return json;
   const outcome = parseFilter(json);

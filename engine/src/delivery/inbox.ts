@@ -10,8 +10,9 @@ export type Received =
 /** What the deliverer hands over within the node instead of sending it. */
 export interface Inbox {
   /**
-   * Whether the URL is one of this inbox, whoever's. Such a delivery is never sent: the guard refuses
-   * the node's own ports, and an address that leads back to the node must not be a way around that.
+   * Whether the URL is one of this inbox, whoever's. Such a delivery is never sent: the guard
+   * refuses the node's own ports, and an address that leads back to the node must not be a way
+   * around that.
    */
   isBelow(url: string): boolean;
   /** Resolves with its outcome, within the time. Rejects while the database is away. */
@@ -31,7 +32,10 @@ export function joinInboxes(inboxes: readonly Inbox[]): Inbox {
   };
 }
 
-/** Whether a URL begins with `base`, which contains `path`. Parsed only where it may: every delivery is asked. */
+/**
+ * Whether a URL begins with `base`, which contains `path`. Parsed only where it may: every delivery
+ * is asked.
+ */
 export function isUrlBelow(url: string, base: string, path: string): boolean {
   return url.includes(path) && (URL.parse(url)?.href ?? '').startsWith(base);
 }

@@ -11,7 +11,9 @@ export interface ReceiverSettings {
   timeoutMs?: number;
   /** The attempts before have failed. */
   isFailing?: true;
-  /** Nothing is sent but through its lane: it has an order, a rate or a bound of what is in flight. */
+  /**
+   * Nothing is sent but through its lane: it has an order, a rate or a bound of what is in flight.
+   */
   isGoverned?: true;
   /** The end of an attempt may let another begin. */
   wakesLane?: true;

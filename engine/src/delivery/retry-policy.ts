@@ -1,13 +1,21 @@
-/** When a failed attempt is followed by another. Seconds, because that is what operators think in. */
+/**
+ * When a failed attempt is followed by another. Seconds, because that is what operators think in.
+ */
 export interface RetryOptions {
   /**
-   * Wait after the first, second, … failed attempt; there is one attempt more than entries. Default 5 s, 5 min, 30 min, 2 h,
-   * 5 h, 10 h, 10 h: eight attempts within about 28 hours.
+   * Wait after the first, second, … failed attempt; there is one attempt more than entries. Default
+   * 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h: eight attempts within about 28 hours.
    */
   scheduleSeconds?: readonly number[];
-  /** Each wait is multiplied by a random factor between 1 - jitter and 1 + jitter. 0 to 1. Default 0.2. */
+  /**
+   * Each wait is multiplied by a random factor between 1 - jitter and 1 + jitter. 0 to 1. Default
+   * 0.2.
+   */
   jitter?: number;
-  /** The longest `Retry-After` that is obeyed. Default 36 000 (10 h), the longest wait of the schedule. */
+  /**
+   * The longest `Retry-After` that is obeyed. Default 36 000 (10 h), the longest wait of the
+   * schedule.
+   */
   maxRetryAfterSeconds?: number;
   /** 0 ≤ x < 1. Default Math.random. */
   random?: () => number;
@@ -31,12 +39,14 @@ type RetryDecision = ({ kind: 'retry'; atMs: number } | { kind: 'give-up' }) & {
 
 /**
  * Decides after a failed attempt:
- * - every failure is tried again, a refused address as well: DNS answers change, and so does what the operator allows;
- * - except `410 Gone`, by which the receiver says that it wants this no more: the delivery has failed, and its webhook is
- *   disabled (webhook-health.ts), which loses nothing: what comes later is held;
- * - `Retry-After` of 429 and 503 (seconds or a date) puts the next attempt off, and all others of the webhook, up to
- *   maxRetryAfterSeconds. It never brings
- *   one forward: each attempt uses up one of few.
+ * - every failure is tried again, a refused address as well: DNS answers change, and so does what
+ *   the operator allows;
+ * - except `410 Gone`, by which the receiver says that it wants this no more: the delivery has
+ *   failed, and its webhook is disabled (webhook-health.ts), which loses nothing: what comes later
+ *   is held;
+ * - `Retry-After` of 429 and 503 (seconds or a date) puts the next attempt off, and all others of
+ *   the webhook, up to maxRetryAfterSeconds. It never brings one forward: each attempt uses up one
+ *   of few.
  */
 export type RetryPolicy = (attempt: FailedAttempt) => RetryDecision;
 
@@ -45,7 +55,10 @@ const DEFAULT_MAX_RETRY_AFTER_SECONDS = 36_000;
 const HEEDED = new Set([429, 503]);
 const GONE = 410;
 
-/** Compiles the options. Throws RangeError for negative or non-finite waits and a jitter outside 0 to 1. */
+/**
+ * Compiles the options. Throws RangeError for negative or non-finite waits and a jitter outside 0
+ * to 1.
+ */
 export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
   const waitsMs = (options.scheduleSeconds ?? DEFAULT_SCHEDULE_SECONDS).map((seconds) => seconds * 1_000);
   const jitter = options.jitter ?? 0.2;
@@ -67,7 +80,10 @@ export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
   };
 }
 
-/** Milliseconds that a `Retry-After` header asks for (RFC 9110, 10.2.3); 0 for none and for what is neither form. */
+/**
+ * Milliseconds that a `Retry-After` header asks for (RFC 9110, 10.2.3); 0 for none and for what is
+ * neither form.
+ */
 function readRetryAfter(value: string | undefined, nowMs: number): number {
   if (value === undefined) return 0;
   if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;

@@ -1,7 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
 /**
- * Standard Webhooks, version 1 (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md):
+ * Standard Webhooks, version 1
+ * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md):
  * HMAC-SHA256 over `<id>.<timestamp>.<body>`.
  */
 const SECRET_PREFIX = 'whsec_';
@@ -15,8 +16,9 @@ export function createSecret(): string {
 }
 
 /**
- * The key of a secret, to be kept: signing with a KeyObject takes a tenth of the time that it takes with the key's bytes,
- * of which one is made for every signature. Throws RangeError unless it is `whsec_` and base64 of 24 to 64 bytes.
+ * The key of a secret, to be kept: signing with a KeyObject takes a tenth of the time that it takes
+ * with the key's bytes, of which one is made for every signature. Throws RangeError unless it is
+ * `whsec_` and base64 of 24 to 64 bytes.
  */
 export function readSecret(secret: string): KeyObject {
   const text = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
@@ -39,8 +41,8 @@ export interface SignedMessage {
 }
 
 /**
- * The `webhook-signature` header: one `v1,<base64>` for each key, separated by spaces. While a secret is being replaced both
- * sign, and a receiver accepts whichever it knows.
+ * The `webhook-signature` header: one `v1,<base64>` for each key, separated by spaces. While a
+ * secret is being replaced both sign, and a receiver accepts whichever it knows.
  */
 export function signatures(keys: readonly KeyObject[], message: SignedMessage): string {
   const head = `${message.id}.${message.timestampSeconds}.`;
@@ -50,8 +52,9 @@ export function signatures(keys: readonly KeyObject[], message: SignedMessage): 
 }
 
 /**
- * The `webhook-id` of an event: the same for every attempt and every receiver, so that a receiver can drop what it has seen.
- * `evt_<emitter id without its prefix>_<ms>_<seq>`; emitter ids are random, so two emitters never share one.
+ * The `webhook-id` of an event: the same for every attempt and every receiver, so that a receiver
+ * can drop what it has seen. `evt_<emitter id without its prefix>_<ms>_<seq>`; emitter ids are
+ * random, so two emitters never share one.
  */
 export function messageId(emitterId: string, indexedAtMs: number, seq: number): string {
   return `evt_${emitterId.slice(emitterId.indexOf('_') + 1)}_${indexedAtMs}_${seq}`;

@@ -8,8 +8,9 @@ import { requestFaults } from './validate-request-settings.ts';
 import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } from './validate-webhook-request.ts';
 
 /**
- * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the address of a name may be reached is
- * not asked here but at every attempt: it changes with DNS. `checkUrl` throws where no attempt at a URL would ever be made.
+ * Throws INVALID_REQUEST with everything that is wrong with the fields given. Whether the address
+ * of a name may be reached is not asked here but at every attempt: it changes with DNS. `checkUrl`
+ * throws where no attempt at a URL would ever be made.
  */
 export function validateWebhook(
   fields: WebhookUpdate & { secret?: string },

@@ -1,17 +1,23 @@
 /**
- * Which webhooks have changed since something was read. What a statement reads while a change is committed has the old URL, and comes to
- * the node after it has heard of the change.
+ * Which webhooks have changed since something was read. What a statement reads while a change is
+ * committed has the old URL, and comes to the node after it has heard of the change.
  */
 export interface WebhookChanges {
   /** Asked before deliveries are read with their URLs. It only grows. */
   heard(): number;
   /** Of this webhook, or of all. */
   note(webhookId?: string): void;
-  /** Whether this node has heard of a change of it after `heard` had answered that. Now and then true where there was none. */
+  /**
+   * Whether this node has heard of a change of it after `heard` had answered that. Now and then
+   * true where there was none.
+   */
   hasChangedSince(webhookId: string, heard: number): boolean;
 }
 
-/** Beyond this many the oldest change counts as one of all webhooks: what was read before that one, if anything, is read anew. */
+/**
+ * Beyond this many the oldest change counts as one of all webhooks: what was read before that one,
+ * if anything, is read anew.
+ */
 const MAX_REMEMBERED = 10_000;
 
 export function createWebhookChanges(maxRemembered = MAX_REMEMBERED): WebhookChanges {

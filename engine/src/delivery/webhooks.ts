@@ -24,15 +24,23 @@ export interface WebhooksOptions {
   db: Database;
   sealer: Sealer;
   room: AccountRoom;
-  /** Gives back what this node has not begun of a webhook that has changed; see Deliverer. Default: this node delivers nothing. */
+  /**
+   * Gives back what this node has not begun of a webhook that has changed; see Deliverer. Default:
+   * this node delivers nothing.
+   */
   giveBack?: (webhookId: string) => Promise<void>;
   /** See Deliverer. Default: this node delivers nothing, and no test. */
   attemptOnce?: AttemptOnce;
-  /** Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default: none is refused. */
+  /**
+   * Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default:
+   * none is refused.
+   */
   checkUrl?: (url: URL) => void;
 }
 
-/** Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account. */
+/**
+ * Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account.
+ */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce, checkUrl } = options;
   const end = createEnd({ ...options, giveBack });

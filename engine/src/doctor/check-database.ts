@@ -10,7 +10,10 @@ import { hostUrlsOf } from '../store/database-hosts.ts';
 import { checkStoredKeys } from './check-key.ts';
 import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
 
-/** Nodes compare times of theirs with those of the database, and signatures of deliveries are valid for minutes. */
+/**
+ * Nodes compare times of theirs with those of the database, and signatures of deliveries are valid
+ * for minutes.
+ */
 const WARN_CLOCK_MS = 2_000;
 const FAIL_CLOCK_MS = 60_000;
 /** Every commit waits for a round trip. */

@@ -6,8 +6,9 @@ import { checkSandbox } from './check-sandbox.ts';
 import type { DoctorCheck, DoctorOptions, DoctorReport } from './report.ts';
 
 /**
- * Looks at everything that a node with these options needs. It makes and changes nothing that the start of a node would
- * not, and what it starts for looking it stops. Never rejects for what it finds.
+ * Looks at everything that a node with these options needs. It makes and changes nothing that the
+ * start of a node would not, and what it starts for looking it stops. Never rejects for what it
+ * finds.
  */
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const parts: DoctorCheck[][] = [

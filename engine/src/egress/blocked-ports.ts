@@ -1,6 +1,7 @@
 /**
- * The ports that the fetch standard blocks (https://fetch.spec.whatwg.org/#port-blocking): other protocols live there, and
- * some of their servers (mail above all) can be talked into acting on the lines of an HTTP request.
+ * The ports that the fetch standard blocks (https://fetch.spec.whatwg.org/#port-blocking): other
+ * protocols live there, and some of their servers (mail above all) can be talked into acting on the
+ * lines of an HTTP request.
  */
 export const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,

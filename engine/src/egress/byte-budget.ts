@@ -1,9 +1,12 @@
 /**
- * Bytes that one tenant holds in memory at a time. Limits of one request times many requests at once is still too much for
- * a node, and the sum over tenants is not one tenant's to use up.
+ * Bytes that one tenant holds in memory at a time. Limits of one request times many requests at
+ * once is still too much for a node, and the sum over tenants is not one tenant's to use up.
  */
 export interface ByteBudget {
-  /** Takes `bytes` more for a tenant; false where that would be over the limit, and then takes nothing. */
+  /**
+   * Takes `bytes` more for a tenant; false where that would be over the limit, and then takes
+   * nothing.
+   */
   take(tenantId: string, bytes: number): boolean;
   release(tenantId: string, bytes: number): void;
   held(tenantId: string): number;

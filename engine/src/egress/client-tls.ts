@@ -1,6 +1,9 @@
 import type { SecureContext } from 'node:tls';
 
-/** How a connection proves itself and its server, other than by default. Connections of two are never shared. */
+/**
+ * How a connection proves itself and its server, other than by default. Connections of two are
+ * never shared.
+ */
 export interface ClientTls {
   id: number;
   context: SecureContext;

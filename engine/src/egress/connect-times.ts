@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** When a connection was made, in the milliseconds of `performance.now()`. Undefined: it came no further. */
+/**
+ * When a connection was made, in the milliseconds of `performance.now()`. Undefined: it came no
+ * further.
+ */
 export interface ConnectTimes {
   begunMs: number;
   /** Never of a literal address. */

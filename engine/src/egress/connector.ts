@@ -8,8 +8,8 @@ import { type EgressProxy, openTunnel } from './proxy.ts';
 import type { EgressRefused } from './refusal.ts';
 
 /**
- * Connects to what undici asks for, after the guard has agreed. The function it answers gives up: it closes a socket that
- * is still connecting, and then the callback may never be called.
+ * Connects to what undici asks for, after the guard has agreed. The function it answers gives up:
+ * it closes a socket that is still connecting, and then the callback may never be called.
  */
 export type Connector = (
   target: buildConnector.Options,
@@ -27,12 +27,18 @@ interface Connecting {
 /** What buildConnector makes answers its socket, which its type leaves out; tests hold on to it. */
 type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
-/** Node's own 250 ms is less than a round trip across the world takes on a slow line: a healthy address would be given up. */
+/**
+ * Node's own 250 ms is less than a round trip across the world takes on a slow line: a healthy
+ * address would be given up.
+ */
 const FAMILY_ATTEMPT_MS = 500;
 
 const GULP_BYTES = 4 * 1024;
 
-/** One opener a port and way of TLS, since `lookup` is not told the port. Beyond this many they start anew; only TLS sessions are lost. */
+/**
+ * One opener a port and way of TLS, since `lookup` is not told the port. Beyond this many they
+ * start anew; only TLS sessions are lost.
+ */
 const MAX_OPENERS = 64;
 
 /** Each connector has TLS sessions of its own. */
@@ -60,8 +66,9 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
 }
 
 /**
- * Beyond its limit of headers undici's parser destroys the socket with a new error, and does so again for every further header
- * of what was read: with thousands of them the node's thread stood still for 80 to 160 ms. Here the parser ends at the first.
+ * Beyond its limit of headers undici's parser destroys the socket with a new error, and does so
+ * again for every further header of what was read: with thousands of them the node's thread stood
+ * still for 80 to 160 ms. Here the parser ends at the first.
  */
 function endParserAtOverflow(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -79,8 +86,9 @@ const CONTINUE = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
- * undici's parser destroys a connection for a `100 Continue` that was not asked for, which RFC 9110 (15.2) lets any server
- * send, and for a `101` with a header that names a protocol. Here both are interim responses like any other.
+ * undici's parser destroys a connection for a `100 Continue` that was not asked for, which RFC 9110
+ * (15.2) lets any server send, and for a `101` with a header that names a protocol. Here both are
+ * interim responses like any other.
  */
 function takeOddInterim(socket: Socket): void {
   // The parser is made after the socket, and before it reads.
@@ -110,20 +118,25 @@ function parserOf(socket: Socket): Parser | undefined {
 }
 
 /**
- * undici takes all that a socket has for one piece, and where it is paused within puts back the rest: for each pause of a body in
- * chunks of a byte 100 KB were put together and copied again. So it gets no more at once than are copied in no time.
+ * undici takes all that a socket has for one piece, and where it is paused within puts back the
+ * rest: for each pause of a body in chunks of a byte 100 KB were put together and copied again. So
+ * it gets no more at once than are copied in no time.
  */
 function readInGulps(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => unknown;
   socket.read = (size) => read(size ?? (socket.readableLength > GULP_BYTES ? GULP_BYTES : undefined));
 }
 
-/** For what a socket holds at most, a fraction of that is enough, unless it came in thousands of pieces. */
+/**
+ * For what a socket holds at most, a fraction of that is enough, unless it came in thousands of
+ * pieces.
+ */
 const MAX_LAST_MS = 5;
 
 /**
- * An answer that has come whole is one, also where its connection is reset while it is read. undici takes nothing more from a socket that is
- * destroyed, so what a pause has left there is read before; of a body in thousands of pieces not all, which would keep others waiting.
+ * An answer that has come whole is one, also where its connection is reset while it is read. undici
+ * takes nothing more from a socket that is destroyed, so what a pause has left there is read
+ * before; of a body in thousands of pieces not all, which would keep others waiting.
  */
 function readBeforeReset(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -182,7 +195,9 @@ function contextOf(tls: ClientTls | undefined) {
   return tls === undefined ? {} : { secureContext: tls.context };
 }
 
-/** http goes through a tunnel as well: a proxy that reads requests would look the name up itself. */
+/**
+ * http goes through a tunnel as well: a proxy that reads requests would look the name up itself.
+ */
 function openByProxy(guard: Guard, timeoutMs: number, proxy: EgressProxy): Connector {
   const secureBy = (tls: ClientTls | undefined) =>
     buildConnector({ timeout: timeoutMs, allowH2: false, ...contextOf(tls) }) as unknown as Opener;

@@ -17,12 +17,14 @@ const MAX_LAYERS = 3;
 const CUT_SHORT = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_CUT_SHORT = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-// RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB, whatever comes out in the end.
+// RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB,
+// whatever comes out in the end.
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 /**
- * What is decoded comes in chunks, each a turn of the event loop. Few large ones for a body that may become large: twelve megabytes in chunks of
- * Node's 16 KB take 60 ms of the node's thread, in those of 256 KB 9 ms.
+ * What is decoded comes in chunks, each a turn of the event loop. Few large ones for a body that
+ * may become large: twelve megabytes in chunks of Node's 16 KB take 60 ms of the node's thread, in
+ * those of 256 KB 9 ms.
  */
 const CHUNK_BYTES = { least: 16 * 1024, most: 256 * 1024 };
 const USUAL_RATIO = 4;
@@ -39,7 +41,8 @@ const zlibOptions = ({ extent, bounds }: DecoderOptions) => ({ ...(extent === 'p
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
   'x-gzip': (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
-  // Some servers send the bare stream where the name means the zlib format, whose first byte says 8 in its low half.
+  // Some servers send the bare stream where the name means the zlib format, whose first byte says 8
+  // in its low half.
   deflate: (body, options) =>
     promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, zlibOptions(options)) as Promise<Buffer>,
   br: (body, { extent, bounds }) =>
@@ -54,7 +57,10 @@ function chunkSizeOf({ length }: Buffer): number {
   return Math.min(CHUNK_BYTES.most, Math.max(CHUNK_BYTES.least, length * USUAL_RATIO));
 }
 
-/** Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb stays small. */
+/**
+ * Undoes a content-encoding. `maxBytes` bounds what comes out of every layer, so that a small bomb
+ * stays small.
+ */
 export async function decodeBody(
   body: Buffer,
   contentEncoding: string,

@@ -23,8 +23,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One sentence on why a request got no response, for the tenant who made it: the host it named and what happened. Never an
- * address that a name resolved to, nor a path or stack of this machine, which messages of Node and undici hold.
+ * One sentence on why a request got no response, for the tenant who made it: the host it named and
+ * what happened. Never an address that a name resolved to, nor a path or stack of this machine,
+ * which messages of Node and undici hold.
  */
 export function describeFailure(host: string, error: unknown): string {
   if (isEgressRefused(error) || error instanceof EgressProxyFailed) return error.message;
@@ -51,7 +52,8 @@ export function nodeCodeOf(error: unknown): string | undefined {
   return code?.startsWith('EGRESS_') === true ? 'UND_ERR_SOCKET' : code;
 }
 
-// Connecting to several addresses of a name fails with an AggregateError; its first cause says what the host does.
+// Connecting to several addresses of a name fails with an AggregateError; its first cause says what
+// the host does.
 function readCode(error: unknown): string | undefined {
   if (error instanceof AggregateError && error.errors.length > 0) return readCode(error.errors[0]);
   const code = (error as { code?: unknown } | null)?.code;

@@ -9,7 +9,10 @@ export interface DnsServer {
 const DEFAULT_PORT = 53;
 const WITH_PORT = /^(?:\[(?<inner>[^\]]+)\]|(?<plain>[^:]+))(?::(?<port>\d{1,5}))?$/;
 
-/** Reads `1.1.1.1`, `127.0.0.1:5353`, `::1` or `[::1]:5353`; default port: 53. Undefined for anything else, names and zones included. */
+/**
+ * Reads `1.1.1.1`, `127.0.0.1:5353`, `::1` or `[::1]:5353`; default port: 53. Undefined for
+ * anything else, names and zones included.
+ */
 export function parseDnsServer(text: string): DnsServer | undefined {
   if (text.includes('%')) return undefined;
   if (isIP(text) !== 0) return { host: text, port: DEFAULT_PORT };

@@ -8,41 +8,56 @@ import { EgressRefused } from './refusal.ts';
 import { createHostResolver } from './resolve-host.ts';
 
 export interface EgressOptions {
-  /** Ranges (`10.0.0.0/8`, `fd00::/8`, single addresses) that may be reached although they are not public. */
+  /**
+   * Ranges (`10.0.0.0/8`, `fd00::/8`, single addresses) that may be reached although they are not
+   * public.
+   */
   allow: readonly string[];
   /**
-   * Own listening ports and the database. Asked at every connection, because a port is often known only after listening.
-   * They win over `allow`.
+   * Own listening ports and the database. Asked at every connection, because a port is often known
+   * only after listening. They win over `allow`.
    */
   deniedPorts: () => readonly DeniedPort[];
   /**
-   * `1.1.1.1`, `[::1]:5353`: asked for the names that tenants give. Default: the system's. They are denied like own ports.
+   * `1.1.1.1`, `[::1]:5353`: asked for the names that tenants give. Default: the system's. They are
+   * denied like own ports.
    */
   dnsServers?: readonly string[];
   /** Default: createHostResolver() with `dnsServers`. */
   resolver?: Resolver;
-  /** `http(s)://[user:password@]host:port`: every connection is made through it, to an address that was checked here. */
+  /**
+   * `http(s)://[user:password@]host:port`: every connection is made through it, to an address that
+   * was checked here.
+   */
   proxy?: string;
 }
 
 /**
- * The one way out: every connection made for a tenant (a component's fetch, a delivery) is made by a connector from here.
- * http and https only. A literal address, and every address that a name resolves to, must be public or allowed, and the
- * connection is made to an address that was checked: there is no second lookup for DNS rebinding to answer.
+ * The one way out: every connection made for a tenant (a component's fetch, a delivery) is made by
+ * a connector from here. http and https only. A literal address, and every address that a name
+ * resolves to, must be public or allowed, and the connection is made to an address that was
+ * checked: there is no second lookup for DNS rebinding to answer.
  */
 export interface Egress {
   /**
-   * With TLS sessions of its own. A refused connection fails with EgressRefused. `connectTimeoutMs`: default LIMITS.connectTimeoutMs;
-   * `tenantId`: on whose turn names are looked up.
+   * With TLS sessions of its own. A refused connection fails with EgressRefused.
+   * `connectTimeoutMs`: default LIMITS.connectTimeoutMs; `tenantId`: on whose turn names are looked
+   * up.
    */
   createConnector(options?: { connectTimeoutMs?: number; tenantId?: string }): Connector;
-  /** What can be said of a URL without connecting: its scheme, port and literal address. Throws EgressRefused. */
+  /**
+   * What can be said of a URL without connecting: its scheme, port and literal address. Throws
+   * EgressRefused.
+   */
   checkUrl(url: URL): void;
   /** More of `deniedPorts`, known only when there is somebody to ask for them. */
   deny(ports: () => readonly DeniedPort[]): void;
 }
 
-/** Throws RangeError naming every entry of `allow` and `dnsServers` that is none, and for a proxy that is none. */
+/**
+ * Throws RangeError naming every entry of `allow` and `dnsServers` that is none, and for a proxy
+ * that is none.
+ */
 export function createEgress(options: EgressOptions): Egress {
   const proxy = options.proxy === undefined ? undefined : parseProxy(options.proxy);
   const dnsServers = parseAll(options.dnsServers ?? [], parseDnsServer, 'DNS servers such as 1.1.1.1 or [::1]:5353');
@@ -78,8 +93,9 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 /**
- * `operators`: reached by this process alone. A tenant who could talk to the proxy would have a way out without a guard, and
- * one who could talk to a DNS server would be told the names of the operator's network.
+ * `operators`: reached by this process alone. A tenant who could talk to the proxy would have a way
+ * out without a guard, and one who could talk to a DNS server would be told the names of the
+ * operator's network.
  */
 function deniedPortsOf(
   { deniedPorts }: EgressOptions,

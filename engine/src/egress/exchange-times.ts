@@ -1,6 +1,9 @@
 import type { ConnectTimes } from './connect-times.ts';
 
-/** What an exchange took, phase by phase, in milliseconds. Undefined: there was none, or it came no further. */
+/**
+ * What an exchange took, phase by phase, in milliseconds. Undefined: there was none, or it came no
+ * further.
+ */
 export interface ExchangeTimes {
   isReused: boolean;
   dnsMs?: number | undefined;

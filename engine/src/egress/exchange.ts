@@ -16,13 +16,18 @@ export interface ExchangeRequest {
   timeoutMs: number;
   /** Response bytes that are kept. */
   maxKeptBytes: number;
-  /** Told of each piece of the body before anything is made of it. The limit that it answers ends the exchange. */
+  /**
+   * Told of each piece of the body before anything is made of it. The limit that it answers ends
+   * the exchange.
+   */
   onBody?: (bytes: number) => ExceededLimit | undefined;
   /**
-   * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to `maxDrainedBytes` more, so that the
-   * connection can be used again, and then closes it. With `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing
-   * that happens after the status undoes the response. What `onBytes` and `maxDrainedBytes` count of a piece of the body is
-   * LIMITS.minFetchPieceBytes at least: taking it costs as much. `waitMs` is told of what is around the body as well.
+   * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to
+   * `maxDrainedBytes` more, so that the connection can be used again, and then closes it. With
+   * `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing that happens after
+   * the status undoes the response. What `onBytes` and `maxDrainedBytes` count of a piece of the
+   * body is LIMITS.minFetchPieceBytes at least: taking it costs as much. `waitMs` is told of what
+   * is around the body as well.
    */
   overflow:
     | { kind: 'fail'; onBytes?: (count: number) => boolean; waitMs?: (count: number) => number }
@@ -38,10 +43,11 @@ export type ExchangeOutcome =
   | { kind: 'over-budget' }
   | { kind: 'aborted' }
   /**
-   * `isUnheard`: its connection had served another request, and ended before a byte of an answer. The server has closed it
-   * while it was idle, most probably, and has not seen the request.
+   * `isUnheard`: its connection had served another request, and ended before a byte of an answer.
+   * The server has closed it while it was idle, most probably, and has not seen the request.
    *
-   * TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes, OverRunLimit where `onBody` answered a limit.
+   * TooMuchFraming where what came besides the body is over LIMITS.maxFetchFramingBytes,
+   * OverRunLimit where `onBody` answered a limit.
    */
   | { kind: 'error'; error: unknown; isUnheard?: true };
 
@@ -62,16 +68,22 @@ const SWITCHING_PROTOCOLS = 101;
 /** What a connection ends with that its server had closed. */
 const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Responses before the response (103 and the like): a server may send a few, and one that goes on is ended. */
+/**
+ * Responses before the response (103 and the like): a server may send a few, and one that goes on
+ * is ended.
+ */
 const MAX_INTERIM_RESPONSES = 16;
 
-/** Of a body, before others have the thread: what is read of a connection at once may be ten thousand, of a byte each. */
+/**
+ * Of a body, before others have the thread: what is read of a connection at once may be ten
+ * thousand, of a byte each.
+ */
 const MAX_PIECES_PER_TURN = 256;
 const giveWay = createGiveWay(0);
 
 /**
- * Sends one request on undici's lowest interface: twice as fast as its `request`, and no stream to forget about. Releases the
- * connection before `done` resolves. Never throws.
+ * Sends one request on undici's lowest interface: twice as fast as its `request`, and no stream to
+ * forget about. Releases the connection before `done` resolves. Never throws.
  */
 export function startExchange(connection: Connection, request: ExchangeRequest): Exchange {
   const handler = new ExchangeHandler(request, connection.isUsed);
@@ -167,7 +179,10 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       this.end(this.#response());
   }
 
-  /** So many bytes more were read, of which the body is a part: nothing else says what is around it. They may not be parsed yet. */
+  /**
+   * So many bytes more were read, of which the body is a part: nothing else says what is around it.
+   * They may not be parsed yet.
+   */
   onRead(bytes: number): void {
     this.moments.firstByteMs ??= performance.now();
     this.#readBytes += bytes;

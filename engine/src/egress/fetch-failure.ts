@@ -5,8 +5,8 @@ import type { ExchangeOutcome } from './exchange.ts';
 import { EgressProxyFailed, type EgressRefused, isEgressRefused, limitOf, OverRunLimit } from './refusal.ts';
 
 /**
- * `plain`: the message without anything that was given or answered, for those whom a secret in it would be told. Absent where the limit
- * says all that there is, or nothing can be said.
+ * `plain`: the message without anything that was given or answered, for those whom a secret in it
+ * would be told. Absent where the limit says all that there is, or nothing can be said.
  */
 export type FetchFailure = Extract<FetchOutcome, { ok: false }> & { plain?: string };
 
@@ -42,7 +42,10 @@ export function failTimeout(host: string, limits: AccountLimits, used: number): 
   return fail(`The request to ${host} took longer than ${value} ms`, limit);
 }
 
-/** Not one request's fault: what all requests of the tenant hold together, `used` bytes at least, is more than a node has for one. */
+/**
+ * Not one request's fault: what all requests of the tenant hold together, `used` bytes at least, is
+ * more than a node has for one.
+ */
 export function failBudget(host: string, used: number): FetchFailure {
   const message = `The request to ${host} was ended: too many bytes of requests and responses are held at once`;
   const value = LIMITS.maxFetchBytesPerTenant;

@@ -14,7 +14,10 @@ export type FetchTurn =
   | { kind: 'refused'; limit: ExceededLimit }
   | { kind: 'aborted' };
 
-/** Lets the requests of each tenant start in their order, as many at a time and as fast as its share allows. */
+/**
+ * Lets the requests of each tenant start in their order, as many at a time and as fast as its share
+ * allows.
+ */
 export interface FetchTurns {
   /** `timeoutMs`: how long the request may wait. */
   take(tenantId: string, share: FetchShare, timeoutMs: number, signal: AbortSignal): Promise<FetchTurn>;
@@ -33,7 +36,10 @@ interface Waiter {
 
 interface Tenant {
   underWay: number;
-  /** When everything that was started would have been, at an even pace: at most BURST_MS from now (GCRA). */
+  /**
+   * When everything that was started would have been, at an even pace: at most BURST_MS from now
+   * (GCRA).
+   */
   pacedUntilMs: number;
   /** In their order. */
   waiting: Set<Waiter>;

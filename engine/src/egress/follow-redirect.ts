@@ -13,7 +13,10 @@ export type Redirect =
   | { kind: 'invalid'; message: string; limit?: ExceededLimit }
   | { kind: 'follow'; request: HopRequest };
 
-/** Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch. Counting is the caller's. */
+/**
+ * Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch.
+ * Counting is the caller's.
+ */
 export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {
   if (!REDIRECTS.has(status) || location === undefined) return { kind: 'none' };
   const limit = longHostOf(location);

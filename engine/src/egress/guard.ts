@@ -7,8 +7,9 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 import { EgressRefused, isEgressRefused, type NameFault } from './refusal.ts';
 
 /**
- * Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it takes where lookups wait. An error that
- * is EgressRefused is what the tenant is told; any other means that the name is unknown.
+ * Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it
+ * takes where lookups wait. An error that is EgressRefused is what the tenant is told; any other
+ * means that the name is unknown.
  */
 export type Resolver = (
   hostname: string,
@@ -26,11 +27,17 @@ export interface Guard {
   allowed: readonly AddressRange[];
   deniedPorts: () => readonly DeniedPort[];
   resolve: Resolver;
-  /** For names of `deniedPorts`, whose addresses are those at which this process reaches them. Default: `resolve`. */
+  /**
+   * For names of `deniedPorts`, whose addresses are those at which this process reaches them.
+   * Default: `resolve`.
+   */
   resolveDenied?: Resolver;
 }
 
-/** Of the addresses of one name: a name with hundreds would make one request knock at each of them in turn. */
+/**
+ * Of the addresses of one name: a name with hundreds would make one request knock at each of them
+ * in turn.
+ */
 const MAX_ADDRESSES_TRIED = 8;
 
 const HINT = 'The operator of this server can allow addresses that are not public.';
@@ -41,7 +48,10 @@ export function checkPort(hostname: string, port: number): void {
     throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
 }
 
-/** Throws where `hostname` (without brackets) is a literal address that is neither public nor allowed. */
+/**
+ * Throws where `hostname` (without brackets) is a literal address that is neither public nor
+ * allowed.
+ */
 export function checkLiteral(guard: Guard, hostname: string): void {
   if (isIP(hostname) === 0) return;
   const address = parseAddress(hostname);
@@ -51,10 +61,11 @@ export function checkLiteral(guard: Guard, hostname: string): void {
 }
 
 /**
- * Answers the addresses of a name that it may be connected at: all of them, or none. One that is not public refuses the
- * name as a whole, since which one a connection takes is not ours to choose. An unknown name and a private one get the same
- * words, so that names of the operator's network cannot be told from ones that do not exist. A name of more than
- * LIMITS.maxNameAddresses is refused before any of them is read: that takes the thread for each.
+ * Answers the addresses of a name that it may be connected at: all of them, or none. One that is
+ * not public refuses the name as a whole, since which one a connection takes is not ours to choose.
+ * An unknown name and a private one get the same words, so that names of the operator's network
+ * cannot be told from ones that do not exist. A name of more than LIMITS.maxNameAddresses is
+ * refused before any of them is read: that takes the thread for each.
  */
 export function resolveChecked(
   guard: Guard,
@@ -91,7 +102,10 @@ function nameFaultOf(error: NodeJS.ErrnoException | null, found: readonly Lookup
   return found.length === 0 ? 'unknown' : 'not-allowed';
 }
 
-/** As resolveChecked, for a literal address (without brackets; checkLiteral has been asked) as well as for a name. */
+/**
+ * As resolveChecked, for a literal address (without brackets; checkLiteral has been asked) as well
+ * as for a name.
+ */
 export function checkedAddresses(
   guard: Guard,
   hostname: string,
@@ -111,7 +125,10 @@ export function checkedAddresses(
   checkDenied(guard, hostname, port, [literal], (refused) => done(refused, refused ? [] : [literal.toString()]));
 }
 
-/** Answers a refusal where one of `addresses` is the machine of a denied port. Synchronous unless a denied host is a name. */
+/**
+ * Answers a refusal where one of `addresses` is the machine of a denied port. Synchronous unless a
+ * denied host is a name.
+ */
 export function checkDenied(
   guard: Guard,
   hostname: string,
@@ -119,7 +136,8 @@ export function checkDenied(
   addresses: readonly Address[],
   done: (refused: EgressRefused | null) => void,
 ): void {
-  // Many nodes have the same port, and where their machines share an address each is taken for this one.
+  // Many nodes have the same port, and where their machines share an address each is taken for this
+  // one.
   const denied = guard.deniedPorts().filter((entry) => entry.port === port);
   const hosts = new Set(denied.map((entry) => entry.host));
   let waiting = 1;

@@ -42,18 +42,19 @@ export interface FetchTenant {
 export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailure;
 
 /**
- * Which requests are sent again at once where the connection had been closed while it was idle (startRepeatable). Default:
- * `idempotent` methods. `all`: what is attempted again in any case.
+ * Which requests are sent again at once where the connection had been closed while it was idle
+ * (startRepeatable). Default: `idempotent` methods. `all`: what is attempted again in any case.
  */
 type Repeats = 'idempotent' | 'all';
 
 /** The `fetch` of components, made by the host. */
 export interface GuestFetch {
   /**
-   * Never rejects. Follows at most LIMITS.maxFetchRedirects redirects, each checked like the first URL; answers the body
-   * decoded (gzip, deflate, br, zstd), at most maxFetchResponseBytes, without the headers that described its coding.
-   * Everything together takes at most fetchTimeoutMs; the signal ends it sooner. Each request, redirected ones too, waits
-   * for its turn among at most maxConnections and maxFetchesPerSecond of the tenant. Connections are the tenant's alone.
+   * Never rejects. Follows at most LIMITS.maxFetchRedirects redirects, each checked like the first
+   * URL; answers the body decoded (gzip, deflate, br, zstd), at most maxFetchResponseBytes, without
+   * the headers that described its coding. Everything together takes at most fetchTimeoutMs; the
+   * signal ends it sooner. Each request, redirected ones too, waits for its turn among at most
+   * maxConnections and maxFetchesPerSecond of the tenant. Connections are the tenant's alone.
    */
   fetch(tenant: FetchTenant, request: FetchRequest, signal: AbortSignal, repeats?: Repeats): Promise<GuestFetchOutcome>;
   /** Ends every request in flight. Idempotent. */
@@ -202,8 +203,8 @@ async function exchangeHop(context: FetchContext, hop: HopRequest): Promise<Exch
 }
 
 /**
- * Decodes bodies of one tenant one at a time: a few bytes can decode to millions, and neither this memory nor the threads
- * that do it are one tenant's.
+ * Decodes bodies of one tenant one at a time: a few bytes can decode to millions, and neither this
+ * memory nor the threads that do it are one tenant's.
  */
 async function finish(
   context: FetchContext,

@@ -22,12 +22,16 @@ interface Refusal {
 export type PreparedRequest = { ok: true; request: HopRequest } | Refusal;
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// Field values: visible characters, spaces, tabs and bytes above ASCII. No CR, LF or NUL: they would start a header of their own.
+// Field values: visible characters, spaces, tabs and bytes above ASCII. No CR, LF or NUL: they
+// would start a header of their own.
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const NORMALISED_METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH']);
 const FORBIDDEN_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
-/** Framing and the connection are made here; libraries set these out of habit, so they are left out without an error. */
+/**
+ * Framing and the connection are made here; libraries set these out of habit, so they are left out
+ * without an error.
+ */
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -41,7 +45,10 @@ const OWN_HEADERS = new Set([
   'upgrade',
 ]);
 
-/** Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have been replaced. */
+/**
+ * Validates what came out of the sandbox. Nothing of it is trusted: the guest's own fetch may have
+ * been replaced.
+ */
 export function prepareRequest(request: FetchRequest, limits: AccountLimits): PreparedRequest {
   const { maxFetchUrlChars } = LIMITS;
   if (request.url.length > maxFetchUrlChars) {
@@ -109,7 +116,10 @@ function prepareHeaders(given: readonly [string, string][], url: URL): [string, 
   return headers;
 }
 
-/** By hand: a pattern that ends in `+$` looks at a stretch of spaces in the middle once from each of them. */
+/**
+ * By hand: a pattern that ends in `+$` looks at a stretch of spaces in the middle once from each of
+ * them.
+ */
 function withoutOuterSpace(value: string): string {
   let [from, to] = [0, value.length];
   while (from < to && isSpace(value[from])) from += 1;

@@ -1,4 +1,7 @@
-/** Does one thing at a time for each tenant, in the order of asking; things of different tenants at the same time. */
+/**
+ * Does one thing at a time for each tenant, in the order of asking; things of different tenants at
+ * the same time.
+ */
 export type InTurn = <T>(tenantId: string, act: () => Promise<T>) => Promise<T>;
 
 export function createInTurn(): InTurn {

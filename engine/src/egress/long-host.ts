@@ -1,11 +1,15 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
-/** Schemes whose hosts are names (https://url.spec.whatwg.org/#special-scheme); a URL that is relative to one may name a host as well. */
+/**
+ * Schemes whose hosts are names (https://url.spec.whatwg.org/#special-scheme); a URL that is
+ * relative to one may name a host as well.
+ */
 const AUTHORITY = /^(?:(?:https?|wss?|ftp|file):[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
 
 /**
- * True where a URL names a host that is longer than any there is. To be asked before it is parsed: a name in other letters than
- * ASCII is turned into them in time that grows with its square, 20 ms of the node's thread for five thousand of them.
+ * True where a URL names a host that is longer than any there is. To be asked before it is parsed:
+ * a name in other letters than ASCII is turned into them in time that grows with its square, 20 ms
+ * of the node's thread for five thousand of them.
  */
 export function hasLongHost(url: string): boolean {
   return longHostOf(url) !== undefined;

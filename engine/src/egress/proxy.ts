@@ -15,7 +15,10 @@ export interface EgressProxy {
   authorization?: string;
 }
 
-/** Reads `http(s)://[user:password@]host:port`. Throws RangeError, which does not repeat the text: it may hold a password. */
+/**
+ * Reads `http(s)://[user:password@]host:port`. Throws RangeError, which does not repeat the text:
+ * it may hold a password.
+ */
 export function parseProxy(text: string): EgressProxy {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '' || url.pathname !== '/') {
@@ -42,8 +45,9 @@ export interface TunnelTarget {
 }
 
 /**
- * Asks the proxy for a connection (CONNECT) to an address that was checked here: the proxy is not given a name, whose
- * addresses it would look up once more. Answers a socket to the target; the function returned gives up.
+ * Asks the proxy for a connection (CONNECT) to an address that was checked here: the proxy is not
+ * given a name, whose addresses it would look up once more. Answers a socket to the target; the
+ * function returned gives up.
  */
 export function openTunnel(
   proxy: EgressProxy,

@@ -3,10 +3,16 @@ import { type ExceededLimit, LIMITS } from '@headwater/shared';
 /** Why a name leads nowhere: it has no address, none could be asked for, or one is not allowed. */
 export type NameFault = 'unknown' | 'not-looked-up' | 'not-allowed';
 
-/** Thrown when an address or port may not be reached from here. The message names only what the tenant gave. */
+/**
+ * Thrown when an address or port may not be reached from here. The message names only what the
+ * tenant gave.
+ */
 export class EgressRefused extends Error {
   override readonly name = 'EgressRefused';
-  /** undici passes errors of a connector on as they are, except for its own two codes; this one reaches the caller. */
+  /**
+   * undici passes errors of a connector on as they are, except for its own two codes; this one
+   * reaches the caller.
+   */
   readonly code = 'EGRESS_REFUSED';
   /** What a guest is told: it is to take the host for one that is not there. */
   readonly nodeCode: 'ECONNREFUSED' | 'ENOTFOUND';
@@ -31,7 +37,10 @@ export function isEgressRefused(error: unknown): error is EgressRefused {
   return error instanceof EgressRefused;
 }
 
-/** Thrown when the operator's proxy made no connection. The message, for tenants, says neither where it is nor who we are there. */
+/**
+ * Thrown when the operator's proxy made no connection. The message, for tenants, says neither where
+ * it is nor who we are there.
+ */
 export class EgressProxyFailed extends Error {
   override readonly name = 'EgressProxyFailed';
   readonly code = 'EGRESS_PROXY_FAILED';
@@ -41,7 +50,10 @@ export class EgressProxyFailed extends Error {
   }
 }
 
-/** An answer of which too much is no body; `used`: bytes, as LIMITS.maxFetchFramingBytes counts them. */
+/**
+ * An answer of which too much is no body; `used`: bytes, as LIMITS.maxFetchFramingBytes counts
+ * them.
+ */
 export class TooMuchFraming extends Error {
   override readonly name = 'TooMuchFraming';
   readonly code = 'EGRESS_FRAMING';

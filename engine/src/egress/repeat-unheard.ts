@@ -4,13 +4,16 @@ import type { Connection } from './tenant-connections.ts';
 /** Another connection than one that has waited, where it is `fresh`. */
 export type TakeConnection = (fresh?: 'fresh') => Connection;
 
-/** A server says it of a connection on which it has waited for a request too long, perhaps while that was on its way. */
+/**
+ * A server says it of a connection on which it has waited for a request too long, perhaps while
+ * that was on its way.
+ */
 const REQUEST_TIMEOUT = 408;
 
 /**
- * startExchange, and once more at once, on a new connection, where the first one had been closed by its server while it
- * was idle. The time of both is that of the request. The caller has made sure that a repetition does no harm: whether the
- * server has seen the request cannot be known for sure.
+ * startExchange, and once more at once, on a new connection, where the first one had been closed by
+ * its server while it was idle. The time of both is that of the request. The caller has made sure
+ * that a repetition does no harm: whether the server has seen the request cannot be known for sure.
  */
 export function startRepeatable(take: TakeConnection, request: ExchangeRequest): Exchange {
   const startedAtMs = performance.now();

@@ -10,8 +10,9 @@ const QUERY_TRIES = 2;
 const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 /**
- * Lookups of the system at the same time: each holds a thread of few that the whole process shares, for as long as somebody's
- * name server likes. More of them wait, tenants in turn, so many of one tenant (LIMITS.maxSystemLookupsWaiting).
+ * Lookups of the system at the same time: each holds a thread of few that the whole process shares,
+ * for as long as somebody's name server likes. More of them wait, tenants in turn, so many of one
+ * tenant (LIMITS.maxSystemLookupsWaiting).
  */
 const MAX_SYSTEM_LOOKUPS = 1;
 
@@ -19,12 +20,15 @@ const MAX_SYSTEM_LOOKUPS = 1;
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
 /**
- * Resolves names that tenants give. `dns.lookup` alone would do it on two threads shared with the whole process: two names
- * whose servers never answer, and nobody's connection gets an address. So a domain name is asked of DNS over sockets first;
- * only where that answers that it knows no such name is the system asked, for its hosts file and search domains. A name
- * without a dot is the system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured they are the ones that work.
+ * Resolves names that tenants give. `dns.lookup` alone would do it on two threads shared with the
+ * whole process: two names whose servers never answer, and nobody's connection gets an address. So
+ * a domain name is asked of DNS over sockets first; only where that answers that it knows no such
+ * name is the system asked, for its hosts file and search domains. A name without a dot is the
+ * system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured
+ * they are the ones that work.
  *
- * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where all of them refuse to be asked the system is asked as well.
+ * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where all of them
+ * refuse to be asked the system is asked as well.
  */
 export function createHostResolver(servers: readonly string[] = []): Resolver {
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -89,7 +93,8 @@ function queryBoth(dns: DnsResolver, hostname: string, done: Parameters<Resolver
   let failure: NodeJS.ErrnoException | null = null;
   let waiting = 2;
   const answer = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: string[] | undefined) => {
-    // Of two failures the one that is no plain "unknown" counts: a server that timed out may know the name.
+    // Of two failures the one that is no plain "unknown" counts: a server that timed out may know
+    // the name.
     if (error !== null && (failure === null || UNKNOWN.has(failure.code ?? ''))) failure = error;
     found[family === 4 ? 0 : 1] = (addresses ?? []).map((address) => ({ address, family }));
     waiting--;

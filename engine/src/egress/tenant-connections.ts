@@ -6,35 +6,48 @@ import type { ConnectTimes } from './connect-times.ts';
 import type { Connector } from './connector.ts';
 import type { Egress } from './egress.ts';
 
-/** One connection to one destination, made when the first request is dispatched; for one exchange at a time. */
+/**
+ * One connection to one destination, made when the first request is dispatched; for one exchange at
+ * a time.
+ */
 export interface Connection {
   client: Dispatcher;
   /** It has served a request before: its server may have closed it meanwhile. */
   isUsed: boolean;
   /** Of its connection as it is now; undefined before it begins to connect. */
   readonly times: ConnectTimes | undefined;
-  /** Told how many bytes more were read from the server, before they are parsed. Set by whoever has the connection. */
+  /**
+   * Told how many bytes more were read from the server, before they are parsed. Set by whoever has
+   * the connection.
+   */
   onRead: ((bytes: number) => void) | undefined;
-  /** `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not. Once. */
+  /**
+   * `isReusable`: its response has been read to the end. Otherwise it is closed, connected or not.
+   * Once.
+   */
   release(isReusable: boolean): void;
 }
 
 /**
- * Connections of tenants, shared with nobody: what one tenant leaves open, fills up or slows down is its own, and so are
- * its TLS sessions.
+ * Connections of tenants, shared with nobody: what one tenant leaves open, fills up or slows down
+ * is its own, and so are its TLS sessions.
  */
 export interface TenantConnections {
   /**
-   * A connection that waits idle, or a new one; with `fresh` only a new one, and those that wait for the same origin are
-   * closed. A destination is an origin, or one with a way of TLS of its own. A tenant has at most `maxOpen`, as long as the caller has at most so many
-   * in use: before there would be more, idle ones are closed.
+   * A connection that waits idle, or a new one; with `fresh` only a new one, and those that wait
+   * for the same origin are closed. A destination is an origin, or one with a way of TLS of its
+   * own. A tenant has at most `maxOpen`, as long as the caller has at most so many in use: before
+   * there would be more, idle ones are closed.
    */
   take(tenantId: string, to: string | Destination, maxOpen: number, fresh?: 'fresh'): Connection;
   /** Closes every connection, with the requests on them. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** How long a connection is kept for the next request, and at most, where its server says how long it keeps it. */
+/**
+ * How long a connection is kept for the next request, and at most, where its server says how long
+ * it keeps it.
+ */
 const KEEP_ALIVE_MS = 4_000;
 const MAX_KEEP_ALIVE_MS = 15_000;
 
@@ -178,7 +191,8 @@ class TenantConnection implements Connection {
 
   async destroy(): Promise<void> {
     const destroyed = this.client.destroy();
-    // A client leaves a socket that still connects to its timeout: a tenant would have more of them than its share.
+    // A client leaves a socket that still connects to its timeout: a tenant would have more of them
+    // than its share.
     this.#stopConnecting();
     await destroyed;
   }

@@ -10,9 +10,10 @@ interface Tenant {
 }
 
 /**
- * Steps of requests, their beginning and what becomes of their answers. While others are here a few of one tenant are done in each turn of
- * the event loop: a hundred answers that come in the same moment, and the requests that follow them, would hold the thread for all others.
- * Undefined where the step may be done at once.
+ * Steps of requests, their beginning and what becomes of their answers. While others are here a few
+ * of one tenant are done in each turn of the event loop: a hundred answers that come in the same
+ * moment, and the requests that follow them, would hold the thread for all others. Undefined where
+ * the step may be done at once.
  */
 export function createTurnSteps(
   presence: Pick<Presence, 'hasSeveral'>,

@@ -20,13 +20,18 @@ interface EnvironmentOptions {
   sql: Sql;
   sealer: Pick<Sealer, 'seal'>;
   limits: Pick<LimitsCache, 'get'>;
-  /** Drops what this node has in memory of the account; other nodes hear of it from the database. */
+  /**
+   * Drops what this node has in memory of the account; other nodes hear of it from the database.
+   */
   forget: (accountId: string) => void;
 }
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** Environment variables as the API sees them. Their values go in, and come out in steps of workflows alone. */
+/**
+ * Environment variables as the API sees them. Their values go in, and come out in steps of
+ * workflows alone.
+ */
 export function createEnvironment({ sql, sealer, limits, forget }: EnvironmentOptions): Environment {
   return {
     list: (who, request) => list(sql, who, request),

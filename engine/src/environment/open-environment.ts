@@ -5,11 +5,15 @@ import type { Sql } from '../store/database.ts';
 import { readEnvironmentValues } from '../store/environment-variables.ts';
 import { createKeptValues, type Values } from './kept-values.ts';
 
-/** Environment variables for the steps of workflows, in memory: they are asked for at every step that names some. */
+/**
+ * Environment variables for the steps of workflows, in memory: they are asked for at every step
+ * that names some.
+ */
 export interface OpenEnvironment {
   /**
-   * Values by name; one that is not there is left out. Throws SealError where one does not open, and RESOURCE_LIMIT for more than may be read for one
-   * run (maxRunSecretBytes); those that are in memory already are not counted.
+   * Values by name; one that is not there is left out. Throws SealError where one does not open,
+   * and RESOURCE_LIMIT for more than may be read for one run (maxRunSecretBytes); those that are in
+   * memory already are not counted.
    */
   open(accountId: string, names: readonly string[]): Promise<Record<string, string>>;
   /** After a change, on every node (LISTEN). */
@@ -34,7 +38,8 @@ export function createOpenEnvironment(options: OpenEnvironmentOptions): OpenEnvi
     const key = names.join();
     const known = ofAccount.get(key);
     if (known !== undefined) return known;
-    // A change that came while we read may have made the answer old: it serves these steps but is not kept.
+    // A change that came while we read may have made the answer old: it serves these steps but is
+    // not kept.
     const isCurrent = () => reading.get(accountId) === ofAccount;
     const fresh = readAndOpen(options, accountId, names).then((values) => {
       if (isCurrent()) kept.keep(accountId, values);

@@ -2,13 +2,19 @@
 export interface EventCause {
   /** The event, as `<emitter id>-<event id>`. */
   event: string;
-  /** The invocation that the chain of events began with; absent: a hook began it, and the trace begins here. */
+  /**
+   * The invocation that the chain of events began with; absent: a hook began it, and the trace
+   * begins here.
+   */
   traceId?: string;
   /** Events that led here, this one included. */
   hops: number;
 }
 
-/** What `caused_by`, `trace_id` and `hops` of a row say; undefined where no event made the invocation. */
+/**
+ * What `caused_by`, `trace_id` and `hops` of a row say; undefined where no event made the
+ * invocation.
+ */
 export function causeOf(row: {
   caused_by: string | null;
   trace_id: string | null;

@@ -30,7 +30,10 @@ import { storableText } from './storable-text.ts';
 export interface RunCommit {
   accountId: string;
   sourceId: string;
-  /** The invocation that ran and the node that held it; absent for a lifecycle hook. `kind` default: event. */
+  /**
+   * The invocation that ran and the node that held it; absent for a lifecycle hook. `kind` default:
+   * event.
+   */
   invocation?: {
     id: string;
     leasedBy: string;
@@ -45,7 +48,10 @@ export interface RunCommit {
   publishedAs?: string;
   /** The invocation is given up, and kept to be retried. */
   abandoned?: HeldInvocation;
-  /** The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the hook is stored. */
+  /**
+   * The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the
+   * hook is stored.
+   */
   change?: ChangeLease;
   /** False for a part: the invocation goes on. */
   final: boolean;
@@ -57,13 +63,18 @@ export interface RunCommit {
   earlier?: EmittedCounts;
   /** `$.service.db`: key → JSON text; empty where the key is deleted. */
   dbWrites: ReadonlyMap<string, string>;
-  /** What the store may take with them. Default: no limit. Values that do not fit are not stored. */
+  /**
+   * What the store may take with them. Default: no limit. Values that do not fit are not stored.
+   */
   maxDbBytes?: number;
   /** What those of all sources of the account may take. Default: no limit. */
   maxAllDbBytes?: number;
   /** How long a chain of events may be that sources hear. Default: no limit. */
   maxEventHops?: number;
-  /** The record of a run whose values did not all fit, which ends as failed. Called for a run that had not failed. */
+  /**
+   * The record of a run whose values did not all fit, which ends as failed. Called for a run that
+   * had not failed.
+   */
   recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
   record?: RunRow;
@@ -73,7 +84,10 @@ export interface RunCommit {
   sends?: readonly NewSend[];
 }
 
-/** Events that a run emitted by itself, not those that tell of it: stored ones, and those that dedupe dropped. */
+/**
+ * Events that a run emitted by itself, not those that tell of it: stored ones, and those that
+ * dedupe dropped.
+ */
 export interface EmittedCounts {
   emitted: number;
   deduped: number;
@@ -101,7 +115,9 @@ export interface EmitterState {
   dedupe: DedupeState | undefined;
   /** Of `$.service.db`; byKey holds the keys that these commits write. */
   db: DbSize;
-  /** Where events of known ids are, as far as these commits publish them. Default: none is known. */
+  /**
+   * Where events of known ids are, as far as these commits publish them. Default: none is known.
+   */
   published?: ReadonlyMap<string, EventPosition>;
 }
 
@@ -147,8 +163,9 @@ interface PlannedRun {
 }
 
 /**
- * Turns runs into rows. Pure but for new ids. Runs of one source are taken in the order given, each against the
- * state that the one before left, so the result is that of running them one after the other.
+ * Turns runs into rows. Pure but for new ids. Runs of one source are taken in the order given, each
+ * against the state that the one before left, so the result is that of running them one after the
+ * other.
  */
 export function planCommit(
   runs: readonly RunCommit[],
@@ -225,7 +242,10 @@ function dbRoomOf({ maxDbBytes, maxAllDbBytes }: RunCommit, allBytes: number): D
   return { maxDbBytes: maxDbBytes ?? noLimit, maxAllDbBytes: maxAllDbBytes ?? noLimit, allBytes };
 }
 
-/** Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up. */
+/**
+ * Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane
+ * takes them up.
+ */
 function putInOrder(invocations: readonly InvocationRow[]): void {
   const ids = invocations.map(({ id }) => id).sort();
   invocations.forEach((invocation, i) => Object.assign(invocation, { id: ids[i] }));
@@ -273,7 +293,9 @@ function planEvents(
   return decide === undefined ? planned : { ...planned, published: decide(rows.map((row) => row.position)) };
 }
 
-/** What was published keeps its order, and the state of the emitter's own strategy stays as it is. */
+/**
+ * What was published keeps its order, and the state of the emitter's own strategy stays as it is.
+ */
 function acceptedOf(
   run: RunCommit,
   state: EmitterState,

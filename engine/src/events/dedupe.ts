@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
 import { storableText } from './storable-text.ts';
 
-/** What a source remembers between runs to tell new events from known ones. Stored as JSON in `emitter_state.dedupe`. */
+/**
+ * What a source remembers between runs to tell new events from known ones. Stored as JSON in
+ * `emitter_state.dedupe`.
+ */
 export type DedupeState = UniqueState | GreatestState | LastState;
 
 interface UniqueState {
@@ -23,21 +26,28 @@ interface LastState {
 
 export interface DedupeDecision {
   accepted: EmittedEvent[];
-  /** Undefined where nothing has been emitted yet; the object that was given where nothing has changed. */
+  /**
+   * Undefined where nothing has been emitted yet; the object that was given where nothing has
+   * changed.
+   */
   state: DedupeState | undefined;
 }
 
 /**
- * Decides which of one run's events (in order, see orderEvents) are new. Pure: the same state and events give the same
- * decision. A state of another strategy, from before the component was changed, counts as none.
+ * Decides which of one run's events (in order, see orderEvents) are new. Pure: the same state and
+ * events give the same decision. A state of another strategy, from before the component was
+ * changed, counts as none.
  *
- * - `unique`: the last 100 ids are remembered, oldest forgotten first; a remembered id is not emitted.
- * - `greatest`: an event is emitted when its numeric id is larger than the largest emitted before it.
- * - `last`: events after the one with the remembered id are emitted, or all where none has it. The event with the newest
- *   `ts` is remembered, without `ts` the last one.
+ * - `unique`: the last 100 ids are remembered, oldest forgotten first; a remembered id is not
+ *   emitted.
+ * - `greatest`: an event is emitted when its numeric id is larger than the largest emitted before
+ *   it.
+ * - `last`: events after the one with the remembered id are emitted, or all where none has it. The
+ *   event with the newest `ts` is remembered, without `ts` the last one.
  *
- * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as numbers: exactly, to any number of digits,
- * where they are written as decimals, else as the nearest doubles (`1e21`, `0x10`).
+ * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as numbers: exactly, to
+ * any number of digits, where they are written as decimals, else as the nearest doubles (`1e21`,
+ * `0x10`).
  */
 export function decideDedupe(
   strategy: DedupeStrategy | undefined,
@@ -96,7 +106,10 @@ function decideLast(known: LastState | undefined, events: readonly EmittedEvent[
   };
 }
 
-/** What is remembered goes into JSON in Postgres, which takes neither NUL nor half of a surrogate pair. */
+/**
+ * What is remembered goes into JSON in Postgres, which takes neither NUL nor half of a surrogate
+ * pair.
+ */
 function idOf({ id }: EmittedEvent): string {
   return storableText(String(id)).toWellFormed();
 }
@@ -107,8 +120,9 @@ const MAX_KNOWN_BYTES = 256;
 const SURELY_SHORT = 40;
 
 /**
- * What `unique` remembers of an id: a long one is known by its digest, which shortened again stays what it is. A hundred are 26 KB at
- * most then, where they could be 300: each commit that emits reads them, in one transaction with those of others.
+ * What `unique` remembers of an id: a long one is known by its digest, which shortened again stays
+ * what it is. A hundred are 26 KB at most then, where they could be 300: each commit that emits
+ * reads them, in one transaction with those of others.
  */
 function shortId(id: string): string {
   if (id.length <= SURELY_SHORT || Buffer.byteLength(JSON.stringify(id)) <= MAX_KNOWN_BYTES) return id;
@@ -130,7 +144,10 @@ interface Decimal {
   places: number;
 }
 
-/** The point belongs to what follows it: otherwise digits could be on either side of one that is not there, in as many ways as there are digits. */
+/**
+ * The point belongs to what follows it: otherwise digits could be on either side of one that is not
+ * there, in as many ways as there are digits.
+ */
 const DECIMAL = /^\s*([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?\s*$/;
 
 function parseDecimal(text: string): Decimal | undefined {

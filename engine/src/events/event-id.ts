@@ -5,8 +5,9 @@ export interface EventPosition {
 }
 
 /**
- * The next position after `last`. Positions of one emitter only grow, also when the clock goes back: the commit that
- * assigns them holds the emitter's row, so a reader that has seen one position will never be shown an earlier one.
+ * The next position after `last`. Positions of one emitter only grow, also when the clock goes
+ * back: the commit that assigns them holds the emitter's row, so a reader that has seen one
+ * position will never be shown an earlier one.
  */
 export function nextPosition(last: EventPosition, nowMs: number): EventPosition {
   return nowMs > last.ms ? { ms: nowMs, seq: 0 } : { ms: last.ms, seq: last.seq + 1 };

@@ -21,16 +21,19 @@ export interface FittedDbWrites {
   exceeded: ExceededLimit | undefined;
 }
 
-/** Bytes of an entry, as they count for maxDbBytes: a million tiny values is no small store. One that is deleted takes none. */
+/**
+ * Bytes of an entry, as they count for maxDbBytes: a million tiny values is no small store. One
+ * that is deleted takes none.
+ */
 function dbEntryBytes(key: string, valueJson: string): number {
   if (valueJson === '') return 0;
   return Buffer.byteLength(key) + Buffer.byteLength(valueJson) + LIMITS.dbEntryOverheadBytes;
 }
 
 /**
- * The values that a run may store, in the order in which it set them. One that would make the store, or all stores of the account, larger
- * than they may be is left out; those that make nothing larger always fit, so that a full store can shrink. `size` becomes that
- * of the store with them.
+ * The values that a run may store, in the order in which it set them. One that would make the
+ * store, or all stores of the account, larger than they may be is left out; those that make nothing
+ * larger always fit, so that a full store can shrink. `size` becomes that of the store with them.
  */
 export function fitDbWrites(writes: ReadonlyMap<string, string>, size: DbSize, room: DbRoom): FittedDbWrites {
   const kept = new Map<string, string>();

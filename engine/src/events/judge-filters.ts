@@ -7,7 +7,10 @@ export type EventJudge = (filter: string) => FilterAnswer;
 const MAX_KEPT_FILTERS = 2_000;
 const kept = new Map<string, Filter>();
 
-/** `text`: JSON that was a filter when it was stored. Undefined where this version does not know an operator in it. */
+/**
+ * `text`: JSON that was a filter when it was stored. Undefined where this version does not know an
+ * operator in it.
+ */
 export function readFilter(text: string): Filter | undefined {
   const known = kept.get(text);
   if (known !== undefined) return known;
@@ -19,8 +22,8 @@ export function readFilter(text: string): Filter | undefined {
 }
 
 /**
- * For the events of one commit: each account's filters share `maxFilterSteps`, so that no account holds up
- * the others' commits. An event is parsed once, when the first filter asks for it.
+ * For the events of one commit: each account's filters share `maxFilterSteps`, so that no account
+ * holds up the others' commits. An event is parsed once, when the first filter asks for it.
  */
 export function createFilterJudges(): (accountId: string, data: string) => EventJudge {
   const leftBy = new Map<string, number>();

@@ -58,8 +58,8 @@ export interface Heard {
 }
 
 /**
- * Who hears what one account's emitter puts on a channel. Without `data` filters are left out of account. The same
- * listeners are the same object.
+ * Who hears what one account's emitter puts on a channel. Without `data` filters are left out of
+ * account. The same listeners are the same object.
  */
 export type HeardBy = (event: { accountId: string; emitterId: string; channel: string; data?: string }) => Heard;
 
@@ -78,8 +78,8 @@ interface ChannelListeners {
 }
 
 /**
- * Each listener once, also when both the emitter's id and the glob match. A source does not hear itself through the glob:
- * that would be a ring that nobody asked for.
+ * Each listener once, also when both the emitter's id and the glob match. A source does not hear
+ * itself through the glob: that would be a ring that nobody asked for.
  */
 export function indexListeners(listeners: readonly Listener[]): HeardBy {
   const byChannel = Map.groupBy(
@@ -122,7 +122,10 @@ function channelListeners(
   };
 }
 
-/** One that is subscribed twice, by a pattern and by its channel, hears the event where one of the filters matches. */
+/**
+ * One that is subscribed twice, by a pattern and by its channel, hears the event where one of the
+ * filters matches.
+ */
 function filtered({ listeners, byKey }: ChannelListeners, channel: string, judge: EventJudge): Heard {
   const answers = listeners.map(({ filter }) => (filter === undefined ? 'match' : judge(filter)));
   const key = `${channel}\0${answers.map((answer) => answer.charAt(0)).join('')}`;

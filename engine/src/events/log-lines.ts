@@ -2,8 +2,8 @@ import type { LogLineRecord } from '../contract.ts';
 import { readLines } from '../run/stored-lines.ts';
 
 /**
- * The place of a run among its emitter's records: for a source the parts of an event id, for a workflow the transaction that
- * ended the execution, and its id.
+ * The place of a run among its emitter's records: for a source the parts of an event id, for a
+ * workflow the transaction that ended the execution, and its id.
  */
 export interface LogPlace {
   major: number;
@@ -67,7 +67,10 @@ function messageOf({ code, message, stack }: NonNullable<LoggedRun['error']>): s
 const RUN_LINE = /^(\d{1,15})-(\d{1,9})-(\d{1,9})$/;
 const EXECUTION_LINE = /^(\d{1,15})-(exec_\w{1,40})-(\d{1,9})$/;
 
-/** Undefined for text that is not the id of a line of such an emitter: a place of the other kind is none in its records. */
+/**
+ * Undefined for text that is not the id of a line of such an emitter: a place of the other kind is
+ * none in its records.
+ */
 export function parseLogCursor(text: string, { ofWorkflow }: { ofWorkflow: boolean }): LogCursor | undefined {
   const match = (ofWorkflow ? EXECUTION_LINE : RUN_LINE).exec(text);
   return match === null ? undefined : { major: Number(match[1]), minor: String(match[2]), index: Number(match[3]) };

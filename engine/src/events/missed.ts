@@ -47,8 +47,9 @@ interface Range {
 }
 
 /**
- * Collects what one commit found to be missed. Events that a stopped listener misses are one row for the whole commit: all
- * events that an emitter gets in one commit have ids of the same millisecond and follow each other, so a range names them.
+ * Collects what one commit found to be missed. Events that a stopped listener misses are one row
+ * for the whole commit: all events that an emitter gets in one commit have ids of the same
+ * millisecond and follow each other, so a range names them.
  */
 export interface MissedEvents {
   paused(range: Range, listenerId: string): void;

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 
 const MAX_KEY_CHARS = 200;
 
-/** What a delivery's place in the order of its webhook is decided by: the JSON of what is at the path; '' where nothing is. */
+/**
+ * What a delivery's place in the order of its webhook is decided by: the JSON of what is at the
+ * path; '' where nothing is.
+ */
 export function orderKeyOf(path: string | null, data: string): string {
   if (path === null) return '';
   let value: unknown = JSON.parse(data);

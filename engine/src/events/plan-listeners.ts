@@ -35,7 +35,10 @@ export interface Led {
   fanOuts: FanOut[];
 }
 
-/** Beyond this many rows for one run, or this many characters copied into them, they are a FanOut: each takes the node's thread some 10 µs. */
+/**
+ * Beyond this many rows for one run, or this many characters copied into them, they are a FanOut:
+ * each takes the node's thread some 10 µs.
+ */
 const MAX_ROWS = 500;
 const MAX_CHARS = 2_000_000;
 
@@ -64,8 +67,9 @@ function sumQueued<E extends { data: string }>(
 }
 
 /**
- * Sources that hear each other must not do so for ever, and what waits must not grow for ever: a run that would go on with
- * it fails with the limit. `isFull`: nobody hears its events, which are stored.
+ * Sources that hear each other must not do so for ever, and what waits must not grow for ever: a
+ * run that would go on with it fails with the limit. `isFull`: nobody hears its events, which are
+ * stored.
  */
 export function findExceeded(
   run: Emitting,
@@ -93,7 +97,8 @@ export function addListeners(
     const { key, webhooks, sources, paused, full, held, tooCostly } = found;
     const first = alike[0] as EventRow;
     const range = { first, toSeq: alike.at(-1)?.position.seq ?? 0, count: alike.length };
-    // One hop more for errors: a source that tells somebody about them is to hear of the end of a chain as well.
+    // One hop more for errors: a source that tells somebody about them is to hear of the end of a
+    // chain as well.
     const isTooFar = run.hops > run.maxHops + (first.channel === ERRORS_CHANNEL ? 1 : 0);
     for (const { listenerId } of paused) missed.paused(range, listenerId);
     for (const listenerId of tooCostly) missed.filterTooCostly(range, listenerId, run.traceId);
@@ -150,7 +155,9 @@ function addDelivery(led: Led, event: EventRow, listener: WebhookListener): void
 
 const isOrdered = ({ settings }: WebhookListener) => settings?.ordering !== undefined;
 
-/** Ids of deliveries and invocations carry the millisecond of their event: traces find them by it. */
+/**
+ * Ids of deliveries and invocations carry the millisecond of their event: traces find them by it.
+ */
 function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Hearers): void {
   for (const listener of [...webhooks, ...held]) addDelivery(led, event, listener);
   if (sources.length === 0) return;

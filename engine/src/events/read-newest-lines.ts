@@ -3,10 +3,15 @@ import type { Sql } from '../store/database.ts';
 import { readLoggedRuns } from '../store/read-logs.ts';
 import { linesOf, type LoggedRun, type LogPlace } from './log-lines.ts';
 
-/** Quiet executions have no lines; after so many of them in a row older lines are not looked for. */
+/**
+ * Quiet executions have no lines; after so many of them in a row older lines are not looked for.
+ */
 const MAX_READS = 50;
 
-/** The newest lines of an emitter's runs, newest first: those of the newest runs, each run's from its end. */
+/**
+ * The newest lines of an emitter's runs, newest first: those of the newest runs, each run's from
+ * its end.
+ */
 export async function readNewestLines(
   sql: Sql,
   accountId: string,

@@ -1,6 +1,9 @@
 import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 
-/** The JSON text of an event that a run is given by hand. Throws PAYLOAD_TOO_LARGE for more than a request could bring. */
+/**
+ * The JSON text of an event that a run is given by hand. Throws PAYLOAD_TOO_LARGE for more than a
+ * request could bring.
+ */
 export function runEventText(event: unknown): string {
   const text = JSON.stringify(event);
   const bytes = Buffer.byteLength(text);

@@ -1,12 +1,16 @@
 import { idTimeMs } from '@headwater/shared';
 
-/** How long a run had waited when it began, and how long it had run when it brought what it brings. */
+/**
+ * How long a run had waited when it began, and how long it had run when it brought what it brings.
+ */
 export interface RunTimes {
   queuedMs: number;
   ranMs: number;
 }
 
-/** The invocation's id says when it was made. Clocks of nodes differ: nothing begins before that. */
+/**
+ * The invocation's id says when it was made. Clocks of nodes differ: nothing begins before that.
+ */
 export function timesOf(run: {
   ran?: { fromMs: number; toMs: number };
   invocation?: { id: string };
@@ -17,7 +21,10 @@ export function timesOf(run: {
   return { queuedMs: stored(ran.fromMs - madeAtMs), ranMs: stored(ran.toMs - ran.fromMs) };
 }
 
-/** The largest of the database's type, 24 days: what has waited longer, for a source that was stopped, is still committed. */
+/**
+ * The largest of the database's type, 24 days: what has waited longer, for a source that was
+ * stopped, is still committed.
+ */
 const MAX_STORED_MS = 2 ** 31 - 1;
 
 function stored(ms: number): number {

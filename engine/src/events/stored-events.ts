@@ -10,7 +10,10 @@ import { type EventPosition, formatEventId, parseEventId } from './event-id.ts';
 import { searchPage } from './search.ts';
 import { readNewestLines } from './read-newest-lines.ts';
 
-/** What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for one of another account. */
+/**
+ * What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for
+ * one of another account.
+ */
 export function createEvents({ db }: { db: Database }): Events {
   const { sql } = db;
   const deletions = createBoundedTurns('maxDeletionsPerTenant', 'deletions of events');

@@ -37,7 +37,8 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
     async get({ accountId }, id, { expand }) {
       const maxBytes = expand ? null : LIMITS.shownStepBytes;
       const isKnowable = EXECUTION_ID.test(id);
-      // Before its steps: one that goes on meanwhile shows more of them than its status says, never fewer.
+      // Before its steps: one that goes on meanwhile shows more of them than its status says, never
+      // fewer.
       const found = isKnowable ? await readExecutions(sql, accountId, [id], { maxEventBytes: maxBytes }) : [];
       const [record] = found;
       if (record === undefined) throw notFound('execution', id);

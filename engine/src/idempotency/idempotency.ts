@@ -22,8 +22,9 @@ const CLAIM_CHARS = 16;
 const IN_PROGRESS_RETRY_SECONDS = 2;
 
 /**
- * States of a key: free → claimed by a node (a row without a status) → answered. A claim is given up only where nothing was
- * done; one whose node has ended stays, as nobody knows how far its request came. Each is forgotten after a day.
+ * States of a key: free → claimed by a node (a row without a status) → answered. A claim is given
+ * up only where nothing was done; one whose node has ended stays, as nobody knows how far its
+ * request came. Each is forgotten after a day.
  */
 export function createIdempotency({ sql, sealer, nodeId, nowMs }: IdempotencyOptions): Idempotency {
   const room = createKeyRoom(sql, nowMs);

@@ -1,13 +1,16 @@
 /**
- * Jobs are fetched in the order of their time, whoever's they are: a tenant whose thousands come due in the same second, timers or
- * executions that wait until then, would keep everybody's from their turn for as long as they take.
+ * Jobs are fetched in the order of their time, whoever's they are: a tenant whose thousands come
+ * due in the same second, timers or executions that wait until then, would keep everybody's from
+ * their turn for as long as they take.
  */
 export interface JobCrowds {
   /** For the next job of a tenant that is due then: see crowdPriority. */
   priorityAt(accountId: string, runAtMs: number): number;
 }
 
-/** Of one tenant, in one second, before all larger crowds: some tenths of a second of a node's time. */
+/**
+ * Of one tenant, in one second, before all larger crowds: some tenths of a second of a node's time.
+ */
 const FIRST_JOBS = 64;
 /** Each priority in use is one more search at each fetch. */
 const LAST_PRIORITY = 16;
@@ -15,8 +18,9 @@ const MAX_SECONDS = 20_000;
 const SECOND_MS = 1_000;
 
 /**
- * The priority of a job where its tenant has so many that are due with it: 0 for the first ones, one more for twice as many, 11 for a
- * hundred thousand. The fewer somebody has, the earlier they are fetched.
+ * The priority of a job where its tenant has so many that are due with it: 0 for the first ones,
+ * one more for twice as many, 11 for a hundred thousand. The fewer somebody has, the earlier they
+ * are fetched.
  */
 export function crowdPriority(others: number): number {
   return others < FIRST_JOBS ? 0 : Math.min(LAST_PRIORITY, 1 + Math.floor(Math.log2(others / FIRST_JOBS)));

@@ -15,11 +15,13 @@ export interface JobPoolOptions {
 }
 
 /**
- * Connections for graphile-worker. One whose query is not answered in time is given up, and the query fails as when the connection is
- * lost. pg's own `query_timeout` leaves it in the pool, where the next query waits behind the one that is never answered.
+ * Connections for graphile-worker. One whose query is not answered in time is given up, and the
+ * query fails as when the connection is lost. pg's own `query_timeout` leaves it in the pool, where
+ * the next query waits behind the one that is never answered.
  *
- * graphile-worker ends when it cannot report a job, and pauses for up to two minutes when the database starts. So a connection is
- * waited for until the database is back, and what takes and reports jobs is tried until it is done (`job-reports.ts`).
+ * graphile-worker ends when it cannot report a job, and pauses for up to two minutes when the
+ * database starts. So a connection is waited for until the database is back, and what takes and
+ * reports jobs is tried until it is done (`job-reports.ts`).
  */
 export function createJobPool(options: JobPoolOptions): Pool {
   const { databaseUrl, maxConnections, silenceMs = LIMITS.databaseSilenceMs, log } = options;
@@ -35,7 +37,8 @@ export function createJobPool(options: JobPoolOptions): Pool {
   const persistence = createPersistence({ stopping, log });
   connectWhenBack(pool, persistence.untilDone);
   const replaceIn = replaceJobStatements({ pool, persistence, stopping });
-  // Without listeners an error of a connection ends the process; whoever uses the connection has it as well.
+  // Without listeners an error of a connection ends the process; whoever uses the connection has it
+  // as well.
   pool.on('error', (err) => log.debug({ err }, 'a connection for jobs was lost'));
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'a connection for jobs was lost'));
@@ -45,7 +48,10 @@ export function createJobPool(options: JobPoolOptions): Pool {
   return pool;
 }
 
-/** A callback, by which graphile-worker's listener connects, has the error: it has pauses of its own, and others look for jobs. */
+/**
+ * A callback, by which graphile-worker's listener connects, has the error: it has pauses of its
+ * own, and others look for jobs.
+ */
 function connectWhenBack(pool: Pool, untilDone: <T>(work: () => Promise<T>) => Promise<T>): void {
   const connect = pool.connect.bind(pool);
   type Callback = Parameters<typeof connect>[0];

@@ -33,9 +33,10 @@ export interface JobReportsOptions {
 }
 
 /**
- * Has the connections of a pool take, end and give back jobs by our statements (`store/job-statements.ts`), which are
- * tried until they are done, on another connection where theirs was lost. graphile-worker has no hook for that, so its own
- * are told by their names. Answers what does it for one connection.
+ * Has the connections of a pool take, end and give back jobs by our statements
+ * (`store/job-statements.ts`), which are tried until they are done, on another connection where
+ * theirs was lost. graphile-worker has no hook for that, so its own are told by their names.
+ * Answers what does it for one connection.
  */
 export function replaceJobStatements({ pool, persistence, stopping }: JobReportsOptions): (client: PoolClient) => void {
   const runs = new WeakMap<PoolClient, Run>();
@@ -98,7 +99,10 @@ export function replaceJobStatements({ pool, persistence, stopping }: JobReports
   };
 }
 
-/** graphile-worker keeps the promise of this one: where it rejected once, the runner would never take a job. */
+/**
+ * graphile-worker keeps the promise of this one: where it rejected once, the runner would never
+ * take a job.
+ */
 function asksForTasks(query: unknown): query is NamedQuery {
   const { text } = (query ?? {}) as Partial<NamedQuery>;
   return typeof text === 'string' && /^(insert into|select) .*_private_tasks/.test(text);
@@ -146,7 +150,10 @@ function storable({ jobId, message }: FailedJob): FailedJob {
 const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
-/** Reports again the jobs that another transaction had locked. What is left when the runner stops is unlocked with its pool. */
+/**
+ * Reports again the jobs that another transaction had locked. What is left when the runner stops is
+ * unlocked with its pool.
+ */
 function createLeftovers(report: (again: Report) => Promise<unknown>, stopping: AbortSignal) {
   const left = new Map<string, JobStatement>();
   let isTrying = false;

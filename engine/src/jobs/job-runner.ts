@@ -16,8 +16,8 @@ export interface JobRunnerOptions {
   databaseUrl: string;
   tasks: TaskList;
   /**
-   * Called with the name under which this runner locks jobs, before it locks the first. `ended`: under which it did before it was
-   * started again.
+   * Called with the name under which this runner locks jobs, before it locks the first. `ended`:
+   * under which it did before it was started again.
    */
   onPool: (poolId: string, ended?: string) => void;
   /** Of the database, after which a connection is given up. Default LIMITS.databaseSilenceMs. */
@@ -29,11 +29,19 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-/** Lanes at work at the same time on one node. Most of them wait for the database, ticks of timers for one transaction. */
+/**
+ * Lanes at work at the same time on one node. Most of them wait for the database, ticks of timers
+ * for one transaction.
+ */
 const CONCURRENCY = 24;
-/** How late a job with a future time may start; jobs for now are announced by NOTIFY and start at once. */
+/**
+ * How late a job with a future time may start; jobs for now are announced by NOTIFY and start at
+ * once.
+ */
 const POLL_INTERVAL_MS = 100;
-/** Jobs that one fetch takes for all workers of the node: one query a poll instead of one a worker. */
+/**
+ * Jobs that one fetch takes for all workers of the node: one query a poll instead of one a worker.
+ */
 const LOCAL_QUEUE_SIZE = 64;
 /** Ended jobs are reported together after this long. */
 const REPORT_BATCH_MS = 10;
@@ -41,8 +49,9 @@ const REPORT_BATCH_MS = 10;
 const RESTART_MS = 500;
 
 /**
- * Runs graphile-worker in this process. Signals are the process's business. It ends by itself when it cannot report ended jobs, as when
- * the database is restarted: then it is started again, until it is stopped.
+ * Runs graphile-worker in this process. Signals are the process's business. It ends by itself when
+ * it cannot report ended jobs, as when the database is restarted: then it is started again, until
+ * it is stopped.
  */
 export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunner> {
   const { log } = options;
@@ -109,7 +118,8 @@ function createStart(options: JobRunnerOptions, stopping: AbortSignal): () => Pr
           preparedStatements: true,
           localQueue: { size: LOCAL_QUEUE_SIZE },
           completeJobBatchDelay: REPORT_BATCH_MS,
-          // Reported one by one, a failure that the database does not take is a rejection that nobody can handle.
+          // Reported one by one, a failure that the database does not take is a rejection that
+          // nobody can handle.
           failJobBatchDelay: REPORT_BATCH_MS,
         },
       },

@@ -5,18 +5,24 @@ import { restAfterMs } from '../rest-after.ts';
 import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
- * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second: they would have all connections to the
- * database, and what they bring would come at once. So while others are here, one of a tenant claims at a time, for half of the time where somebody else is not busy,
- * and large texts at a pace: each passes the database, the node's thread and a sandbox or a connection.
+ * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second:
+ * they would have all connections to the database, and what they bring would come at once. So while
+ * others are here, one of a tenant claims at a time, for half of the time where somebody else is
+ * not busy, and large texts at a pace: each passes the database, the node's thread and a sandbox or
+ * a connection.
  */
 export interface LaneTurns {
   /**
-   * Claims now, or later where another lane of the tenant is at it. Resolves when that has ended, or waits for its turn: the job is
-   * done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is queued anew by who takes over from it.
-   * Rejects where the claim fails or is late: the job is tried again. A lane that had no job any more waits for another turn.
+   * Claims now, or later where another lane of the tenant is at it. Resolves when that has ended,
+   * or waits for its turn: the job is done then, so that it keeps no other tenant's from its
+   * worker. What waits when the node is lost is queued anew by who takes over from it. Rejects
+   * where the claim fails or is late: the job is tried again. A lane that had no job any more waits
+   * for another turn.
    */
   run(tenantId: string, laneId: string, claim: Claim): Promise<void>;
-  /** Starts nothing new; resolves, when the last claim has ended, with the lanes that still wait. */
+  /**
+   * Starts nothing new; resolves, when the last claim has ended, with the lanes that still wait.
+   */
   stop(): Promise<string[]>;
 }
 

@@ -44,7 +44,10 @@ export interface LanesOptions {
 /** A node without room looks again after this long; others may take the lane meanwhile. */
 const RETRY_MS = 500;
 
-/** Starts working on the lanes of all sources, webhooks and timers, beside every other node that does. */
+/**
+ * Starts working on the lanes of all sources, webhooks and timers, beside every other node that
+ * does.
+ */
 export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
   const laneTurns = createLaneTurns({ presence: options.presence, log });

@@ -5,8 +5,8 @@ export interface PostponedLanes {
 }
 
 /**
- * Lanes of one tenant come round at most so often. Without this, a thousand sources with a backlog each would keep all
- * workers and the database busy with finding no room.
+ * Lanes of one tenant come round at most so often. Without this, a thousand sources with a backlog
+ * each would keep all workers and the database busy with finding no room.
  */
 const GAP_MS = 20;
 const MAX_TENANTS = 10_000;

@@ -9,7 +9,10 @@ import type { LaneTurns } from './lane-turns.ts';
 import type { PostponedLanes } from './postponed-lanes.ts';
 import type { RunSourcePayload } from './tasks.ts';
 
-/** Invocations that one turn of a lane takes: enough to be cheap, few enough to be fair to other sources. */
+/**
+ * Invocations that one turn of a lane takes: enough to be cheap, few enough to be fair to other
+ * sources.
+ */
 const LANE_BATCH = 64;
 
 /** Rows of a deleted source that one turn deletes. */
@@ -23,7 +26,9 @@ interface RunSourceOptions {
   laneTurns: LaneTurns;
 }
 
-/** Hands waiting invocations of one source to this node; what is left goes to the back of the queue. */
+/**
+ * Hands waiting invocations of one source to this node; what is left goes to the back of the queue.
+ */
 export async function runSourceLane(
   options: RunSourceOptions,
   nodeId: () => string,
@@ -38,7 +43,10 @@ export async function runSourceLane(
   return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));
 }
 
-/** Answers how many characters their events have. `nodeId` is asked now: this may be long after the job. */
+/**
+ * Answers how many characters their events have. `nodeId` is asked now: this may be long after the
+ * job.
+ */
 async function claim(
   { sql, dispatcher, postponed }: RunSourceOptions,
   nodeId: () => string,

@@ -1,6 +1,7 @@
 /**
- * The graphile-worker tasks. Each is a lane: one job drains many rows of one source or webhook, takes a bounded batch and
- * goes to the back of the queue. Jobs are added in the transaction that makes the rows, never afterwards.
+ * The graphile-worker tasks. Each is a lane: one job drains many rows of one source or webhook,
+ * takes a bounded batch and goes to the back of the queue. Jobs are added in the transaction that
+ * makes the rows, never afterwards.
  */
 export const TASKS = {
   /** Waiting invocations of one source. */

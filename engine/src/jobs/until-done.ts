@@ -3,7 +3,10 @@ import type { Log } from '../log.ts';
 import { codeOf, isDatabaseAway } from '../store/lost-connection.ts';
 
 export interface Persistence {
-  /** Does `work` until it does not fail, or fails with what does not heal. Only what may be done twice. */
+  /**
+   * Does `work` until it does not fail, or fails with what does not heal. Only what may be done
+   * twice.
+   */
   untilDone<T>(work: (tries: number) => Promise<T>): Promise<T>;
 }
 

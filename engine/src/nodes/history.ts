@@ -20,14 +20,23 @@ export interface HistoryOptions {
   log: Log;
 }
 
-/** Keeps the history of each account within maxHistoryBytes: what this node writes is added to the counts that all nodes share. */
+/**
+ * Keeps the history of each account within maxHistoryBytes: what this node writes is added to the
+ * counts that all nodes share.
+ */
 export interface History extends HistoryCount {
-  /** Stores what was counted, cuts what is too much, and looks at some accounts that nothing was counted of. */
+  /**
+   * Stores what was counted, cuts what is too much, and looks at some accounts that nothing was
+   * counted of.
+   */
   turn(): Promise<void>;
 }
 
 const FLUSH_MS = 10_000;
-/** Accounts that one turn looks at besides: limits are lowered, and history grows old, where nothing is written too. */
+/**
+ * Accounts that one turn looks at besides: limits are lowered, and history grows old, where nothing
+ * is written too.
+ */
 const TURN_ACCOUNTS = 200;
 const DAY_MS = 24 * 3600 * 1000;
 

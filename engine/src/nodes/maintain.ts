@@ -12,8 +12,8 @@ import { requeueWaiting } from './requeue-waiting.ts';
 const STALLED_AFTER_MS = 30_000;
 
 /**
- * A worker has its answer by then, and the job is done. Lanes and ticks take a fraction of a second. A node has told which
- * pool is its own by `strayAfterMs`.
+ * A worker has its answer by then, and the job is done. Lanes and ticks take a fraction of a
+ * second. A node has told which pool is its own by `strayAfterMs`.
  */
 const LOST_JOBS = { strayAfterMs: 10_000, lostAfterMs: 30_000 };
 
@@ -29,7 +29,10 @@ export function createMaintenance(sql: Sql): () => Promise<void> {
   };
 }
 
-/** Gives a lane to invocations and deliveries that wait for nothing, and deletes what nobody can find any more. */
+/**
+ * Gives a lane to invocations and deliveries that wait for nothing, and deletes what nobody can
+ * find any more.
+ */
 async function maintain(sql: Sql): Promise<void> {
   await requeueWaiting(sql, STALLED_AFTER_MS);
   await deleteOldEmailCounts(sql);

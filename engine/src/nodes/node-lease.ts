@@ -12,17 +12,24 @@ import { createSteadiness, type Steadiness } from './steadiness.ts';
 
 /** This process's registration as a holder of leases. */
 export interface NodeLease {
-  /** Under which new rows are leased. It changes when the node was declared dead while it was only slow. */
+  /**
+   * Under which new rows are leased. It changes when the node was declared dead while it was only
+   * slow.
+   */
   id(): string;
   /**
-   * No other node can have taken what is leased by this id: it said that it lives a short time ago. Else `confirm` asks the
-   * database, for as long as that is away, and answers whether the leases are still this node's.
+   * No other node can have taken what is leased by this id: it said that it lives a short time ago.
+   * Else `confirm` asks the database, for as long as that is away, and answers whether the leases
+   * are still this node's.
    */
   isCertain(leasedBy: string): boolean;
   confirm(leasedBy: string): Promise<boolean>;
   /** Called with the id that is over. */
   onLost(listener: (nodeId: string) => void): void;
-  /** The name under which this process locks jobs from now on. It is unlocked when the node is found dead. */
+  /**
+   * The name under which this process locks jobs from now on. It is unlocked when the node is found
+   * dead.
+   */
   locksJobsAs(jobPool: string): void;
   /** Gives everything back and ends the registration. Idempotent. */
   stop(): Promise<void>;
@@ -30,7 +37,10 @@ export interface NodeLease {
 
 export interface NodeLeaseOptions {
   sql: Sql;
-  /** Of one connection, for heartbeats alone: one that falls silent, or a pool that is busy, is no reason to be taken for dead. Default: `sql`. */
+  /**
+   * Of one connection, for heartbeats alone: one that falls silent, or a pool that is busy, is no
+   * reason to be taken for dead. Default: `sql`.
+   */
   beatSql?: Sql;
   role: string;
   /** Of the master key that it seals with; absent where that comes from a file. */
@@ -45,34 +55,45 @@ export interface NodeLeaseOptions {
 }
 
 const HEARTBEAT_MS = 2_000;
-/** Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a dead node's rows. */
+/**
+ * Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a
+ * dead node's rows.
+ */
 const DEAD_AFTER_MS = 10_000;
 /**
- * A node whose connection has ended, as it does at once with its process: it would have another by then, also where a
- * heartbeat was not answered for a while first.
+ * A node whose connection has ended, as it does at once with its process: it would have another by
+ * then, also where a heartbeat was not answered for a while first.
  */
 const GONE_AFTER_MS = 7_000;
 /** How often dead nodes are looked for. */
 const LOOK_MS = 1_000;
-/** Less than after which it is dead: what was begun just before that goes out in the rest of the time. */
+/**
+ * Less than after which it is dead: what was begun just before that goes out in the rest of the
+ * time.
+ */
 const CERTAIN_MS = 5_000;
 /** Between questions to a database that is away. */
 const CONFIRM_AGAIN_MS = 500;
 const MAINTENANCE_MS = 5_000;
 
 /**
- * Registers the node and keeps it registered: a heartbeat says that its leases count; every few seconds it releases what
- * dead nodes held. Every write of a leased row names the lease's holder, so a node that wakes up after it was declared dead
- * writes nothing of what others have taken over; it goes on under a new id.
+ * Registers the node and keeps it registered: a heartbeat says that its leases count; every few
+ * seconds it releases what dead nodes held. Every write of a leased row names the lease's holder,
+ * so a node that wakes up after it was declared dead writes nothing of what others have taken over;
+ * it goes on under a new id.
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
   const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
   const { nowMs = () => performance.now() } = options;
-  // When the database was away nobody's heartbeat has reached it: then others have time to be seen again.
+  // When the database was away nobody's heartbeat has reached it: then others have time to be seen
+  // again.
   const steadiness = createSteadiness({ gapMs: 2 * HEARTBEAT_MS, steadyMs: GONE_AFTER_MS });
   const registration = await createRegistration({ beatSql, nowMs, log, register, steadiness });
 
-  /** Answers the new id, which is nobody's before it has its row: what is leased by an id without one is a dead node's. */
+  /**
+   * Answers the new id, which is nobody's before it has its row: what is leased by an id without
+   * one is a dead node's.
+   */
   async function register(): Promise<string> {
     const registered = newId('node');
     const ports = [...listeningPorts()];
@@ -152,7 +173,8 @@ async function createRegistration(options: RegistrationOptions): Promise<Registr
 
   async function beatOnce(): Promise<void> {
     const askedAtMs = nowMs();
-    // Again at once where its connection was lost: the next one is there, and nobody takes this node for dead.
+    // Again at once where its connection was lost: the next one is there, and nobody takes this
+    // node for dead.
     const isAlive = await say().catch(say);
     steadiness.beat();
     if (isAlive) {

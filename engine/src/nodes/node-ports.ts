@@ -11,8 +11,9 @@ import { type ListeningNode, readListeningNodes } from '../store/read-live-nodes
 const REFRESH_MS = 5_000;
 
 /**
- * Has the guard refuse the ports of other nodes: their APIs and metrics are for clients and operators, and whoever comes from inside is
- * taken for one. A node registers before it listens, and this node hears of it: no connection is made in between, to be kept. Answers a stop.
+ * Has the guard refuse the ports of other nodes: their APIs and metrics are for clients and
+ * operators, and whoever comes from inside is taken for one. A node registers before it listens,
+ * and this node hears of it: no connection is made in between, to be kept. Answers a stop.
  */
 export async function refuseNodePorts(
   egress: Pick<Egress, 'deny'>,
@@ -28,7 +29,8 @@ export async function refuseNodePorts(
   const read = () => (reading = reading.then(readNow, readNow));
   const warn = (err: unknown) => log.warn({ err }, 'where other nodes listen could not be read');
   const readSoon = () => void read().catch(warn);
-  // After every (re)connection of the listener too: something may have been missed while it was away.
+  // After every (re)connection of the listener too: something may have been missed while it was
+  // away.
   const listener = await sql.listen(NODE_LISTENS_CHANNEL, readSoon, readSoon);
   await read();
   const stopTurns = every(REFRESH_MS, read, warn);
@@ -45,8 +47,9 @@ export function ownAddresses(): string[] {
 }
 
 /**
- * A node that has an address of this machine, or none, is reached at every address of this machine, loopback too. Where two machines have
- * the same address (of a bridge between containers), a port of this one is refused at which no node listens.
+ * A node that has an address of this machine, or none, is reached at every address of this machine,
+ * loopback too. Where two machines have the same address (of a bridge between containers), a port
+ * of this one is refused at which no node listens.
  */
 function portsOfNodes(nodes: readonly ListeningNode[], own: readonly string[]): DeniedPort[] {
   return nodes.flatMap(({ addresses, ports }) => {

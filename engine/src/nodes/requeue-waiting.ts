@@ -5,8 +5,8 @@ import { requeueStalledSends } from '../store/release-sends.ts';
 import { requeueStalledDeliveries } from '../store/requeue-stalled-deliveries.ts';
 
 /**
- * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0 when a node was lost: lanes that waited
- * in its memory for the turn of their tenant have no job.
+ * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0
+ * when a node was lost: lanes that waited in its memory for the turn of their tenant have no job.
  */
 export async function requeueWaiting(sql: Sql, afterMs: number): Promise<void> {
   await addRunLanes(sql, await readStalledLanes(sql, afterMs));

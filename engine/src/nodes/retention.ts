@@ -41,9 +41,15 @@ const TURN_EMITTERS = 200;
 const TURN_ROWS = 1_000;
 /** Once there is nothing left to delete. */
 const PAUSE_MS = 10_000;
-/** Turns one after the other with the same emitters: what one account writes as fast as it can keeps none from the others' turn. */
+/**
+ * Turns one after the other with the same emitters: what one account writes as fast as it can keeps
+ * none from the others' turn.
+ */
 const MAX_STAY = 10;
-/** So many times as long as a turn took that found nothing to delete is the pause before the next ones are looked at. */
+/**
+ * So many times as long as a turn took that found nothing to delete is the pause before the next
+ * ones are looked at.
+ */
 const LOOKING_PAUSES = 10;
 /** Between two looks at abandoned runs, which are few. */
 const TRIM_EVERY_MS = 60_000;
@@ -51,9 +57,10 @@ const PUBLISHED_IDS_MS = LIMITS.publishedIdHours * 3600 * 1000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Deletes what is older than its account keeps it, in small turns beside everything else: events and records of runs and
- * executions emitter by emitter, what is left of deleted ones, deliveries webhook by webhook, versions of workflows that nothing uses.
- * Where there is much to delete it takes half of one connection's time. Answers a stop that waits for the turn under way.
+ * Deletes what is older than its account keeps it, in small turns beside everything else: events
+ * and records of runs and executions emitter by emitter, what is left of deleted ones, deliveries
+ * webhook by webhook, versions of workflows that nothing uses. Where there is much to delete it
+ * takes half of one connection's time. Answers a stop that waits for the turn under way.
  */
 export function startRetention(options: RetentionOptions): () => Promise<void> {
   const turn = createRetention(options);
@@ -75,7 +82,10 @@ export function pauseAfter(left: Left, tookMs: number): number {
   return left === 'much' ? tookMs : Math.min(PAUSE_MS, tookMs * LOOKING_PAUSES);
 }
 
-/** What is left after a turn: `much`: more than one turn deletes; `more`: others were not looked at yet; `nothing`: all were. */
+/**
+ * What is left after a turn: `much`: more than one turn deletes; `more`: others were not looked at
+ * yet; `nothing`: all were.
+ */
 type Left = 'much' | 'more' | 'nothing';
 
 /** Answers one turn; each goes on where the one before ended. */
@@ -125,8 +135,9 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
 }
 
 /**
- * Goes round a list of ids, some at a time; those with which `work` was not through are its again, for some turns. It begins with another
- * of them each time: what it may delete in one turn is deleted of the first ones.
+ * Goes round a list of ids, some at a time; those with which `work` was not through are its again,
+ * for some turns. It begins with another of them each time: what it may delete in one turn is
+ * deleted of the first ones.
  */
 function createRound<T extends KeptDays>(read: (after: string) => Promise<T[]>) {
   let after = '';

@@ -23,7 +23,10 @@ interface Holder {
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Every LOOK_EVERY_MS. Answers a stop that waits for the look under way; before what holds anything stops. */
+/**
+ * Every LOOK_EVERY_MS. Answers a stop that waits for the look under way; before what holds anything
+ * stops.
+ */
 export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<void> {
   return every(LOOK_EVERY_MS, createUnheldLeases(options), (err) =>
     options.log.warn({ err }, 'leases that nothing holds could not be looked for'),
@@ -31,10 +34,11 @@ export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<v
 }
 
 /**
- * Gives back what this node has leased and does not hold. Where the connection is lost after the database has committed and before it has
- * said so, rows are leased for this node, and nobody tells it: as long as it lives they would wait, and a timer whose tick is one of
- * them would never tick again. What is on its way from the database is held by the second look; an answer that comes later still
- * is refused, since the row may be another's by then.
+ * Gives back what this node has leased and does not hold. Where the connection is lost after the
+ * database has committed and before it has said so, rows are leased for this node, and nobody tells
+ * it: as long as it lives they would wait, and a timer whose tick is one of them would never tick
+ * again. What is on its way from the database is held by the second look; an answer that comes
+ * later still is refused, since the row may be another's by then.
  */
 export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, log }: UnheldLeasesOptions) {
   let suspects = new Set<string>();

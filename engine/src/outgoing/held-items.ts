@@ -3,7 +3,10 @@ interface Share {
   bytes: number;
 }
 
-/** What a node holds of what goes out, from its lease to what was recorded of it: in all, and of each tenant. */
+/**
+ * What a node holds of what goes out, from its lease to what was recorded of it: in all, and of
+ * each tenant.
+ */
 export interface HeldItems<T> {
   add(item: T): void;
   remove(item: T): void;

@@ -1,20 +1,28 @@
 export interface LaneLimits {
-  /** Attempts at the same time of one lane, and of one tenant, asked each time. 0: none until a `newTurn` of its own. */
+  /**
+   * Attempts at the same time of one lane, and of one tenant, asked each time. 0: none until a
+   * `newTurn` of its own.
+   */
   maxPerLane: number;
   maxPerTenant: (tenantId: string) => number;
   /** Items of one lane that are held, waiting or in flight. */
   maxHeldPerLane: number;
-  /** Attempts of a tenant that begin before the next `newTurn`, asked each time. 0: none until one of its own. */
+  /**
+   * Attempts of a tenant that begin before the next `newTurn`, asked each time. 0: none until one
+   * of its own.
+   */
   maxPerTurn: (tenantId: string) => number;
 }
 
 /**
- * What goes out waits in lanes, one a receiver (a webhook, a host), and lanes belong to tenants. `next` goes round the tenants that may send and, within
- * one, round its lanes, so that neither a busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
+ * What goes out waits in lanes, one a receiver (a webhook, a host), and lanes belong to tenants.
+ * `next` goes round the tenants that may send and, within one, round its lanes, so that neither a
+ * busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
  *
- * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with waiting. So each timeout
- * halves the lane's window, down to one attempt at a time, and each answer, whatever its status, widens it by one. Answers that are slow
- * leave the window as it is; but lanes whose last attempt was slow have at most half of their tenant's attempts together.
+ * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with
+ * waiting. So each timeout halves the lane's window, down to one attempt at a time, and each
+ * answer, whatever its status, widens it by one. Answers that are slow leave the window as it is;
+ * but lanes whose last attempt was slow have at most half of their tenant's attempts together.
  */
 export interface Lanes<T> {
   push(item: T): void;
@@ -24,7 +32,10 @@ export interface Lanes<T> {
   isTurnOver(): boolean;
   /** Of all tenants that have begun something, or of this one. */
   newTurn(tenantId?: string): void;
-  /** Answers what the lane, its window smaller now, should not hold any longer; it has left the lane. */
+  /**
+   * Answers what the lane, its window smaller now, should not hold any longer; it has left the
+   * lane.
+   */
   done(item: T, outcome: 'answered' | 'slow' | 'timeout'): T[];
   /** How many of this lane are held, waiting or in flight. */
   held(laneId: string): number;
@@ -60,10 +71,15 @@ interface Tenant<T> {
   ready: Set<Lane<T>>;
 }
 
-/** A narrowed lane holds a few rounds of its window; the rest waits in the database, where any node can take it. */
+/**
+ * A narrowed lane holds a few rounds of its window; the rest waits in the database, where any node
+ * can take it.
+ */
 const ROUNDS_HELD = 4;
 
-/** Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten. */
+/**
+ * Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten.
+ */
 const MAX_REMEMBERED = 10_000;
 
 const newTenant = (id: string) => ({
@@ -78,7 +94,10 @@ const newTenant = (id: string) => ({
 });
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
-/** `laneIdOf`: unique among all tenants. `began`: called for what `next` answers, before the limits are asked what may follow it. */
+/**
+ * `laneIdOf`: unique among all tenants. `began`: called for what `next` answers, before the limits
+ * are asked what may follow it.
+ */
 export function createLanes<T extends { accountId: string }>(
   limits: LaneLimits,
   laneIdOf: (item: T) => string,
@@ -93,7 +112,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   readonly #began: (item: T) => void;
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #tenants = new Map<string, Tenant<T>>();
-  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the end.
+  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the
+  // end.
   readonly #readyTenants = new Set<Tenant<T>>();
   readonly #startedTenants = new Set<Tenant<T>>();
   #isTurnOver = false;
@@ -213,7 +233,10 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return lane;
   }
 
-  /** Puts the lane and its tenant where they belong after a change: at the end of the turns, or out of them. */
+  /**
+   * Puts the lane and its tenant where they belong after a change: at the end of the turns, or out
+   * of them.
+   */
   #settle(lane: Lane<T>): void {
     const { tenant } = lane;
     tenant.ready.delete(lane);

@@ -10,7 +10,9 @@ interface Outcome {
 export interface OutcomeRecorderOptions<R> {
   /** Answers for each whether it was recorded: false where the lease was lost. */
   record: (results: readonly R[]) => Promise<readonly boolean[]>;
-  /** The same without what receivers and failures said: the only data that Postgres could refuse. */
+  /**
+   * The same without what receivers and failures said: the only data that Postgres could refuse.
+   */
   withoutTexts: (result: R) => R;
   /** Names one in the log: `{ delivery: 'dlv_…' }`. */
   describe: (result: R) => object;
@@ -18,8 +20,8 @@ export interface OutcomeRecorderOptions<R> {
 }
 
 /**
- * Records attempts in batches. An attempt was made whether or not the database answers, so a batch is tried again until it is
- * recorded: forgetting it would send the same once more.
+ * Records attempts in batches. An attempt was made whether or not the database answers, so a batch
+ * is tried again until it is recorded: forgetting it would send the same once more.
  */
 export interface OutcomeRecorder<R> {
   /** Resolves when the attempt is recorded or its lease turned out to be lost. Never rejects. */
@@ -63,7 +65,8 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
         if (await batcher.add(result)) counts[result.status === 'pending' ? 'retried' : result.status]++;
         else counts.lost++;
       } catch (error) {
-        // Only while stopping. The row is released, by this node or by whoever finds it dead, and attempted again.
+        // Only while stopping. The row is released, by this node or by whoever finds it dead, and
+        // attempted again.
         log.error({ ...options.describe(result), err: error }, 'an attempt could not be recorded');
       }
     },

@@ -2,7 +2,10 @@ import { createPresence, type Presence } from '@headwater/shared';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { createStarts } from './starts.ts';
 
-/** How an attempt ended: with something to record, or cut off because the node stops, which counts for nothing. */
+/**
+ * How an attempt ended: with something to record, or cut off because the node stops, which counts
+ * for nothing.
+ */
 export type AttemptEnd<R> = { kind: 'made'; result: R; timedOut: boolean } | { kind: 'cut-off' };
 
 export interface Attempt<R> {
@@ -25,7 +28,10 @@ export interface SenderOptions<T, R> {
   /** Of the texts that it sends. */
   charsOf: (item: T) => number;
   limits: Pick<LaneLimits, 'maxPerLane' | 'maxHeldPerLane'> & { maxInFlight: number };
-  /** Asked each time. Undefined while it is not known: then nothing of the tenant begins before `shareKnown`. */
+  /**
+   * Asked each time. Undefined while it is not known: then nothing of the tenant begins before
+   * `shareKnown`.
+   */
   shareOf: (tenantId: string) => OutgoingShare | undefined;
   /** Who uses the node. Default: whose items are pushed here. */
   presence?: Presence;
@@ -38,14 +44,20 @@ export interface SenderOptions<T, R> {
 /** A receiver that takes as long keeps its attempts' places from others. */
 const SLOW_MS = 1_000;
 
-/** Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes. Holds all in memory. */
+/**
+ * Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes.
+ * Holds all in memory.
+ */
 export interface Sender<T> {
   push(items: readonly T[]): void;
   /** How many more of this lane would not be shed at once. */
   room(laneId: string): number;
   /** How many of this lane it has, waiting or in flight. */
   held(laneId: string): number;
-  /** How many more of the tenant would begin soon, as far as its share a second goes. 0 while that is not known. */
+  /**
+   * How many more of the tenant would begin soon, as far as its share a second goes. 0 while that
+   * is not known.
+   */
   soon(tenantId: string): number;
   waiting(): number;
   inFlight(): number;
@@ -53,8 +65,8 @@ export interface Sender<T> {
   /** Takes out what waits, of all lanes or of this one, in its order; what is in flight goes on. */
   drop(laneId?: string): T[];
   /**
-   * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when nothing is in flight any
-   * more; after `drainMs` what still is gets cut off.
+   * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when
+   * nothing is in flight any more; after `drainMs` what still is gets cut off.
    */
   stop(drainMs: number): Promise<void>;
 }
@@ -128,7 +140,9 @@ function outcomeOf(end: AttemptEnd<unknown>, tookMs: number): 'answered' | 'slow
   return tookMs > SLOW_MS ? 'slow' : 'answered';
 }
 
-/** Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more. */
+/**
+ * Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more.
+ */
 function createSharedLanes<T extends { accountId: string }, R>(
   { limits, laneIdOf, charsOf, shareOf, presence }: SenderOptions<T, R> & { presence: Presence },
   mayStart: (tenantId?: string) => void,

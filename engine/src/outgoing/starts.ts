@@ -2,9 +2,9 @@ import { createDebts, createRests, LIMITS, type Presence } from '@headwater/shar
 import { pauseAtPaceMs } from '../run/end-at-pace.ts';
 
 /**
- * Of one tenant that gives way, in one turn: a turn of the event loop, after which a busy thread is left to others for
- * a while. Each is some 0.3 ms of the node's thread: for hundreds at once everybody would wait, at each of the dozen turns of the
- * loop that a request takes.
+ * Of one tenant that gives way, in one turn: a turn of the event loop, after which a busy thread is
+ * left to others for a while. Each is some 0.3 ms of the node's thread: for hundreds at once
+ * everybody would wait, at each of the dozen turns of the loop that a request takes.
  */
 const MAX_STARTS_GIVING_WAY = 2;
 /** The same, of who need not, beside somebody who is not busy, and where all others are. */
@@ -13,14 +13,16 @@ const MAX_STARTS_BESIDE_BUSY = 16;
 
 /** What was not begun is saved up for so long. */
 const BURST_MS = 10_000;
-/** Lanes that found no room come back after deliveryLaneRetryMs: what begins until then is at hand. */
+/**
+ * Lanes that found no room come back after deliveryLaneRetryMs: what begins until then is at hand.
+ */
 const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
 
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
 /**
- * How many attempts of a tenant may begin: no more a second than its share; and while others are here a few in each turn, fewest where it
- * gives way, and large ones at a pace.
+ * How many attempts of a tenant may begin: no more a second than its share; and while others are
+ * here a few in each turn, fewest where it gives way, and large ones at a pace.
  */
 export interface Starts {
   /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */

@@ -16,7 +16,9 @@ export interface RegistryParts {
   stop(): Promise<void>;
 }
 
-/** Components of accounts, the registry, and imports into both, which nodes that run lanes work on. */
+/**
+ * Components of accounts, the registry, and imports into both, which nodes that run lanes work on.
+ */
 export function assembleRegistry(
   options: Omit<ComponentsOptions, 'seeded'> & { limits: Pick<LimitsCache, 'get'>; log: Log; role: Role },
 ): RegistryParts {

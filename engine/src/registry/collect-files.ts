@@ -15,7 +15,10 @@ export interface StoredFiles {
 /** A chain of imports longer than this is given up. */
 const MAX_ROUNDS = 40;
 
-/** A component of an import with the files that it imports by relative paths. Throws INVALID_COMPONENT with what is missing. */
+/**
+ * A component of an import with the files that it imports by relative paths. Throws
+ * INVALID_COMPONENT with what is missing.
+ */
 export async function collectFiles(
   stored: StoredFiles,
   entry: string,
@@ -38,7 +41,10 @@ export async function collectFiles(
   throw refuse(`The imports are more than ${MAX_ROUNDS} files deep`);
 }
 
-/** Reads files into `files`, but not before their number and bytes are known to be no more than a component may have. */
+/**
+ * Reads files into `files`, but not before their number and bytes are known to be no more than a
+ * component may have.
+ */
 function createAdder(stored: StoredFiles, files: Record<string, string>) {
   const versionsOf = new Map<string, ReadonlyMap<string, string>>();
   let bytes = 0;

@@ -17,8 +17,9 @@ const MAX_PATH_CHARS = 512;
 const MAX_FAULTS = 20;
 
 /**
- * Reads a folder of apps: `<app>/<app>.app.mjs`, `<app>/sources/<name>/<name>.mjs`, `<app>/actions/…`, `common/…`. There can be
- * 24 MB of it, and the node has one thread: it gives way after each file.
+ * Reads a folder of apps: `<app>/<app>.app.mjs`, `<app>/sources/<name>/<name>.mjs`,
+ * `<app>/actions/…`, `common/…`. There can be 24 MB of it, and the node has one thread: it gives
+ * way after each file.
  */
 export async function readTree(given: Readonly<Record<string, string>>): Promise<ComponentTree> {
   const giveWay = createGiveWay();
@@ -48,7 +49,10 @@ export function isNeeded(path: string): boolean {
   return NEEDED.test(path);
 }
 
-/** What may be a path of an import: neither leading out of it, nor anything that a database does not take. */
+/**
+ * What may be a path of an import: neither leading out of it, nor anything that a database does not
+ * take.
+ */
 export function isPlainPath(name: string): boolean {
   if (name.length > MAX_PATH_CHARS || !name.isWellFormed()) return false;
   return name.split('/').every((part) => /^[^\0\\/:]+$/.test(part) && part !== '.' && part !== '..');
@@ -95,9 +99,10 @@ function isCandidate(name: string): boolean {
 }
 
 /**
- * Whether it has a default export, a name and a version. Told from the text: what only helps components is not to count as one that
- * failed. Strangers wrote it, so these patterns, and IMPORT, take time with its length only: no two of their repetitions can share
- * the same characters, and no stretch that one start has gone over can be gone over from another.
+ * Whether it has a default export, a name and a version. Told from the text: what only helps
+ * components is not to count as one that failed. Strangers wrote it, so these patterns, and IMPORT,
+ * take time with its length only: no two of their repetitions can share the same characters, and no
+ * stretch that one start has gone over can be gone over from another.
  */
 function looksLikeComponent(text: string): boolean {
   const isExported = /\bexport\s+default\b|\bas\s+default\b|\bmodule\.exports\s*=/.test(text);
@@ -133,7 +138,10 @@ export async function pinPackages(text: string, versions: ReadonlyMap<string, st
   return pinned + text.slice(end);
 }
 
-/** What the nearest package.json that names a package asks for, of each package; `manifests` are their texts, the nearest first. */
+/**
+ * What the nearest package.json that names a package asks for, of each package; `manifests` are
+ * their texts, the nearest first.
+ */
 export async function askedVersions(manifests: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const giveWay = createGiveWay();
   const asked = new Map<string, string>();

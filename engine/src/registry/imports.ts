@@ -70,14 +70,18 @@ export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
 const tooManyImports = () => tooMany('maxWaitingImports', 'imports');
 
 /**
- * Works on imports in turns of LIMITS.importTurnMs, each time on the one that has waited longest: on LIMITS.importsAtOnce at the same time,
- * one of each account. Components are built in the builder's queues, where accounts take turns as well, and there an import waits behind all
- * that its account has there. Answers a stop that waits for the components under way: stop the builder at the same time.
+ * Works on imports in turns of LIMITS.importTurnMs, each time on the one that has waited longest:
+ * on LIMITS.importsAtOnce at the same time, one of each account. Components are built in the
+ * builder's queues, where accounts take turns as well, and there an import waits behind all that
+ * its account has there. Answers a stop that waits for the components under way: stop the builder
+ * at the same time.
  */
 export function startImports(options: ImportOptions): () => Promise<void> {
   const { log } = options;
   const onError = (err: unknown) => log.error({ err }, 'an import could not go on');
-  /** By account, which may have lost its lease if the node stalled: the turn goes on all the same. */
+  /**
+   * By account, which may have lost its lease if the node stalled: the turn goes on all the same.
+   */
   const turns = new Map<string, Promise<void>>();
   let looking: Promise<void> = Promise.resolve();
   let isStopping = false;
@@ -128,7 +132,9 @@ export function startImports(options: ImportOptions): () => Promise<void> {
 
 const leaseSecondsOf = ({ leaseSeconds = LEASE_SECONDS }: ImportOptions): number => leaseSeconds;
 
-/** A component can wait for longer than a lease: for what its account has in the builder's queue. */
+/**
+ * A component can wait for longer than a lease: for what its account has in the builder's queue.
+ */
 function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promise<void> {
   const leaseSeconds = leaseSecondsOf(options);
   return every(
@@ -139,8 +145,9 @@ function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promis
 }
 
 /**
- * Each component is begun at most LIMITS.maxImportAttempts times: one that ends its node whenever it is begun fails, and those after it
- * have their turn. An account whose builds find no room, or no packages, rests, and others go on. False where the node has none for anybody.
+ * Each component is begun at most LIMITS.maxImportAttempts times: one that ends its node whenever
+ * it is begun fails, and those after it have their turn. An account whose builds find no room, or
+ * no packages, rests, and others go on. False where the node has none for anybody.
  */
 async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStopping: () => boolean): Promise<boolean> {
   const { sql, log } = options;
@@ -213,7 +220,9 @@ async function importOne(
   }
 }
 
-/** Names in it are the author's: of props, and of files by their source map. Postgres takes no NUL. */
+/**
+ * Names in it are the author's: of props, and of files by their source map. Postgres takes no NUL.
+ */
 function cleaned({ path, message, file, ...place }: FieldError): FieldError {
   return { path: short(path), message: short(message), ...(file === undefined ? {} : { file: short(file) }), ...place };
 }

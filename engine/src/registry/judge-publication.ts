@@ -3,7 +3,10 @@ import type { ComponentRecord } from '../contract-components.ts';
 import type { KeyState } from '../store/read-registry.ts';
 import { isLater, isSemver } from './version-order.ts';
 
-/** The key under which a component goes to the registry: `prefix` is what stands before the first dash of what is no app. */
+/**
+ * The key under which a component goes to the registry: `prefix` is what stands before the first
+ * dash of what is no app.
+ */
 export interface RegistryKey {
   key: string;
   prefix: string;
@@ -14,7 +17,10 @@ export interface RegistryKey {
 const KEY = /^[a-z0-9][a-z0-9_]*(?:-[a-z0-9_]+)+$/;
 const MAX_KEY_CHARS = 200;
 
-/** `<app_name_slug>-<slugified-component-name>` and a semantic version. Throws INVALID_REQUEST with everything that is wrong. */
+/**
+ * `<app_name_slug>-<slugified-component-name>` and a semantic version. Throws INVALID_REQUEST with
+ * everything that is wrong.
+ */
 export function registryKeyOf({ key = '', version, configurableProps }: ComponentRecord): RegistryKey {
   const apps = appSlugsOf(configurableProps);
   const app = apps.find((slug) => key.startsWith(`${slug}-`));
@@ -59,14 +65,17 @@ export interface Publication extends RegistryKey {
   codeHash: string;
   /** The account. */
   publisher: string;
-  /** Versions that it may have in the registry; absent: it is published by the operator, who owns all prefixes. */
+  /**
+   * Versions that it may have in the registry; absent: it is published by the operator, who owns
+   * all prefixes.
+   */
   maxVersions?: number;
 }
 
 /**
- * The id of the version that is the same already, or undefined where it may be stored. Throws CONFLICT: the key is somebody
- * else's, its prefix is, or the version is not later than those that were there; with the limit where the account has no
- * room.
+ * The id of the version that is the same already, or undefined where it may be stored. Throws
+ * CONFLICT: the key is somebody else's, its prefix is, or the version is not later than those that
+ * were there; with the limit where the account has no room.
  */
 export function judgePublication(publication: Publication, state: KeyState): string | undefined {
   const { key, version, codeHash, publisher } = publication;
@@ -91,8 +100,8 @@ const SAME_COMPONENT =
   'A component that was published as one file (hw publish) counts as other code than with its files (hw registry import); if it is the same, leave it as it is';
 
 /**
- * A key is what people trust when they connect their accounts: one that begins with an app belongs to components of that
- * app, and any other prefix to whoever had it first.
+ * A key is what people trust when they connect their accounts: one that begins with an app belongs
+ * to components of that app, and any other prefix to whoever had it first.
  */
 function checkPrefix({ key, prefix, app, publisher, maxVersions }: Publication, state: KeyState): void {
   if (app !== undefined || maxVersions === undefined) return;

@@ -8,7 +8,10 @@ const MAX_UNPACKED_BYTES = 2 * LIMITS.maxImportBytes;
 const MAX_ENTRIES = 4 * LIMITS.maxImportFiles;
 const CHUNK_BYTES = 128 * 1024;
 
-/** The files of a gzipped tar archive in base64, those that are no code without their texts. Throws INVALID_REQUEST for what is none, or has too much in it. */
+/**
+ * The files of a gzipped tar archive in base64, those that are no code without their texts. Throws
+ * INVALID_REQUEST for what is none, or has too much in it.
+ */
 export async function readArchive(base64: string): Promise<Record<string, string>> {
   try {
     const tar = await unpack(Buffer.from(base64, 'base64'));
@@ -46,7 +49,10 @@ async function unpack(gzipped: Buffer): Promise<Buffer> {
   return whole;
 }
 
-/** Of what is larger than code may be just so much that this shows: nothing of it is kept. A character a byte, so that none is missing. */
+/**
+ * Of what is larger than code may be just so much that this shows: nothing of it is kept. A
+ * character a byte, so that none is missing.
+ */
 function textOf(bytes: Buffer): string {
   const max = LIMITS.maxComponentCodeBytes;
   if (bytes.length > max) return bytes.toString('latin1', 0, max + 1);

@@ -24,7 +24,9 @@ export async function searchRegistry(sql: Sql, request: RegistrySearch): Promise
   return { items: page.items, total: page.total, ...cursors };
 }
 
-/** Letters and digits alone reach the search language, so nothing in a query is read as part of it. */
+/**
+ * Letters and digits alone reach the search language, so nothing in a query is read as part of it.
+ */
 function wordsOf(query: string): string {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words

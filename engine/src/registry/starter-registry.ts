@@ -18,8 +18,9 @@ const EXAMPLES = ['examples/github-webhook.mjs', 'examples/http-request-bin.mjs'
 const TENANT = 'registry';
 
 /**
- * Puts the components that come with the server into the registry: once for each node, when the registry is first asked for
- * something, since looking at new code takes a sandbox process. A start that failed is tried again the next time.
+ * Puts the components that come with the server into the registry: once for each node, when the
+ * registry is first asked for something, since looking at new code takes a sandbox process. A start
+ * that failed is tried again the next time.
  */
 export function createStarterSeed(options: StarterOptions): () => Promise<void> {
   let seeding: Promise<void> | undefined;

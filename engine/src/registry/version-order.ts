@@ -9,7 +9,10 @@ export function isSemver(version: string): boolean {
   return match !== null && (match[4] ?? '').split('.').every(isIdentifier);
 }
 
-/** Whether `version` comes after `other` in the order of Semantic Versioning; both are known to be versions of it. */
+/**
+ * Whether `version` comes after `other` in the order of Semantic Versioning; both are known to be
+ * versions of it.
+ */
 export function isLater(version: string, other: string): boolean {
   return compare(partsOf(version), partsOf(other)) > 0;
 }
@@ -30,7 +33,8 @@ function partsOf(version: string): { release: Part[]; pre: Part[] } {
   };
 }
 
-// Item 11: a release comes after its pre-releases; numbers before words; of two alike the longer one.
+// Item 11: a release comes after its pre-releases; numbers before words; of two alike the longer
+// one.
 function compare(a: { release: Part[]; pre: Part[] }, b: { release: Part[]; pre: Part[] }): number {
   const byRelease = compareLists(a.release, b.release);
   if (byRelease !== 0) return byRelease;

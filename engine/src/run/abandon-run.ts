@@ -26,8 +26,8 @@ export const ABANDONED = {
 } as const;
 
 /**
- * Gives up a run in one commit: its invocation is kept among the abandoned runs, and `$errors` is told. Nothing that its
- * tries have emitted is stored: a retry emits it.
+ * Gives up a run in one commit: its invocation is kept among the abandoned runs, and `$errors` is
+ * told. Nothing that its tries have emitted is stored: a retry emits it.
  */
 export async function abandonRun(
   { commit, nowMs }: { commit: (run: RunCommit) => Promise<unknown>; nowMs: () => number },

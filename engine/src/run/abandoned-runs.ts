@@ -22,7 +22,10 @@ export interface AbandonedRunsOptions {
   backlogs: Pick<AccountBacklogs, 'require' | 'exceeded' | 'add'>;
 }
 
-/** Runs that one statement makes invocations of again, and characters of their events, unless a single one has more. */
+/**
+ * Runs that one statement makes invocations of again, and characters of their events, unless a
+ * single one has more.
+ */
 const RETRIED_AT_ONCE = 200;
 const MAX_RETRIED_CHARS = 4_000_000;
 const RUN_ID = /^inv_\w{1,64}$/;

@@ -14,11 +14,17 @@ export interface AccountBacklogsOptions extends NearLimitsOptions {
   log: Log;
 }
 
-/** Keeps what waits of each account within its limits, as far as this node knows of it (BacklogCounts). */
+/**
+ * Keeps what waits of each account within its limits, as far as this node knows of it
+ * (BacklogCounts).
+ */
 export interface AccountBacklogs {
   /** The limit that the account would be over with so much more. */
   exceeded(accountId: string, more: Queued): ExceededLimit | undefined;
-  /** A webhook that is down must not take all that its account may have waiting from its other webhooks. */
+  /**
+   * A webhook that is down must not take all that its account may have waiting from its other
+   * webhooks.
+   */
   isFull(accountId: string, webhookId: string): boolean;
   /** Whether so many more deliveries may be held for webhooks that are stopped. */
   mayHold(accountId: string, more: number): boolean;
@@ -26,7 +32,10 @@ export interface AccountBacklogs {
   admit(accountId: string): void;
   /** The same of so much more. */
   require(accountId: string, more: Queued): void;
-  /** Does `work`, which queues one more invocation with an event of so many characters. Throws as `admit`, before. */
+  /**
+   * Does `work`, which queues one more invocation with an event of so many characters. Throws as
+   * `admit`, before.
+   */
   queue<T>(accountId: string, chars: number, work: () => Promise<T>): Promise<T>;
   /** So much was queued. */
   add(accountId: string, more: Queued): void;

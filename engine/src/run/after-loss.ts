@@ -3,7 +3,10 @@ import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
 import type { HeldInvocation } from './invocation.ts';
 
-/** `end`: the outcome is the run's own. `abandon`: its sandbox process ended too often while it was alone in it. */
+/**
+ * `end`: the outcome is the run's own. `abandon`: its sandbox process ended too often while it was
+ * alone in it.
+ */
 export type AfterLoss = 'repeat' | 'end' | 'abandon';
 
 export interface LostRun {
@@ -14,14 +17,18 @@ export interface LostRun {
   tries: number;
 }
 
-/** Before a run is repeated whose process died: what ended the process, as a machine without memory, may be over. */
+/**
+ * Before a run is repeated whose process died: what ended the process, as a machine without memory,
+ * may be over.
+ */
 const FIRST_PAUSE_MS = 500;
 const PAUSE_FACTOR = 4;
 
 /**
- * Decides what follows a run. Giving up is for poison alone: only a process that this node saw die while the invocation was
- * alone in it counts, and the count is durable before the run begins again. Throws where the sandbox could not run it at
- * all: the invocation is then given back, which counts nothing.
+ * Decides what follows a run. Giving up is for poison alone: only a process that this node saw die
+ * while the invocation was alone in it counts, and the count is durable before the run begins
+ * again. Throws where the sandbox could not run it at all: the invocation is then given back, which
+ * counts nothing.
  */
 export async function afterLoss(
   { outcome, invocation, tries }: LostRun,

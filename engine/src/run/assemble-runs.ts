@@ -77,7 +77,9 @@ export interface Runs {
   turns: TurnParts;
 }
 
-/** Between commits of executions and published events: of some of them a client waits for the end. */
+/**
+ * Between commits of executions and published events: of some of them a client waits for the end.
+ */
 const EXECUTIONS_INTERVAL_MS = 3;
 
 /** Everything from a held invocation to its commit. */
@@ -206,7 +208,10 @@ function tellAbandoned(log: Log, { accountId, sourceId, invocation, record }: Ru
   log.error(about, 'a run was abandoned; POST /v1/runs/{id}/retry runs it again');
 }
 
-/** Rows go back to whichever node is free; clients that wait for the component's own answer are told. */
+/**
+ * Rows go back to whichever node is free; clients that wait for the component's own answer are
+ * told.
+ */
 async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
   for (const invocation of invocations) {
     invocation.respond?.({

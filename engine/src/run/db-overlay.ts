@@ -1,7 +1,8 @@
 /**
- * What runs on this node do to `$.service.db`, as long as runs of the source overlap. Reads look here before Postgres, so a
- * run builds on the value that an overlapping one has set and not committed yet. A value that was set later wins, also
- * where the run that set it commits first: the earlier run then leaves its own value out.
+ * What runs on this node do to `$.service.db`, as long as runs of the source overlap. Reads look
+ * here before Postgres, so a run builds on the value that an overlapping one has set and not
+ * committed yet. A value that was set later wins, also where the run that set it commits first: the
+ * earlier run then leaves its own value out.
  */
 export interface DbOverlay {
   begin(sourceId: string): void;
@@ -26,8 +27,8 @@ interface KeyValue {
   runId: string;
   valueJson: string | undefined;
   /**
-   * Runs under way that have set it. When there are none it is forgotten: who was last is asked by them alone, and runs of a
-   * source may overlap without end.
+   * Runs under way that have set it. When there are none it is forgotten: who was last is asked by
+   * them alone, and runs of a source may overlap without end.
    */
   setters: number;
 }

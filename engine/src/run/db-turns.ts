@@ -11,12 +11,14 @@ type Read = () => Promise<string | undefined>;
 export type ReadDbInTurn = (accountId: string, read: Read) => ReturnType<Read>;
 
 /**
- * A read of `$.service.db` keeps its isolate waiting, and an account has many isolates: reads of all of them would be in front of
- * everybody's next statement, and what they bring goes through the node's only thread.
+ * A read of `$.service.db` keeps its isolate waiting, and an account has many isolates: reads of
+ * all of them would be in front of everybody's next statement, and what they bring goes through the
+ * node's only thread.
  */
 export function createDbTurns(hasOthers: (accountId: string) => boolean): ReadDbInTurn {
   const turns = createTenantTurns(LIMITS.maxDbReadsPerTenant);
-  // An account has no more of those that wait here than of turns, so first come, first served is fair.
+  // An account has no more of those that wait here than of turns, so first come, first served is
+  // fair.
   const places = createTenantTurns(LIMITS.maxDbReads);
   return async (accountId, read) => {
     const end = await turns.take(accountId, NEVER);

@@ -10,11 +10,12 @@ import { createRunSlots, type RunSlot } from './run-slots.ts';
 
 export interface DispatcherOptions {
   /**
-   * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran` is called when the
-   * sandbox is done with it: the next may start while this one waits for its commit, so commits can be larger than what
-   * runs at the same time. `again` is for one that goes on after that: it has its turn before others of the same emitter, and
-   * resolves with false where the node stops, and the invocation is to be given back. `lost` fires when another holder has it:
-   * nothing that the run does from then on counts.
+   * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran`
+   * is called when the sandbox is done with it: the next may start while this one waits for its
+   * commit, so commits can be larger than what runs at the same time. `again` is for one that goes
+   * on after that: it has its turn before others of the same emitter, and resolves with false where
+   * the node stops, and the invocation is to be given back. `lost` fires when another holder has
+   * it: nothing that the run does from then on counts.
    */
   run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>, lost: AbortSignal) => Promise<void>;
   /** Gives back invocations that were held: this counts for nothing. */
@@ -24,22 +25,27 @@ export interface DispatcherOptions {
   /** How much each tenant may run at the same time. */
   limits: Pick<LimitsCache, 'known' | 'get'>;
   /**
-   * Whether so much of the tenant waits for its commit that its next run has to wait as well; when that is over, `startMore` is to be
-   * called. Otherwise runs that bring much would fill memory, and take the processors from those that commit. Default: never.
+   * Whether so much of the tenant waits for its commit that its next run has to wait as well; when
+   * that is over, `startMore` is to be called. Otherwise runs that bring much would fill memory,
+   * and take the processors from those that commit. Default: never.
    */
   isBehind?: (accountId: string) => boolean;
   log: Log;
 }
 
 export interface Dispatcher {
-  /** Invocations leased by this node, in the order of their acceptance. Of one that it holds already: see HeldClaims. */
+  /**
+   * Invocations leased by this node, in the order of their acceptance. Of one that it holds
+   * already: see HeldClaims.
+   */
   take(invocations: readonly HeldInvocation[]): void;
   /** As in HeldClaims. */
   refuse: HeldClaims['refuse'];
   loseNode: HeldClaims['loseNode'];
   /**
-   * How many more of the tenant this node should lease. A tenant may hold as much as is still free for others: one alone
-   * takes half of the room, and a full backlog of some never leaves another without.
+   * How many more of the tenant this node should lease. A tenant may hold as much as is still free
+   * for others: one alone takes half of the room, and a full backlog of some never leaves another
+   * without.
    */
   capacity(accountId: string): number;
   /** The same of those for which a client waits: these are run until the stop. */
@@ -49,18 +55,24 @@ export interface Dispatcher {
   /** Something outside that was in the way of a run is no longer. */
   startMore(): void;
   stats(): { waiting: number; running: number; committing: number };
-  /** Starts nothing new but those for which a client waits, and gives back the others that wait. Idempotent. */
+  /**
+   * Starts nothing new but those for which a client waits, and gives back the others that wait.
+   * Idempotent.
+   */
   drain(): Promise<void>;
   /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** What was in the way of a commit has time to end; what can never be committed comes back no more often than this. */
+/**
+ * What was in the way of a commit has time to end; what can never be committed comes back no more
+ * often than this.
+ */
 const RELEASE_PAUSE_MS = 5_000;
 
 /**
- * Runs the invocations that this node holds: at most so many of one component and of one tenant at the same time, fair
- * between tenants.
+ * Runs the invocations that this node holds: at most so many of one component and of one tenant at
+ * the same time, fair between tenants.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const shelf = createShelf();

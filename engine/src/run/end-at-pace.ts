@@ -5,8 +5,9 @@ export interface Pace {
 }
 
 /**
- * Ends a turn as much later as what it moved takes at the pace: a large text costs the node's only thread each time that it is read,
- * judged, stored or sent, and nothing else keeps one tenant from moving one after the other. Whoever moves little ends at once.
+ * Ends a turn as much later as what it moved takes at the pace: a large text costs the node's only
+ * thread each time that it is read, judged, stored or sent, and nothing else keeps one tenant from
+ * moving one after the other. Whoever moves little ends at once.
  */
 export function endAtPace(end: () => void, chars: number, pace: Pace): void {
   const pauseMs = pauseAtPaceMs(chars, pace);

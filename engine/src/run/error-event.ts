@@ -8,10 +8,11 @@ export interface FailedRun {
 }
 
 /**
- * JSON text of what goes to the channel `$errors` about a run. The event that started it goes in as the text it is: parsed
- * and written again, one with enough levels of nesting would overflow the stack, and its run could never be recorded.
- * Without secrets, also in that event: its sender may have proven itself with one. Whoever sends it says how large it is, and how much
- * there is to find: it is looked through in turns.
+ * JSON text of what goes to the channel `$errors` about a run. The event that started it goes in as
+ * the text it is: parsed and written again, one with enough levels of nesting would overflow the
+ * stack, and its run could never be recorded. Without secrets, also in that event: its sender may
+ * have proven itself with one. Whoever sends it says how large it is, and how much there is to
+ * find: it is looked through in turns.
  */
 export async function errorEventJson(run: FailedRun, redactor: Redactor | undefined): Promise<string> {
   const text = withSecrets(run);

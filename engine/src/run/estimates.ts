@@ -1,6 +1,6 @@
 /**
- * What each account has of something, as far as this node knows: what was counted last, and what this node has added since. What
- * other nodes have added since is missing.
+ * What each account has of something, as far as this node knows: what was counted last, and what
+ * this node has added since. What other nodes have added since is missing.
  */
 export interface Estimates<T> {
   of(accountId: string): T;
@@ -35,7 +35,8 @@ export function createEstimates<T>({ read, nothing, sum }: EstimatesOptions<T>):
       ),
     add,
     async refresh() {
-      // Before the read: what is added from now on may or may not be in it, and counts twice rather than never.
+      // Before the read: what is added from now on may or may not be in it, and counts twice rather
+      // than never.
       before = since;
       since = new Map();
       try {

@@ -1,6 +1,7 @@
 /**
- * Items wait in lanes, lanes belong to tenants. `next` goes round the tenants and, within a tenant, round its lanes, so
- * that neither a busy tenant nor a busy lane holds up its neighbours. Order within a lane is kept.
+ * Items wait in lanes, lanes belong to tenants. `next` goes round the tenants and, within a tenant,
+ * round its lanes, so that neither a busy tenant nor a busy lane holds up its neighbours. Order
+ * within a lane is kept.
  */
 export interface FairQueue<T> {
   push(tenant: string, lane: string, item: T): void;
@@ -14,7 +15,8 @@ export interface FairQueue<T> {
 }
 
 export function createFairQueue<T>(): FairQueue<T> {
-  // Maps keep insertion order: a tenant or lane that was served is deleted and set again, which puts it at the end.
+  // Maps keep insertion order: a tenant or lane that was served is deleted and set again, which
+  // puts it at the end.
   const tenants = new Map<string, Map<string, T[]>>();
   let size = 0;
 

@@ -2,12 +2,13 @@ import type { Claim } from '../store/release-invocations.ts';
 import type { HeldInvocation } from './invocation.ts';
 
 /**
- * Which claim of each invocation this node holds: one at a time. Two of one invocation would run it twice, and their commits
- * would meet in one batch. A node may well be told of a second: it was declared dead while it was slow, and claims under its
- * new id what it still runs under the old one; or the answer to a claim comes after the row was given back.
+ * Which claim of each invocation this node holds: one at a time. Two of one invocation would run it
+ * twice, and their commits would meet in one batch. A node may well be told of a second: it was
+ * declared dead while it was slow, and claims under its new id what it still runs under the old
+ * one; or the answer to a claim comes after the row was given back.
  *
- * States of a claim: held (from `admit`), lost (a newer claim or another node has the row; from then on it writes nothing),
- * ended. A newer claim waits until the one before has ended.
+ * States of a claim: held (from `admit`), lost (a newer claim or another node has the row; from
+ * then on it writes nothing), ended. A newer claim waits until the one before has ended.
  */
 export interface HeldClaims {
   /** Those that may be queued now. A client of the others is told that they are kept. */
@@ -18,7 +19,10 @@ export interface HeldClaims {
   /** Answers the newer claim that has waited for this end. */
   end(invocation: HeldInvocation): HeldInvocation | undefined;
   has(id: string): boolean;
-  /** They are given back without having been held: an answer that comes late for them is not admitted. */
+  /**
+   * They are given back without having been held: an answer that comes late for them is not
+   * admitted.
+   */
   refuse(claims: readonly Claim[]): void;
   /** The node was declared dead under this id: what it holds by it may be others' by now. */
   loseNode(nodeId: string): void;

@@ -21,24 +21,36 @@ type NewHeldInvocation = Pick<HeldInvocation, 'id' | 'accountId' | 'sourceId' | 
 
 /** Accepts what requests bring to be run. */
 export interface Intake {
-  /** Whether this node has enough to do, and what comes now waits in the database for any node. `asked`: a client waits for it. */
+  /**
+   * Whether this node has enough to do, and what comes now waits in the database for any node.
+   * `asked`: a client waits for it.
+   */
   isFull(accountId: string, asked?: boolean): boolean;
-  /** Resolves when it is durable; where the intake is not full, this node goes on with it at once. Throws as AccountBacklogs.queue. */
+  /**
+   * Resolves when it is durable; where the intake is not full, this node goes on with it at once.
+   * Throws as AccountBacklogs.queue.
+   */
   add(invocation: NewHeldInvocation, respond?: (response: RunResponse) => void): Promise<void>;
 }
 
 const MAX_BATCH = 256;
-/** Characters of the events in one insert, unless a single one has more: everybody else's wait for it. */
+/**
+ * Characters of the events in one insert, unless a single one has more: everybody else's wait for
+ * it.
+ */
 const MAX_BATCH_CHARS = 1_000_000;
 /** Of one account while there are others. */
 const MAX_TENANT_CHARS = 256 * 1024;
-/** A client waits for its answer meanwhile: with few clients there is little to share, and the wait is shorter. */
+/**
+ * A client waits for its answer meanwhile: with few clients there is little to share, and the wait
+ * is shorter.
+ */
 const MIN_INTERVAL_MS = 4;
 const REQUESTS_PER_MS = 8;
 
 /**
- * A row leased by this node while it has room, else one that any node's lane picks up. What arrives while a commit is in flight
- * shares the next one.
+ * A row leased by this node while it has room, else one that any node's lane picks up. What arrives
+ * while a commit is in flight shares the next one.
  */
 export function createIntake({ sql, nodeId, dispatcher, backlogs, stats, watch }: IntakeOptions): Intake {
   const batcher = createInsertBatcher(sql, watch);

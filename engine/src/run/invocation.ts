@@ -4,7 +4,9 @@ import type { EventCause } from '../events/cause.ts';
 
 export type InvocationKind = 'http' | 'timer' | 'manual' | 'event';
 
-/** Of a source it is an invocation, `inv_…`; of a workflow the execution that it becomes, `exec_…`. */
+/**
+ * Of a source it is an invocation, `inv_…`; of a workflow the execution that it becomes, `exec_…`.
+ */
 export function newInvocationId(targetId: string, nowMs?: number): string {
   return newId(isWorkflow(targetId) ? 'execution' : 'invocation', nowMs);
 }
@@ -13,13 +15,18 @@ export function isWorkflow(id: string): boolean {
   return id.startsWith(ID_PREFIXES.workflow);
 }
 
-/** An invocation that this node holds: only a commit that names its lease and its claim can end it. */
+/**
+ * An invocation that this node holds: only a commit that names its lease and its claim can end it.
+ */
 export interface HeldInvocation {
   id: string;
   accountId: string;
   sourceId: string;
   kind: InvocationKind;
-  /** The prop or trigger by which it came: an endpoint's or a timer's. Absent for all else, and where it is not known. */
+  /**
+   * The prop or trigger by which it came: an endpoint's or a timer's. Absent for all else, and
+   * where it is not known.
+   */
   propName?: string | undefined;
   /** JSON text. */
   event: string;
@@ -27,12 +34,16 @@ export interface HeldInvocation {
   cause?: EventCause | undefined;
   /** Of a source: times that its sandbox process ended while it was alone in it, on any node. */
   crashes: number;
-  /** Of a workflow: at least 1 once a node has taken it, so that it goes before those that have not begun. Judges nothing. */
+  /**
+   * Of a workflow: at least 1 once a node has taken it, so that it goes before those that have not
+   * begun. Judges nothing.
+   */
   attempts: number;
   leasedBy: string;
   /**
-   * Which claim of the row this is, counted from 1: a fencing token. A later one is greater, so that a holder whose row was
-   * given back and taken again, be it by the same node, writes nothing. Greater than 1: an execution may have completed steps.
+   * Which claim of the row this is, counted from 1: a fencing token. A later one is greater, so
+   * that a holder whose row was given back and taken again, be it by the same node, writes nothing.
+   * Greater than 1: an execution may have completed steps.
    */
   claim: number;
   /** It was started by the rules of its workflow: its end lets the next one start. */

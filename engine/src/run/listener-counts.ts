@@ -1,6 +1,12 @@
-/** How many webhooks, sources and workflows listen to each emitter, about: what an event of it weighs in a commit. */
+/**
+ * How many webhooks, sources and workflows listen to each emitter, about: what an event of it
+ * weighs in a commit.
+ */
 export interface ListenerCounts {
-  /** Resolves once something is known of it, for all who wait in the order of their asking. Never rejects. */
+  /**
+   * Resolves once something is known of it, for all who wait in the order of their asking. Never
+   * rejects.
+   */
   learn(accountId: string, emitterId: string): Promise<void>;
   /** What was read last; 0 where nothing is known. */
   of(emitterId: string): number;

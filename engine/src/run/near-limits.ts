@@ -17,7 +17,10 @@ const USED = {
   maxPausedDeliveries: ({ held }: Queued) => held,
 };
 
-/** Tells, once until it is far from it again, when what waits for the webhooks of an account comes near a limit. */
+/**
+ * Tells, once until it is far from it again, when what waits for the webhooks of an account comes
+ * near a limit.
+ */
 export function createNearLimits({
   limitsOf,
   onNearLimit,

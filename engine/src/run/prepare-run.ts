@@ -24,8 +24,8 @@ interface WithOthers extends KeptRedactor {
 }
 
 /**
- * Fetches what connected accounts are worth now. What takes their secrets out of texts is made anew when they change, and kept for the next run.
- * `maxKeptBytes`: of all that is kept.
+ * Fetches what connected accounts are worth now. What takes their secrets out of texts is made anew
+ * when they change, and kept for the next run. `maxKeptBytes`: of all that is kept.
  */
 export function createRunPreparer(
   resolve: AuthCache['resolve'],
@@ -74,7 +74,10 @@ export function createRunPreparer(
   };
 }
 
-/** By what is the same text rather than an equal one, mostly: for as long as they do not change they are handed on. */
+/**
+ * By what is the same text rather than an equal one, mostly: for as long as they do not change they
+ * are handed on.
+ */
 function areSame(known: readonly SecretValue[], others: readonly SecretValue[]): boolean {
   return (
     known.length === others.length &&

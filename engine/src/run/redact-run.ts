@@ -3,8 +3,9 @@ import type { EmittedEvent } from '@headwater/shared';
 import type { Redactor } from '../secrets/redactor.ts';
 
 /**
- * A run's secrets do not leave it in what is stored or shown: events, log lines. What it answers a client with, sends with
- * `fetch` or keeps in `$.service.db` is its own affair: there a secret may have to be itself.
+ * A run's secrets do not leave it in what is stored or shown: events, log lines. What it answers a
+ * client with, sends with `fetch` or keeps in `$.service.db` is its own affair: there a secret may
+ * have to be itself.
  */
 export function withoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
   if (redactor === undefined) return host;
@@ -20,7 +21,10 @@ export function logsWithoutSecrets(host: RunHost, redactor: Redactor | undefined
   return { ...host, log: (line) => host.log({ ...line, message: redactor.text(line.message) }) };
 }
 
-/** The fault's text goes to the run's record, to `$errors`, to whoever deployed and to the client that waits. */
+/**
+ * The fault's text goes to the run's record, to `$errors`, to whoever deployed and to the client
+ * that waits.
+ */
 export function outcomeWithoutSecrets(outcome: RunOutcome, redactor: Redactor | undefined): RunOutcome {
   if (redactor === undefined || outcome.ok) return outcome;
   const { fault } = outcome;
@@ -39,7 +43,10 @@ function eventWithoutSecrets(event: EmittedEvent, redactor: Redactor): EmittedEv
   };
 }
 
-/** In a number, which `greatest` compares, nothing is looked for; one that is a secret as a whole goes. A key in hexadecimal is no number. */
+/**
+ * In a number, which `greatest` compares, nothing is looked for; one that is a secret as a whole
+ * goes. A key in hexadecimal is no number.
+ */
 function idWithoutSecrets(id: string, redactor: Redactor): string {
   const clean = redactor.text(id);
   return isNumeric(id) && !IS_MARK.test(clean) ? id : clean;

@@ -15,8 +15,9 @@ export type ResolvedProps =
   { ok: true; props: Record<string, RunProp>; secrets: SecretValue[] } | { ok: false; fault: RunFault };
 
 /**
- * Puts what components read as `$auth` in the place of connected accounts, right before a run. Hundreds of props may have the same account, which
- * is fetched once, and named for the first of them; and it ends before it has fetched more secrets than a run may have.
+ * Puts what components read as `$auth` in the place of connected accounts, right before a run.
+ * Hundreds of props may have the same account, which is fetched once, and named for the first of
+ * them; and it ends before it has fetched more secrets than a run may have.
  */
 export async function resolveApps(
   resolve: AuthCache['resolve'],

@@ -46,7 +46,9 @@ export interface RunCommitterOptions {
 
 export interface RunCommitter {
   commit(run: RunCommit): Promise<CommittedRun>;
-  /** Whether so much of the tenant's waits for its commit that none of its runs should start before. */
+  /**
+   * Whether so much of the tenant's waits for its commit that none of its runs should start before.
+   */
   isBehind(accountId: string): boolean;
   /** The node stops: no commit is tried for ever any more. */
   stop(): void;
@@ -54,7 +56,10 @@ export interface RunCommitter {
 }
 
 const MAX_BATCH = 256;
-/** Rows, and as many again for each 8 KB in them: some tens of milliseconds of the database, for which everybody else waits. */
+/**
+ * Rows, and as many again for each 8 KB in them: some tens of milliseconds of the database, for
+ * which everybody else waits.
+ */
 const MAX_WEIGHT = 400;
 /** Of one tenant while there are others, whose next commit waits for this one. */
 const MAX_TENANT_WEIGHT = 100;
@@ -139,7 +144,10 @@ interface Retrying extends RunCommitterOptions {
   tellRetry: (about: { source: string; tries: number; err: unknown }) => void;
 }
 
-/** One line for all that fail within a time: while the database is away thousands of commits are tried again. */
+/**
+ * One line for all that fail within a time: while the database is away thousands of commits are
+ * tried again.
+ */
 function createRetryLog(log: Log): Retrying['tellRetry'] {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let failures = 0;
@@ -153,8 +161,9 @@ function createRetryLog(log: Log): Retrying['tellRetry'] {
 }
 
 /**
- * What a run brought is kept until it is stored, however long the database is away: to run it again would repeat what it did
- * outside. Where others have taken the invocation over meanwhile, the commit ends as one that wrote nothing.
+ * What a run brought is kept until it is stored, however long the database is away: to run it again
+ * would repeat what it did outside. Where others have taken the invocation over meanwhile, the
+ * commit ends as one that wrote nothing.
  */
 async function commitWithRetries(
   add: (run: RunCommit) => Promise<CommittedRun>,
@@ -174,8 +183,9 @@ async function commitWithRetries(
         if (run.execution !== undefined) throw error;
         if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);
       }
-      // Tried again, a commit that went through unseen finds its invocation gone and writes nothing twice. A part of a
-      // run has no such mark, nor has a hook: they are tried again only where nothing went through.
+      // Tried again, a commit that went through unseen finds its invocation gone and writes nothing
+      // twice. A part of a run has no such mark, nor has a hook: they are tried again only where
+      // nothing went through.
       const mayBeThere = (!run.final || run.invocation === undefined) && !wasRolledBack(error);
       if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
       options.tellRetry({ source: run.sourceId, tries, err: error });
@@ -199,7 +209,10 @@ function charsOf({ emits, dbWrites, record, execution, sends = [] }: RunCommit, 
   return chars;
 }
 
-/** What the run brought cannot be stored: the invocation ends as failed instead of coming back for ever. */
+/**
+ * What the run brought cannot be stored: the invocation ends as failed instead of coming back for
+ * ever.
+ */
 function withoutItsData(run: RunCommit, error: unknown, options: RunCommitterOptions): RunCommit {
   const nowMs = options.nowMs();
   options.log.error({ source: run.sourceId, err: error }, 'what a run brought could not be stored');

@@ -2,7 +2,9 @@ import { LIMITS } from '@headwater/shared';
 import type { HeldInvocation } from './invocation.ts';
 
 export interface RunningCounts {
-  /** Takes a slot; the function given back frees it, and answers false where it was free already. */
+  /**
+   * Takes a slot; the function given back frees it, and answers false where it was free already.
+   */
   start(invocation: HeldInvocation): () => boolean;
   ofTenant(tenant: string): number;
   ofSource(source: string): number;

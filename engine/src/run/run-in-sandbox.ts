@@ -23,7 +23,9 @@ export interface SandboxRun {
   alone: boolean;
 }
 
-/** Runs an entry of a source, with the code of its component in memory for as long as that takes. */
+/**
+ * Runs an entry of a source, with the code of its component in memory for as long as that takes.
+ */
 export async function runInSandbox(
   { sandbox, holdBundle }: { sandbox: Sandbox; holdBundle: HoldBundle },
   run: SandboxRun,

@@ -71,9 +71,10 @@ export type RunResult =
   | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
 
 /**
- * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox process died is run again,
- * alone: see `afterLoss`. It emits again what it had committed in parts, as after the death of a node. Throws CONFLICT where
- * the change of a hook was lost, and where nothing can be committed or run at all.
+ * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox
+ * process died is run again, alone: see `afterLoss`. It emits again what it had committed in parts,
+ * as after the death of a node. Throws CONFLICT where the change of a hook was lost, and where
+ * nothing can be committed or run at all.
  */
 export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
   for (let tries = 1; ; tries++) {
@@ -126,8 +127,9 @@ async function runOnce(context: RunContext, task: RunTask, tries: number): Promi
 }
 
 /**
- * It is run without others once its process has died under it alone, here or on another node, or twice among others. After
- * one death among others it is not: each of them would need a process of its own, though at most one is to blame.
+ * It is run without others once its process has died under it alone, here or on another node, or
+ * twice among others. After one death among others it is not: each of them would need a process of
+ * its own, though at most one is to blame.
  */
 function isSuspect({ invocation }: RunTask, tries: number): boolean {
   return tries > MAX_SHARED_TRIES || (invocation !== undefined && invocation.crashes > 0);
@@ -286,7 +288,10 @@ function commitOf(
   };
 }
 
-/** A run that neither logged nor failed leaves no record besides its events. Without what goes to `$errors`. */
+/**
+ * A run that neither logged nor failed leaves no record besides its events. Without what goes to
+ * `$errors`.
+ */
 function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): RunRow | undefined {
   const { outcome, runId, startedAtMs, liveLines } = ended;
   if (outcome.ok && logs === NO_LINES) return undefined;

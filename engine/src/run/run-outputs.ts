@@ -14,9 +14,15 @@ export interface RunOutputsOptions {
   fetch: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   dataStore: RunHost['dataStore'];
   respond: (response: HttpResponse) => void;
-  /** A long run's part is full: commit it. Resolves when it is durable. Absent: the run commits once, at its end. */
+  /**
+   * A long run's part is full: commit it. Resolves when it is durable. Absent: the run commits
+   * once, at its end.
+   */
   commitPart: ((part: OutputPart) => Promise<void>) | undefined;
-  /** Parts are committed at the end of the run, when the order of all events is known. Default: from the first event with a `ts` on. */
+  /**
+   * Parts are committed at the end of the run, when the order of all events is known. Default: from
+   * the first event with a `ts` on.
+   */
   holdsParts?: boolean;
   /** Shows lines while the run goes on. Default: they are shown when it has ended. */
   live?: LiveTry;
@@ -26,7 +32,10 @@ export interface RunOutputsOptions {
 export interface RunOutputs {
   host: RunHost;
   logs: LogLine[];
-  /** Waits for parts on their way, commits what is more than one part, oldest first, and hands over what is left for the final commit. */
+  /**
+   * Waits for parts on their way, commits what is more than one part, oldest first, and hands over
+   * what is left for the final commit.
+   */
   finish(): Promise<OutputPart>;
   /** Parts that are being committed are committed, or have failed. */
   settled(): Promise<void>;
@@ -39,9 +48,10 @@ export interface RunOutputs {
 }
 
 /**
- * Collects what a run emits, stores and logs until its commit. Reads of `$.service.db` see the run's own writes first.
- * After enough emits, bytes or time a whole part is committed while the run goes on; one part at a time, in order. From the
- * first event with a `ts` on they wait for the end of the run: an older one may follow, and what is committed has its place.
+ * Collects what a run emits, stores and logs until its commit. Reads of `$.service.db` see the
+ * run's own writes first. After enough emits, bytes or time a whole part is committed while the run
+ * goes on; one part at a time, in order. From the first event with a `ts` on they wait for the end
+ * of the run: an older one may follow, and what is committed has its place.
  */
 export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
   const collected = createPartBuffer(options);

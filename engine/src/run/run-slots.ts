@@ -5,7 +5,10 @@ import type { RunningCounts } from './run-counts.ts';
 export interface RunSlot {
   /** Others may run while it waits for a commit. Idempotent. */
   free(): void;
-  /** It goes on after that: resolves with true when it has a slot again, with false where the node stops. */
+  /**
+   * It goes on after that: resolves with true when it has a slot again, with false where the node
+   * stops.
+   */
   again(): Promise<boolean>;
 }
 

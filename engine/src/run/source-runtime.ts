@@ -14,7 +14,9 @@ export interface SourceRuntime {
   name: string;
   active: boolean;
   deleted: boolean;
-  /** `dc_x:3`: a change of code or props is a new key, so a warm isolate of the old one is not used. */
+  /**
+   * `dc_x:3`: a change of code or props is a new key, so a warm isolate of the old one is not used.
+   */
   isolateKey: string;
   componentId: string;
   dedupe: DedupeStrategy | undefined;
@@ -34,12 +36,21 @@ export interface SourceRuntime {
 export type SourceRuntimes = RecentReads<SourceRuntime>;
 
 const MAX_KEPT = 5_000;
-/** What a byte of JSON takes in memory, usually; of many small values more. Looking at each of them would take the thread as long as reading them. */
+/**
+ * What a byte of JSON takes in memory, usually; of many small values more. Looking at each of them
+ * would take the thread as long as reading them.
+ */
 const BYTES_OF_JSON = 4;
-/** A run looks for a secret in some twenty forms, most of them longer than itself: what is kept of those is bounded by itself. */
+/**
+ * A run looks for a secret in some twenty forms, most of them longer than itself: what is kept of
+ * those is bounded by itself.
+ */
 const BYTES_OF_SECRET = 100;
 
-/** Keeps the most recently used ones. One tenant's may be large: they never take the node's memory, nor the room of others. */
+/**
+ * Keeps the most recently used ones. One tenant's may be large: they never take the node's memory,
+ * nor the room of others.
+ */
 export function createSourceRuntimes(sql: Sql, opener: PropOpener): SourceRuntimes {
   return createRecentReads<SourceRuntime>({
     read: async (sourceId) => {

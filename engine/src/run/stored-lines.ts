@@ -5,8 +5,8 @@ type StoredLine = Omit<LogLine, 'atMs'> & { at: number };
 export const NO_LINES = '[]';
 
 /**
- * Log lines as records of runs and steps keep them: JSON text of a list, of at most twice the characters that were logged. The megabytes
- * that a run may log are written in turns.
+ * Log lines as records of runs and steps keep them: JSON text of a list, of at most twice the
+ * characters that were logged. The megabytes that a run may log are written in turns.
  */
 export async function storeLines(lines: readonly LogLine[]): Promise<string> {
   if (lines.length === 0) return NO_LINES;
@@ -25,9 +25,11 @@ const PIECE_CHARS = 1_024;
 const CUT_MARK = ' [cut: not text]';
 
 /**
- * A line counts as its characters where it is logged. Lines of control characters would be six times that in JSON: all that a run may put out,
- * kept as six times as much, and read in one piece that holds the thread. What JSON makes more than twice as long is no text (quotes, line ends and colours make
- * none longer than that): so much of it is kept as is no longer in JSON than the line was.
+ * A line counts as its characters where it is logged. Lines of control characters would be six
+ * times that in JSON: all that a run may put out, kept as six times as much, and read in one piece
+ * that holds the thread. What JSON makes more than twice as long is no text (quotes, line ends and
+ * colours make none longer than that): so much of it is kept as is no longer in JSON than the line
+ * was.
  */
 function legible(message: string): string {
   let more = 0;

@@ -14,8 +14,9 @@ type GivenTimer = Record<'intervalSeconds' | 'interval_seconds' | 'cron' | 'time
 export type TimerProblem = string | { message: string; limit: ExceededLimit };
 
 /**
- * checkTimer for the timers of one request, which all are checked in one turn of the thread. That an expression never matches takes up to
- * ten milliseconds to know: the request is refused for the first one, and no other expression or time zone is looked at after it.
+ * checkTimer for the timers of one request, which all are checked in one turn of the thread. That
+ * an expression never matches takes up to ten milliseconds to know: the request is refused for the
+ * first one, and no other expression or time zone is looked at after it.
  */
 export function timerCheck(): (value: unknown) => TimerProblem | undefined {
   const { maxTimerCrons: value } = LIMITS;
@@ -53,7 +54,10 @@ function overLimit(name: TimerLimit, used: number, message: string): TimerProble
   return { message, limit: { name, value: LIMITS[name], used } };
 }
 
-/** A timer's stored value, which checkTimer has accepted; a cron expression comes before an interval. */
+/**
+ * A timer's stored value, which checkTimer has accepted; a cron expression comes before an
+ * interval.
+ */
 export function timerOf(value: unknown): TimerSchedule {
   const { intervalSeconds, interval_seconds: shown, cron, timezone } = (value ?? {}) as GivenTimer;
   if (typeof cron === 'string') return typeof timezone === 'string' ? { cron, timezone } : { cron };
@@ -70,8 +74,8 @@ function checkInterval(seconds: number): TimerProblem | undefined {
   return overLimit('maxTimerIntervalSeconds', seconds, `intervalSeconds must be at most ${max}`);
 }
 
-// Minute, hour, day, month, weekday, with seconds before them where there are six; or a nickname such as @daily. Croner alone
-// would take a date as well, for a timer that fires once.
+// Minute, hour, day, month, weekday, with seconds before them where there are six; or a nickname
+// such as @daily. Croner alone would take a date as well, for a timer that fires once.
 const CRON_SHAPE = /^\s*(?:@[a-z]+|\S+(?:\s+\S+){4,5})\s*$/i;
 
 function checkCron(cron: unknown, timezone: unknown, search: CronSearch): TimerProblem | undefined {
@@ -103,7 +107,10 @@ function findCronProblem(cron: string, zone: string): string | undefined {
 
 const neverMatches = (cron: string): string => `The cron expression "${cron}" never matches`;
 
-/** Names of the time zone database and `UTC`; no bare offsets, which have no summer time and depend on the platform. */
+/**
+ * Names of the time zone database and `UTC`; no bare offsets, which have no summer time and depend
+ * on the platform.
+ */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

@@ -2,8 +2,8 @@ import { Cron, CronPattern } from 'croner';
 import { type ZoneClock, zoneClock } from './zone-clock.ts';
 
 /**
- * A match is looked for so far ahead: of a day of the calendar that comes each leap year, on one day of the week, the next one is at
- * most 40 years away.
+ * A match is looked for so far ahead: of a day of the calendar that comes each leap year, on one
+ * day of the week, the next one is at most 40 years away.
  */
 const SEARCHED_YEARS = 50;
 const SECOND_MS = 1000;
@@ -11,11 +11,13 @@ const SECOND_MS = 1000;
 export const DEFAULT_TIME_ZONE = 'UTC';
 
 /**
- * When an expression matches next after `afterMs`; undefined where it does not within SEARCHED_YEARS. Throws what croner says of one
- * that is not valid, and a RangeError of a time zone that the platform does not know.
+ * When an expression matches next after `afterMs`; undefined where it does not within
+ * SEARCHED_YEARS. Throws what croner says of one that is not valid, and a RangeError of a time zone
+ * that the platform does not know.
  *
- * Croner is asked for times of the clock on the wall alone. With a time zone it tries each second of the hours that a change to summer
- * time skips, in each year up to 3000: for an expression that matches in nothing else that was 40 seconds of the node's thread.
+ * Croner is asked for times of the clock on the wall alone. With a time zone it tries each second
+ * of the hours that a change to summer time skips, in each year up to 3000: for an expression that
+ * matches in nothing else that was 40 seconds of the node's thread.
  */
 export function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
   const clock = zoneClock(timezone ?? DEFAULT_TIME_ZONE);
@@ -38,9 +40,10 @@ interface Matches {
 }
 
 /**
- * Years of the same length that begin on the same day of the week have one calendar: an expression matches in all of them alike, and is
- * looked for in the first one alone. There are 14, and the year that has begun already. To look at every day of SEARCHED_YEARS took 40
- * milliseconds of the node's thread.
+ * Years of the same length that begin on the same day of the week have one calendar: an expression
+ * matches in all of them alike, and is looked for in the first one alone. There are 14, and the
+ * year that has begun already. To look at every day of SEARCHED_YEARS took 40 milliseconds of the
+ * node's thread.
  */
 function readMatches(expression: string, fromMs: number): Matches {
   const { pattern, isFixedTime } = new CronPattern(expression, undefined, { mode: '5-or-6-parts' });

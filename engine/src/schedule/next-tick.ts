@@ -8,11 +8,13 @@ export interface TimerSchedule {
 }
 
 /**
- * When a timer fires next after `afterMs`. Interval ticks are `anchorMs + n × interval`, so lateness never adds up, and
- * ticks missed while nothing ran are passed over. Undefined where a cron expression has no further match.
+ * When a timer fires next after `afterMs`. Interval ticks are `anchorMs + n × interval`, so
+ * lateness never adds up, and ticks missed while nothing ran are passed over. Undefined where a
+ * cron expression has no further match.
  *
- * Cron follows the clock on the wall of its time zone. Where that jumps over a time of day, a tick that was due in the gap
- * comes at its end; where an hour comes twice, a fixed time of day ticks in the first one alone, and `*` and steps go on.
+ * Cron follows the clock on the wall of its time zone. Where that jumps over a time of day, a tick
+ * that was due in the gap comes at its end; where an hour comes twice, a fixed time of day ticks in
+ * the first one alone, and `*` and steps go on.
  */
 export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: number): number | undefined {
   if (schedule.cron !== undefined) return nextCronMs(schedule.cron, schedule.timezone, afterMs);
@@ -22,12 +24,14 @@ export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: n
   return anchorMs + (passed + 1) * intervalMs;
 }
 
-/** A tick that is this late, or less, does not cost the ones after it: a busy node is no downtime. */
+/**
+ * A tick that is this late, or less, does not cost the ones after it: a busy node is no downtime.
+ */
 const LATE_MS = 2_000;
 
 /**
- * After when the tick is looked for that follows one that was due at `dueMs` and fires at `nowMs`. After a downtime the tick that
- * waited is the only one of those that were missed.
+ * After when the tick is looked for that follows one that was due at `dueMs` and fires at `nowMs`.
+ * After a downtime the tick that waited is the only one of those that were missed.
  */
 export function nextAfterMs(dueMs: number, nowMs: number): number {
   // Due times are rounded to milliseconds: the same one must not be found again.

@@ -1,7 +1,13 @@
-/** The clock on the wall of a time zone. A wall time is what UTC would have when its clock showed the same. */
+/**
+ * The clock on the wall of a time zone. A wall time is what UTC would have when its clock showed
+ * the same.
+ */
 export interface ZoneClock {
   wallMs(atMs: number): number;
-  /** When the wall shows this, earliest first: once as a rule, twice where the clock was put back, never where it was put forward. */
+  /**
+   * When the wall shows this, earliest first: once as a rule, twice where the clock was put back,
+   * never where it was put forward.
+   */
   instantsOf(wallMs: number): number[];
   /** When the clock was changed that shows this wall time twice or never. */
   changeAt(wallMs: number): number;
@@ -11,8 +17,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const SECOND_MS = 1000;
 
 /**
- * By name in small letters: the platform takes `eUrOpE/pArIs` as well, and a format for each spelling would fill the memory. To make one
- * takes a millisecond.
+ * By name in small letters: the platform takes `eUrOpE/pArIs` as well, and a format for each
+ * spelling would fill the memory. To make one takes a millisecond.
  */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -60,7 +66,10 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** As en-US writes it. Read from the text it takes a fifth of what formatToParts takes: some 2 µs, and an expression may need thousands. */
+/**
+ * As en-US writes it. Read from the text it takes a fifth of what formatToParts takes: some 2 µs,
+ * and an expression may need thousands.
+ */
 const SHOWN = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+):(\d+)$/;
 
 function readWall(format: Intl.DateTimeFormat, atMs: number): number {

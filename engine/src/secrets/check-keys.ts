@@ -5,8 +5,9 @@ import { readSealedKeyUse } from '../store/read-sealed-values.ts';
 import type { LoadedMasterKeys, MasterKeys } from './master-key.ts';
 
 /**
- * Throws CONFLICT where a secret in the database needs a key that is not there: at the start, not at the first run or
- * delivery that needs it. A key's name is a hash of it, so one that is there by its name is the right one.
+ * Throws CONFLICT where a secret in the database needs a key that is not there: at the start, not
+ * at the first run or delivery that needs it. A key's name is a hash of it, so one that is there by
+ * its name is the right one.
  */
 export async function checkSealedKeys(sql: Sql, keys: MasterKeys): Promise<void> {
   const used = await readSealedKeyUse(sql);
@@ -28,8 +29,9 @@ export async function checkKeys(sql: Sql, loaded: LoadedMasterKeys): Promise<voi
 }
 
 /**
- * Notes in the database that this node seals with its key. Throws CONFLICT where other nodes seal with one that it does not
- * have, also where nothing is sealed yet: it could not open what they seal, nor they what it seals.
+ * Notes in the database that this node seals with its key. Throws CONFLICT where other nodes seal
+ * with one that it does not have, also where nothing is sealed yet: it could not open what they
+ * seal, nor they what it seals.
  */
 export async function claimKey(sql: Sql, loaded: LoadedMasterKeys): Promise<void> {
   const { keys } = loaded;

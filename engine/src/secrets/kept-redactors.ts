@@ -2,13 +2,19 @@ import { FairCache } from '../fair-cache.ts';
 import { hasSecrets } from './make-forms.ts';
 import { createRedactor, type MadeRedactor, type Redactor, type SecretValue } from './redactor.ts';
 
-/** One that keeps nothing of what it has made: there are thousands, and a secret's forms are many times the secret. */
+/**
+ * One that keeps nothing of what it has made: there are thousands, and a secret's forms are many
+ * times the secret.
+ */
 export interface UnkeptRedactor extends Redactor {
   /** The same one for as long as anybody has it. */
   made(): MadeRedactor;
 }
 
-/** As createRedactor, for what is in memory in case that it runs. Used by itself it makes its forms each time, or nearly. */
+/**
+ * As createRedactor, for what is in memory in case that it runs. Used by itself it makes its forms
+ * each time, or nearly.
+ */
 export function createUnkeptRedactor(secrets: readonly SecretValue[]): UnkeptRedactor | undefined {
   if (!hasSecrets(secrets)) return undefined;
   let known: WeakRef<MadeRedactor> | undefined;
@@ -26,7 +32,10 @@ export function createUnkeptRedactor(secrets: readonly SecretValue[]): UnkeptRed
   };
 }
 
-/** Its forms are made in turns: used by itself it would make them in one piece. They are there for as long as the answer is held. */
+/**
+ * Its forms are made in turns: used by itself it would make them in one piece. They are there for
+ * as long as the answer is held.
+ */
 export async function readyRedactor(redactor: UnkeptRedactor | undefined): Promise<MadeRedactor | undefined> {
   const made = redactor?.made();
   await made?.ready();
@@ -40,11 +49,17 @@ export interface KeptRedactor {
 }
 
 export interface KeptRedactors {
-  /** The object itself, of a redactor that is ready. A run that has one which is not kept any more still has it. */
+  /**
+   * The object itself, of a redactor that is ready. A run that has one which is not kept any more
+   * still has it.
+   */
   keep(kept: KeptRedactor): void;
 }
 
-/** Keeps the most recently used redactors, of all accounts together as many bytes as are allowed, by what they really take; the newest in any case. */
+/**
+ * Keeps the most recently used redactors, of all accounts together as many bytes as are allowed, by
+ * what they really take; the newest in any case.
+ */
 export function createKeptRedactors(maxBytes: number): KeptRedactors {
   const cache = new FairCache<MadeRedactor, KeptRedactor>({ maxWeight: maxBytes, keepsNewest: true });
   return {

@@ -4,7 +4,10 @@ import { commonFormsOf, formsOf, isLookedFor, leastFormsOf, textsOf } from './se
 export interface SecretValue {
   /** Shown in place of the value: `[secret:token]`. */
   name: string;
-  /** A string, or an array or object with strings somewhere in it. Everything else is not looked for. */
+  /**
+   * A string, or an array or object with strings somewhere in it. Everything else is not looked
+   * for.
+   */
   value: unknown;
 }
 
@@ -31,8 +34,8 @@ const PATTERN_BYTES = 100;
 /** With so many texts there are some hundred patterns. */
 const FEW_TEXTS = 8;
 /**
- * In which forms texts are looked for until a redactor has so many bytes of them. A token has some kilobytes, a key file of 2 KB has 250 KB; 64 KB
- * of odd lines would have 50 MB.
+ * In which forms texts are looked for until a redactor has so many bytes of them. A token has some
+ * kilobytes, a key file of 2 KB has 250 KB; 64 KB of odd lines would have 50 MB.
  */
 const FORMS = [
   { of: formsOf, upToBytes: 4 * MB },
@@ -42,8 +45,9 @@ const FORMS = [
 ] as const;
 
 /**
- * Puts the forms of all secrets into a matcher, a text at a time: those of thousands take a tenth of a second. Room is for those of the shortest
- * secrets first: what there is none for is the lines of files rather than tokens.
+ * Puts the forms of all secrets into a matcher, a text at a time: those of thousands take a tenth
+ * of a second. Room is for those of the shortest secrets first: what there is none for is the lines
+ * of files rather than tokens.
  */
 export function* makeForms(secrets: readonly SecretValue[], done: (made: MadeForms) => void): Turns<void> {
   const texts = yield* textsIn(secrets);
@@ -89,7 +93,10 @@ function* textsIn(secrets: readonly SecretValue[]): Turns<NamedText[]> {
   return [...found.values()];
 }
 
-/** The name is as long as the component made it, and goes with each of thousands of texts: no more of it is kept than is shown. */
+/**
+ * The name is as long as the component made it, and goes with each of thousands of texts: no more
+ * of it is kept than is shown.
+ */
 function* stringsIn(fullName: string, value: unknown): Iterable<[name: string, secret: string]> {
   const name = fullName.slice(0, MAX_NAME_CHARS + 1);
   if (typeof value === 'string') yield [name, value];

@@ -4,7 +4,10 @@ import path from 'node:path';
 import { HeadwaterError } from '@headwater/shared';
 import { keepSecretFile, prepareDataDir, replaceSecretFile } from '../database/data-dir.ts';
 
-/** `id` names the key in sealed texts: a hash of it, so that the same key has the same name on every node. */
+/**
+ * `id` names the key in sealed texts: a hash of it, so that the same key has the same name on every
+ * node.
+ */
 export interface MasterKey {
   id: string;
   /** 32 bytes. */
@@ -41,17 +44,18 @@ const KEY_BYTES = 32;
 const MIN_PASSPHRASE_CHARS = 20;
 const KEY_FILE = 'encryption-key';
 /**
- * Fixed, so that every node makes the same key of the same passphrase; what a salt would guard against, many passphrases
- * attacked at once, needs many installations' databases.
+ * Fixed, so that every node makes the same key of the same passphrase; what a salt would guard
+ * against, many passphrases attacked at once, needs many installations' databases.
  */
 const PASSPHRASE_SALT = 'headwater/encryption-key/v1';
 /** OWASP's parameters for scrypt: 128 MB, about half a second, once per start. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 
 /**
- * The keys that everything secret in the database is sealed with: the configured ones (32 bytes in hex or base64, or a
- * passphrase of 20 characters and more), else those in `<dataDir>/encryption-key`, a line each, the first of which seals; a
- * random one is put there at the first start. Throws INVALID_REQUEST for a key that is too weak.
+ * The keys that everything secret in the database is sealed with: the configured ones (32 bytes in
+ * hex or base64, or a passphrase of 20 characters and more), else those in
+ * `<dataDir>/encryption-key`, a line each, the first of which seals; a random one is put there at
+ * the first start. Throws INVALID_REQUEST for a key that is too weak.
  */
 export async function loadMasterKeys(options: LoadMasterKeysOptions): Promise<LoadedMasterKeys> {
   const old = (options.oldEncryptionKeys ?? []).map((text) => keyFromText(text, 'HEADWATER_ENCRYPTION_KEYS_OLD'));
@@ -77,14 +81,20 @@ export function fixedKeys(keys: readonly MasterKey[]): MasterKeys {
   return { current: () => first, find: (id) => byId.get(id) };
 }
 
-/** Puts a new random key first in the file; the others stay, for what they have sealed. A running node takes it up by itself. */
+/**
+ * Puts a new random key first in the file; the others stay, for what they have sealed. A running
+ * node takes it up by itself.
+ */
 export async function addRandomKey(file: string): Promise<void> {
   await replaceSecretFile(file, `${randomKey()}\n${readFileSync(file, 'utf8').trim()}`);
 }
 
 const randomKey = () => randomBytes(KEY_BYTES).toString('hex');
 
-/** Looked at before each sealing, which is rare: nothing may be sealed with a key that has been replaced. */
+/**
+ * Looked at before each sealing, which is rare: nothing may be sealed with a key that has been
+ * replaced.
+ */
 function keysInFile(file: string, old: readonly MasterKey[]): MasterKeys {
   const read = () => fixedKeys([...readKeys(file), ...old]);
   let version = versionOf(file);
@@ -137,7 +147,10 @@ const BASE64_KEY = /^[A-Za-z0-9+/_-]{43}=?$/;
 /** Finishes the sentence "… must be". */
 export const ENCRYPTION_KEY_FORM = `32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE_CHARS} characters`;
 
-/** Whether a text is a key that `loadMasterKeys` takes; without the half second that a passphrase takes. */
+/**
+ * Whether a text is a key that `loadMasterKeys` takes; without the half second that a passphrase
+ * takes.
+ */
 export function isEncryptionKey(text: string): boolean {
   const trimmed = text.trim();
   return HEX_KEY.test(trimmed) || BASE64_KEY.test(trimmed) || trimmed.length >= MIN_PASSPHRASE_CHARS;

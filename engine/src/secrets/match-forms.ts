@@ -8,7 +8,9 @@ interface Pattern {
   mark: string;
 }
 
-/** What is left of what may be spent on a text and its parts; below zero nothing more is looked at. */
+/**
+ * What is left of what may be spent on a text and its parts; below zero nothing more is looked at.
+ */
 export interface Budget {
   /** Characters compared, and places looked up. */
   steps: number;
@@ -25,11 +27,19 @@ export interface Hit {
 export interface FormMatcher {
   /** What it takes without patterns. */
   bytes: number;
-  /** Those of one secret after the other: of thousands together it would take tenths of a second. */
+  /**
+   * Those of one secret after the other: of thousands together it would take tenths of a second.
+   */
   add(patterns: readonly Pattern[]): void;
-  /** The first place from `from` on where one is; undefined where there is none, or the budget has ended. */
+  /**
+   * The first place from `from` on where one is; undefined where there is none, or the budget has
+   * ended.
+   */
   find(text: string, from: number, budget: Budget): Turns<Hit | undefined>;
-  /** The text with marks in place of patterns; what it is worth once the budget has ended is nothing. */
+  /**
+   * The text with marks in place of patterns; what it is worth once the budget has ended is
+   * nothing.
+   */
   replace(text: string, budget: Budget): Turns<string>;
 }
 
@@ -39,7 +49,10 @@ export type Turns<T> = Generator<undefined, T, undefined>;
 /** Every pattern is found by its first characters, and none is shorter. */
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
 const BITS = 14;
-/** Of a matcher for thousands of patterns, and of one for some hundreds: a node has hundreds of those. */
+/**
+ * Of a matcher for thousands of patterns, and of one for some hundreds: a node has hundreds of
+ * those.
+ */
 const ANCHOR_PLACES = { many: 2 ** 16, few: 2 ** 12 };
 /** Who cannot tell the place of an anchor cannot make texts that share one. */
 const SEED = randomInt(2 ** 31);
@@ -50,8 +63,9 @@ const MAX_STEP_CHARS = 1024 * 1024;
 const TURN_CHARS = 64 * 1024;
 
 /**
- * In proportion to the text, up to that of an event: patterns that are alike, in a text made for it, would otherwise take minutes of
- * the node's one thread, and short ones many times the memory. An honest text takes a few steps per thousand characters.
+ * In proportion to the text, up to that of an event: patterns that are alike, in a text made for
+ * it, would otherwise take minutes of the node's one thread, and short ones many times the memory.
+ * An honest text takes a few steps per thousand characters.
  */
 export function budgetFor(text: string): Budget {
   return { steps: 50_000 + 2 * Math.min(text.length, MAX_STEP_CHARS), room: 4_096 + 2 * text.length };
@@ -60,9 +74,10 @@ export function budgetFor(text: string): Budget {
 export const isSpent = (budget: Budget) => budget.steps < 0 || budget.room < 0;
 
 /**
- * Finds many patterns in one pass (Wu and Manber, 1994): a table tells from the two characters at the end of a window how
- * far the window can move, nearly always by its whole width. Of the patterns that fit at a place the longest is taken. A
- * pattern that the text breaks off (`…`, where a limit cut it) counts as found.
+ * Finds many patterns in one pass (Wu and Manber, 1994): a table tells from the two characters at
+ * the end of a window how far the window can move, nearly always by its whole width. Of the
+ * patterns that fit at a place the longest is taken. A pattern that the text breaks off (`…`, where
+ * a limit cut it) counts as found.
  */
 export function createFormMatcher(patterns: 'many' | 'few'): FormMatcher {
   const shifts = new Uint8Array(1 << BITS).fill(ANCHOR_CHARS - 1);
@@ -86,7 +101,8 @@ export function createFormMatcher(patterns: 'many' | 'few'): FormMatcher {
         continue;
       }
       const start = last - ANCHOR_CHARS + 1;
-      // A text of one letter may fit at its every place: looking up each took a quarter of a second.
+      // A text of one letter may fit at its every place: looking up each took a quarter of a
+      // second.
       if (beginnings[blockOf(text, start + 1)] === 0) {
         last += 1;
         continue;
@@ -179,7 +195,10 @@ function shorten(shifts: Uint8Array, text: string): void {
   }
 }
 
-/** Names the characters at `last - 1` and `last`. Two pairs of one name make the pass slower, never wrong. */
+/**
+ * Names the characters at `last - 1` and `last`. Two pairs of one name make the pass slower, never
+ * wrong.
+ */
 function blockOf(text: string, last: number): number {
   return ((text.charCodeAt(last - 1) << 7) ^ text.charCodeAt(last)) & ((1 << BITS) - 1);
 }

@@ -6,10 +6,15 @@ export type { SecretValue } from './make-forms.ts';
 
 /** Takes known values out of what leaves a run. */
 export interface Redactor {
-  /** Gets ready in turns with others; what is asked before takes its time in one piece. A secret is some twenty forms. */
+  /**
+   * Gets ready in turns with others; what is asked before takes its time in one piece. A secret is
+   * some twenty forms.
+   */
   ready(): Promise<void>;
   text(text: string): string;
-  /** JSON text; stays valid JSON, equal in everything but the strings and keys that held a value. */
+  /**
+   * JSON text; stays valid JSON, equal in everything but the strings and keys that held a value.
+   */
   json(text: string): string;
   /** As `json`, and lets others have the thread: megabytes that are made for it take some 50 ms. */
   jsonInTurns(text: string): Promise<string>;
@@ -26,10 +31,12 @@ const BACKSLASH = 0x5c;
 const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
 
 /**
- * Finds the values in every form of secret-forms.ts. Undefined where there is nothing to look for, so that a source
- * without secrets pays nothing. Values of fewer than 6 characters, numbers and booleans are not looked for. What is made of
- * a value depends on its name alone, so texts that differed still differ. The forms are made by `ready`, or at the first use.
- * Of secrets that are too many or too large for all of their forms the shortest have them all: tokens rather than files.
+ * Finds the values in every form of secret-forms.ts. Undefined where there is nothing to look for,
+ * so that a source without secrets pays nothing. Values of fewer than 6 characters, numbers and
+ * booleans are not looked for. What is made of a value depends on its name alone, so texts that
+ * differed still differ. The forms are made by `ready`, or at the first use. Of secrets that are
+ * too many or too large for all of their forms the shortest have them all: tokens rather than
+ * files.
  */
 export function createRedactor(secrets: readonly SecretValue[]): MadeRedactor | undefined {
   if (!hasSecrets(secrets)) return undefined;
@@ -75,13 +82,19 @@ async function inTurns<T>(turns: Turns<T>): Promise<T> {
   }
 }
 
-/** What V8 says of a text that is no JSON: of a long one it shows ten characters before and behind the place. */
+/**
+ * What V8 says of a text that is no JSON: of a long one it shows ten characters before and behind
+ * the place.
+ */
 const NO_JSON = ' is not valid JSON';
 const EXCERPT = /(?:\.\.\."[^]*"(?:\.\.\.)?|"[^]*"\.\.\.)$/;
 /** With quotes and dots. */
 const MAX_EXCERPT_CHARS = 48;
 
-/** `JSON.parse(this.key)` shows a part of the key, which is none of its forms: no part of a text is shown. */
+/**
+ * `JSON.parse(this.key)` shows a part of the key, which is none of its forms: no part of a text is
+ * shown.
+ */
 function withoutExcerpts(text: string): string {
   let shown = '';
   let done = 0;
@@ -109,8 +122,9 @@ function replaceInLists(text: string, matcher: FormMatcher, budget: Budget): str
 const STEPS_PER_STRING = 100;
 
 /**
- * Each string by itself: a value may look like a part of the syntax around it (`","`) or end in half an escape. Only strings in which
- * something is found in the text are read: there can be half a million of them, a second of the node's thread.
+ * Each string by itself: a value may look like a part of the syntax around it (`","`) or end in
+ * half an escape. Only strings in which something is found in the text are read: there can be half
+ * a million of them, a second of the node's thread.
  */
 function* replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): Turns<string> {
   let replaced = '';
@@ -147,13 +161,19 @@ function* replaceInStrings(json: string, matcher: FormMatcher, budget: Budget): 
 
 const BYTES = /^\d{1,3}(?:,\d{1,3})+$/;
 
-/** Bytes as JSON writes a buffer, outside of strings: the elements of a list from one comma or bracket to another. */
+/**
+ * Bytes as JSON writes a buffer, outside of strings: the elements of a list from one comma or
+ * bracket to another.
+ */
 function isWholeList(json: string, { start, end }: Hit): boolean {
   if (!'[,'.includes(json.charAt(start - 1)) || !',]'.includes(json.charAt(end))) return false;
   return BYTES.test(json.slice(start, end));
 }
 
-/** The first string from `from` on, which is outside of strings, that ends behind `place`; both ends are that of the text where there is none. */
+/**
+ * The first string from `from` on, which is outside of strings, that ends behind `place`; both ends
+ * are that of the text where there is none.
+ */
 function stringReaching(json: string, from: number, place: number): [open: number, end: number] {
   for (let open = json.indexOf('"', from); open !== -1; ) {
     const end = stringEnd(json, open);

@@ -28,9 +28,10 @@ const PAUSE_MS = 500;
 const WAIT_MS = 5 * 60_000;
 
 /**
- * Brings every sealed text under the key that seals now, while nodes that have both keys go on: what they read before or
- * after opens alike. Whatever is done is done: it may end at any time and be run again. Passes are made until one finds
- * nothing to do that no change of a source has outlasted which may have read before; then no text under another key is left, nor comes back.
+ * Brings every sealed text under the key that seals now, while nodes that have both keys go on:
+ * what they read before or after opens alike. Whatever is done is done: it may end at any time and
+ * be run again. Passes are made until one finds nothing to do that no change of a source has
+ * outlasted which may have read before; then no text under another key is left, nor comes back.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotationResult> {
   const deadline = Date.now() + WAIT_MS;
@@ -83,7 +84,8 @@ function rewrapOne({ rewrap, open }: Pick<Sealer, 'rewrap' | 'open'>, value: Sea
   const { accountId } = value;
   try {
     const sealed = rewrap(accountId, value.sealed);
-    // The inner layer too: a secret that does not open is found now, while the old key is still there.
+    // The inner layer too: a secret that does not open is found now, while the old key is still
+    // there.
     open(accountId, sealed);
     return { ok: true, value, sealed };
   } catch (error) {

@@ -8,11 +8,14 @@ export interface Sealer {
   /** Throws SealError. */
   open(accountId: string, sealed: string): string;
   /**
-   * The same secret under the key that seals now, also where that is the one it had; the data key alone is wrapped anew,
-   * where the form allows. Throws SealError.
+   * The same secret under the key that seals now, also where that is the one it had; the data key
+   * alone is wrapped anew, where the form allows. Throws SealError.
    */
   rewrap(accountId: string, sealed: string): string;
-  /** 43 characters (base64url) that only who has the key that seals now can make of a text; always the same for one key. */
+  /**
+   * 43 characters (base64url) that only who has the key that seals now can make of a text; always
+   * the same for one key.
+   */
   mac(text: string): string;
   /** How texts begin that need no rewrapping: form and key. */
   currentPrefix(): string;
@@ -21,8 +24,9 @@ export interface Sealer {
 type SealFault = 'malformed' | 'unknown-key' | 'not-authentic';
 
 /**
- * Thrown when a sealed text cannot be opened. `not-authentic`: it was changed, or sealed for another account, or the key
- * with this id is not the one it was sealed with: the three cannot be told apart.
+ * Thrown when a sealed text cannot be opened. `not-authentic`: it was changed, or sealed for
+ * another account, or the key with this id is not the one it was sealed with: the three cannot be
+ * told apart.
  */
 export class SealError extends HeadwaterError {
   readonly fault: SealFault;
@@ -35,7 +39,10 @@ export class SealError extends HeadwaterError {
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 'v2';
-/** The first form: it named the master key in what the inner layer authenticates too, so that layer cannot stay. Only opened. */
+/**
+ * The first form: it named the master key in what the inner layer authenticates too, so that layer
+ * cannot stay. Only opened.
+ */
 const FIRST_VERSION = 'v1';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -45,16 +52,20 @@ const WRAPPED_BYTES = NONCE_BYTES + KEY_BYTES + TAG_BYTES;
 const HEAD_BYTES = 16;
 const EMPTY_SEALED_BYTES = HEAD_BYTES + Math.ceil(((WRAPPED_BYTES + NONCE_BYTES + TAG_BYTES) * 4) / 3);
 
-/** How long texts of so many bytes together are when they are sealed, at most; and how many bytes sealed ones hold, about. */
+/**
+ * How long texts of so many bytes together are when they are sealed, at most; and how many bytes
+ * sealed ones hold, about.
+ */
 export const sealedBytesOf = (bytes: number, texts: number) => texts * EMPTY_SEALED_BYTES + Math.ceil((bytes * 4) / 3);
 export const bytesInSealed = (bytes: number, texts: number) =>
   Math.ceil(((bytes - texts * EMPTY_SEALED_BYTES) * 3) / 4);
 
 /**
- * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the current master key; the others only open.
- * The account id is authenticated with both layers, so a row copied to another tenant does not open. The form is
- * `v2.<master key id>.<base64url(wrapped data key | nonce | ciphertext | tag)>`. A data key is used once, and a master
- * key wraps far fewer than the 2^32 keys up to which random 96-bit nonces are safe (NIST SP 800-38D, 8.3).
+ * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the current master key;
+ * the others only open. The account id is authenticated with both layers, so a row copied to
+ * another tenant does not open. The form is `v2.<master key id>.<base64url(wrapped data key | nonce
+ * | ciphertext | tag)>`. A data key is used once, and a master key wraps far fewer than the 2^32
+ * keys up to which random 96-bit nonces are safe (NIST SP 800-38D, 8.3).
  */
 export function createSealer(keys: MasterKeys): Sealer {
   function seal(accountId: string, plaintext: string): string {
@@ -100,8 +111,9 @@ export function createSealer(keys: MasterKeys): Sealer {
 }
 
 /**
- * A sealed text as it is to be written now. It may have been read, or sealed, before the key was replaced: written back as it is, it would
- * bring the old key back behind a rotation that is complete. One that does not open stays as it is, and says so where it is used.
+ * A sealed text as it is to be written now. It may have been read, or sealed, before the key was
+ * replaced: written back as it is, it would bring the old key back behind a rotation that is
+ * complete. One that does not open stays as it is, and says so where it is used.
  */
 export function underCurrentKey(
   { rewrap, currentPrefix }: Pick<Sealer, 'rewrap' | 'currentPrefix'>,

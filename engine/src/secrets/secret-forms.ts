@@ -1,4 +1,7 @@
-/** Shorter values (`true`, `8080`, `admin`) are found in too much that is no secret: they are not looked for. */
+/**
+ * Shorter values (`true`, `8080`, `admin`) are found in too much that is no secret: they are not
+ * looked for.
+ */
 export const MIN_SECRET_CHARS = 6;
 /** Of the lines of a value with several (a PEM key): shorter ones say too little about it. */
 const MIN_LINE_CHARS = 16;
@@ -6,14 +9,20 @@ const MIN_LINE_CHARS = 16;
 /** Every way to write it in text leaves it as it is. */
 const PLAIN = /^[\w.~-]*$/;
 const HOST_NAME = /^[A-Za-z0-9_.-]{1,253}$/;
-/** Of longer texts the escapes of URLs are looked for as most write them, and base64 as it is: the rest takes the thread a tenth of a second for the longest. */
+/**
+ * Of longer texts the escapes of URLs are looked for as most write them, and base64 as it is: the
+ * rest takes the thread a tenth of a second for the longest.
+ */
 const MAX_REWRITTEN_CHARS = 16 * 1024;
 /** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
 const MAX_ODD_CHARS = 2_048;
 
 export const isLookedFor = (secret: string) => secret.trim().length >= MIN_SECRET_CHARS;
 
-/** The texts that a secret is looked for as: the whole of it, and each line of one with several. None for one that is too short. */
+/**
+ * The texts that a secret is looked for as: the whole of it, and each line of one with several.
+ * None for one that is too short.
+ */
 export function textsOf(secret: string): string[] {
   const value = secret.toWellFormed();
   if (!isLookedFor(value)) return [];
@@ -21,11 +30,12 @@ export function textsOf(secret: string): string[] {
 }
 
 /**
- * How a secret shows up in text: as it is, in JSON and in JSON within JSON, as other servers write JSON and HTML when they repeat
- * what they were sent, quoted by `console`, in a URL or a form, in a URL within a URL, in a host's name, as base64 wherever in an encoded text it lies
- * (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than
- * MIN_SECRET_CHARS. What code does to it on purpose (reversing, splitting) is not among them:
- * who can change the code of a source can read its secrets.
+ * How a secret shows up in text: as it is, in JSON and in JSON within JSON, as other servers write
+ * JSON and HTML when they repeat what they were sent, quoted by `console`, in a URL or a form, in a
+ * URL within a URL, in a host's name, as base64 wherever in an encoded text it lies
+ * (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than MIN_SECRET_CHARS.
+ * What code does to it on purpose (reversing, splitting) is not among them: who can change the code
+ * of a source can read its secrets.
  */
 export function formsOf(text: string): string[] {
   return distinct(
@@ -36,7 +46,10 @@ export function formsOf(text: string): string[] {
   );
 }
 
-/** Those that secrets take most often, where all forms of all of them would be more than a node can keep. */
+/**
+ * Those that secrets take most often, where all forms of all of them would be more than a node can
+ * keep.
+ */
 export const commonFormsOf = (text: string): string[] =>
   distinct([text, inJson(text), ...base64Forms(Buffer.from(text, 'utf8'))]);
 
@@ -87,7 +100,10 @@ function plainForms(text: string): string[] {
   ];
 }
 
-/** Each part of a URL leaves other characters as they are, and so do the libraries that put URLs together. */
+/**
+ * Each part of a URL leaves other characters as they are, and so do the libraries that put URLs
+ * together.
+ */
 function urlForms(text: string): string[] {
   if (PLAIN.test(text)) return [];
   const url = new URL('https://host');
@@ -111,7 +127,10 @@ function urlForms(text: string): string[] {
 
 const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** PHP escapes slashes; it and Python what is not ASCII; Go what means something in HTML; .NET both, and more. */
+/**
+ * PHP escapes slashes; it and Python what is not ASCII; Go what means something in HTML; .NET both,
+ * and more.
+ */
 function jsonOfOthers(text: string): string[] {
   const json = inJson(text);
   const php = json.replaceAll('/', String.raw`\/`);
@@ -145,8 +164,9 @@ function latinBase64Forms(text: string): string[] {
 }
 
 /**
- * The characters that these bytes alone decide, for each of the three places that they can have in a group of three.
- * Characters shared with what is before or after are left out: they say at most four bits of it.
+ * The characters that these bytes alone decide, for each of the three places that they can have in
+ * a group of three. Characters shared with what is before or after are left out: they say at most
+ * four bits of it.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -52,7 +52,10 @@ async function make(context: SendContext, send: DueSend, signal: AbortSignal): P
   }
 }
 
-/** Thousands of lines, megabytes together: to open them takes the node's thread tens of milliseconds. */
+/**
+ * Thousands of lines, megabytes together: to open them takes the node's thread tens of
+ * milliseconds.
+ */
 async function openInTurns(
   contents: readonly SendContent[],
   open: (content: SendContent) => string,
@@ -69,8 +72,9 @@ async function openInTurns(
 const NOT_TOLD = 'It was not delivered; why is not told, as what was sent has a secret in it';
 
 /**
- * Of a send with a secret in it nothing is kept that may repeat the secret: not what the receiver answered, nor an error that names
- * something given, or a host to which the receiver has redirected.
+ * Of a send with a secret in it nothing is kept that may repeat the secret: not what the receiver
+ * answered, nor an error that names something given, or a host to which the receiver has
+ * redirected.
  */
 function discreet(contents: readonly SendContent[], outcome: SendOutcome): SendOutcome {
   if (contents.every(({ sealed }) => sealed === undefined)) return outcome;

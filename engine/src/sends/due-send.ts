@@ -21,7 +21,9 @@ interface DueRequest {
 interface DueUpload {
   kind: 's3';
   bucket: string;
-  /** Name of the object; always the same for one upload, so that a repeat replaces what was there. */
+  /**
+   * Name of the object; always the same for one upload, so that a repeat replaces what was there.
+   */
   objectKey: string;
   /** In the order of their ids. */
   contents: SendContent[];

@@ -10,7 +10,10 @@ export interface EmailMessage {
 /** One line, without what could begin a header of its own. */
 const SUBJECT = /^[^\p{Cc}\u2028\u2029]*$/u;
 
-/** The e-mail that a payload of `$.send.email` asks for: `subject`, and `text` or `html` or both. Strings alone: the mail library reads files for objects. */
+/**
+ * The e-mail that a payload of `$.send.email` asks for: `subject`, and `text` or `html` or both.
+ * Strings alone: the mail library reads files for objects.
+ */
 export async function readEmail(json: string): Promise<Read<EmailMessage>> {
   const read = await readPayload(json, { parsed: ['subject'], raw: ['text', 'html'] });
   if (!read.ok) return read;

@@ -6,9 +6,10 @@ import { isObject, type Read, readPayload } from './read-payload.ts';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or POST with data), `params`,
- * `headers`, `data` (a string as it is, everything else as JSON, or as a form where the content type says so), `auth`.
- * Other names are passed over. What may be in a URL or header is for prepareRequest to judge.
+ * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or
+ * POST with data), `params`, `headers`, `data` (a string as it is, everything else as JSON, or as a
+ * form where the content type says so), `auth`. Other names are passed over. What may be in a URL
+ * or header is for prepareRequest to judge.
  */
 export async function readHttpRequest(json: string): Promise<Read<FetchRequest>> {
   const payload = await readPayload(json, {
@@ -49,7 +50,10 @@ const MAX_HEAD_CHARS = 6 * LIMITS.maxFetchUrlChars + 16;
 /** As the guest writes it. */
 const URL_FIRST = /^\{"url":("(?:[^"\\]|\\.)*")[,}]/;
 
-/** Undefined where there is no URL to be read. The rest, which may take half a second, is left alone: it is asked several times for each send. */
+/**
+ * Undefined where there is no URL to be read. The rest, which may take half a second, is left
+ * alone: it is asked several times for each send.
+ */
 export function hostOf(json: string): string | undefined {
   const [, urlJson] = URL_FIRST.exec(json.slice(0, MAX_HEAD_CHARS)) ?? [];
   const url: unknown = urlJson === undefined ? undefined : JSON.parse(urlJson);
@@ -90,7 +94,10 @@ function findMistake({ url, method, params, headers, auth }: Partial<Record<stri
 
 const linesOf = (value: unknown) => (Array.isArray(value) ? value.length : 1);
 
-/** Before any line is made: the product of a long name and a long list is as much text as V8 has room for. */
+/**
+ * Before any line is made: the product of a long name and a long list is as much text as V8 has
+ * room for.
+ */
 function nameCharsOf(given: Record<string, unknown>): number {
   return Object.entries(given).reduce((sum, [name, value]) => sum + name.length * linesOf(value), 0);
 }
@@ -125,7 +132,10 @@ function readBytes(base64: string): Read<Body> {
   return { ok: true, value: { content: Buffer.from(base64.slice(1, -1), 'base64') } };
 }
 
-/** Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread half a second. */
+/**
+ * Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread
+ * half a second.
+ */
 function readBody(data: string | undefined, contentType: string | undefined): Read<Body | undefined> {
   if (data === undefined || data === 'null') return { ok: true, value: undefined };
   if (data.startsWith('"')) return textBody(JSON.parse(data) as string, FORM);

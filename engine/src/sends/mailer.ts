@@ -14,7 +14,10 @@ export interface MailOptions {
 /** Sends e-mails through the operator's mail server. */
 export interface Mailer {
   isConfigured: boolean;
-  /** `id`: repeated attempts have the same, so that receivers can tell a message that came twice. Never rejects. */
+  /**
+   * `id`: repeated attempts have the same, so that receivers can tell a message that came twice.
+   * Never rejects.
+   */
   send(to: string, id: string, message: EmailMessage): Promise<SendOutcome>;
   /** Idempotent. */
   stop(): void;
@@ -25,8 +28,8 @@ const NOT_CONFIGURED =
   'This server sends no e-mail: its operator has to set HEADWATER_SMTP_URL and HEADWATER_MAIL_FROM';
 
 /**
- * The library is loaded, and the server connected to, with the first e-mail. What the mail server says is the operator's to
- * read: tenants are told its status alone.
+ * The library is loaded, and the server connected to, with the first e-mail. What the mail server
+ * says is the operator's to read: tenants are told its status alone.
  */
 export function createMailer({ mail, log }: { mail: MailOptions | undefined; log: Log }): Mailer {
   let opening: Promise<Transporter> | undefined;

@@ -23,8 +23,9 @@ export interface NewSend extends SendContent {
 }
 
 /**
- * Makes what may be stored of a payload: in a request a secret has to be itself, in the database it must not be readable.
- * To be called as soon as the step has ended, before anything of it is written.
+ * Makes what may be stored of a payload: in a request a secret has to be itself, in the database it
+ * must not be readable. To be called as soon as the step has ended, before anything of it is
+ * written.
  */
 export async function contentOf(
   sealer: Pick<Sealer, 'seal'>,

@@ -33,8 +33,9 @@ interface NotPutOutcome {
 }
 
 /**
- * Puts one object. The library is loaded with the first. Everything that it would otherwise take from the environment or
- * from files of this machine is set here: they are the operator's, and the request a tenant's.
+ * Puts one object. The library is loaded with the first. Everything that it would otherwise take
+ * from the environment or from files of this machine is set here: they are the operator's, and the
+ * request a tenant's.
  */
 export async function putObject(access: S3Access, object: S3Object, fetchOnce: FetchOnce): Promise<PutOutcome> {
   const { S3Client, PutObjectCommand } = await import('@aws-sdk/client-s3');
@@ -93,8 +94,9 @@ interface SignedRequest {
 }
 
 /**
- * Of an answer the library gets the status and nothing else: its parser reads a whole document again for each thing in it that it
- * does not know, and 64 KB of `<!DOCTYPE>` took the thread for more than a second.
+ * Of an answer the library gets the status and nothing else: its parser reads a whole document
+ * again for each thing in it that it does not know, and 64 KB of `<!DOCTYPE>` took the thread for
+ * more than a second.
  */
 function handlerOver(fetchOnce: FetchOnce) {
   return {
@@ -130,11 +132,15 @@ function urlOf({ protocol, hostname, port, path, query }: SignedRequest): string
 const MAX_READ_BYTES = 4 * 1024;
 const MAX_MESSAGE_CHARS = 300;
 
-/** With the server's own words, where it has any: `NoSuchBucket: The specified bucket does not exist`. */
+/**
+ * With the server's own words, where it has any: `NoSuchBucket: The specified bucket does not
+ * exist`.
+ */
 function refusedWith(statusCode: number, body: Uint8Array): NotPutOutcome {
   const xml = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES));
   const words = ['Code', 'Message'].map((name) => textOf(xml, name)).filter((text) => text !== '');
-  // What jsonb refuses would take the texts of all attempts that are recorded with this one, other accounts' as well.
+  // What jsonb refuses would take the texts of all attempts that are recorded with this one, other
+  // accounts' as well.
   const said = storableText(words.join(': ').slice(0, MAX_MESSAGE_CHARS).toWellFormed());
   const plain = `The S3 server answered with the status ${statusCode}`;
   return { ok: false, message: said === '' ? plain : `${plain} (${said})`, plain, statusCode };

@@ -4,8 +4,8 @@ import { type Fault, platformLimit, readMembers } from '@headwater/shared';
 export type Read<T> = { ok: true; value: T } | ({ ok: false; plain?: string } & Fault);
 
 /**
- * Members of what was given to `$.send`; those of `raw` as JSON text. It came out of the sandbox: the guest has checked it, and the
- * guest may have been replaced.
+ * Members of what was given to `$.send`; those of `raw` as JSON text. It came out of the sandbox:
+ * the guest has checked it, and the guest may have been replaced.
  */
 export async function readPayload<N extends string, R extends string>(
   json: string,

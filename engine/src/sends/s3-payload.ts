@@ -19,7 +19,9 @@ const HEAD = /^\{"bucket":("(?:[^"\\]|\\.)*"),"(?:prefix":("(?:[^"\\]|\\.)*"),")
 /** A prefix that does not end where the longest would, each character of it an escape. */
 const LONG_PREFIX = /^\{"bucket":"[a-z0-9.-]{1,63}","prefix":"(?:[^"\\]|\\.)*\\?$/;
 
-/** Where a payload of `$.send.s3` goes. The rest of it, which may take half a second, is not read. */
+/**
+ * Where a payload of `$.send.s3` goes. The rest of it, which may take half a second, is not read.
+ */
 export function readS3Target(json: string): Read<S3Target> {
   const head = json.slice(0, MAX_HEAD_CHARS);
   if (head.length === MAX_HEAD_CHARS && LONG_PREFIX.test(head)) return wrongPrefix(LIMITS.maxS3PrefixChars + 1);

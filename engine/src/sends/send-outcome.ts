@@ -4,7 +4,9 @@ import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/share
 export type SendOutcome = Partial<{
   statusCode: number;
   error: string;
-  /** The error without anything that was given or answered; absent where nothing of it can be told. */
+  /**
+   * The error without anything that was given or answered; absent where nothing of it can be told.
+   */
   plain: string;
   /** The limit that is the reason. */
   limit: ExceededLimit;
@@ -30,7 +32,10 @@ export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimi
   return limit === undefined ? {} : { plain: `It went over ${limit.name}, which is ${limit.value}` };
 }
 
-/** Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that name is another. */
+/**
+ * Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that
+ * name is another.
+ */
 export function limitOf(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {
   if (exceeded === undefined) return {};
   const own: Partial<Record<ExceededLimit['name'], number>> = { ...LIMITS, ...limits };

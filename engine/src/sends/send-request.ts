@@ -9,8 +9,9 @@ import { final, limitOf, plainOf, type SendOutcome } from './send-outcome.ts';
 const TRANSIENT = new Set([408, 425, 429]);
 
 /**
- * `$.send.http`: through the same guard, connections and turns as a component's `fetch`. A 2xx status is success; a request
- * that cannot be sent as it is, and an answer with another 4xx or 3xx, are the end of it.
+ * `$.send.http`: through the same guard, connections and turns as a component's `fetch`. A 2xx
+ * status is success; a request that cannot be sent as it is, and an answer with another 4xx or 3xx,
+ * are the end of it.
  */
 export async function sendRequest(
   fetch: GuestFetch['fetch'],

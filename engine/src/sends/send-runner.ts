@@ -27,8 +27,8 @@ export interface SendRunnerOptions extends SendContext {
 }
 
 /**
- * Attempts the sends that this node leases from the lanes of accounts, as the deliverer does with deliveries: durable before
- * and after, at least once.
+ * Attempts the sends that this node leases from the lanes of accounts, as the deliverer does with
+ * deliveries: durable before and after, at least once.
  */
 export interface SendRunner {
   /** One turn of an account's lane. Rejects when the database does not answer. */
@@ -36,7 +36,10 @@ export interface SendRunner {
   /** From its claim to what was recorded of its attempt. */
   holds(unitId: string): boolean;
   stats(): { held: number; inFlight: number; delivered: number; retried: number; failed: number };
-  /** Lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this node. Idempotent. */
+  /**
+   * Lets attempts in flight finish for drainMs, cuts off the rest, and releases every lease of this
+   * node. Idempotent.
+   */
   stop(): Promise<void>;
 }
 
@@ -180,7 +183,10 @@ class NodeSends implements SendRunner {
     this.#held.remove(send);
   }
 
-  /** Their host's window became smaller. They come round again behind what others of the account have sent. */
+  /**
+   * Their host's window became smaller. They come round again behind what others of the account
+   * have sent.
+   */
   async #giveBack(sends: readonly DueSend[]): Promise<void> {
     const { sql, nodeId, log } = this.#options;
     for (const send of sends) this.#held.remove(send);

@@ -27,8 +27,8 @@ const compress = promisify(gzip);
 const NO_SETTINGS = 'The account has no S3 server: set one with PUT /v1/sends/s3';
 
 /**
- * Puts the lines of one object. Whatever the server says, the same is tried again: what is wrong with a bucket or with
- * credentials is mended by their owner, and the lines are waiting for that.
+ * Puts the lines of one object. Whatever the server says, the same is tried again: what is wrong
+ * with a bucket or with credentials is mended by their owner, and the lines are waiting for that.
  */
 export async function sendUpload(
   { sql, sealer, fetch }: UploadParts,

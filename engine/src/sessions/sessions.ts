@@ -10,8 +10,9 @@ interface Payload {
 }
 
 /**
- * Sessions without a row: the token is the API key, sealed with the master key, and the moment of its making. Each request
- * opens it and is authenticated with the key, so a session ends with its key, on every node, within seconds.
+ * Sessions without a row: the token is the API key, sealed with the master key, and the moment of
+ * its making. Each request opens it and is authenticated with the key, so a session ends with its
+ * key, on every node, within seconds.
  */
 export function createSessions(options: { sealer: Pick<Sealer, 'seal' | 'open'>; maxAgeMs: number }): Sessions {
   const { sealer, maxAgeMs } = options;

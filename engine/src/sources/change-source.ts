@@ -27,7 +27,9 @@ import {
 } from './lifecycle.ts';
 import { slugOf } from './name-slug.ts';
 
-/** Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means. */
+/**
+ * Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means.
+ */
 export async function changeSource(
   context: LifecycleContext,
   who: Principal,
@@ -106,7 +108,8 @@ async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promis
     const runtime = await readRuntime(context, lease);
     if (runtime.active) await deactivate(context, lease);
     const inTurn = <T>(work: () => Promise<T>) => inAccountTurn(context, lease.accountId, work);
-    // Piece by piece: all of it takes as long as there is much, and the account's other changes need not wait for that.
+    // Piece by piece: all of it takes as long as there is much, and the account's other changes
+    // need not wait for that.
     await deleteWaitingInvocations(context.db.sql, lease, inTurn);
     const isGone = await inTurn(() => deleteSourceRows(context.db.sql, lease));
     if (!isGone) throw leaseLost(lease.sourceId);
@@ -153,8 +156,8 @@ async function planChange(
 }
 
 /**
- * Before a hook runs; by the time that it has there may be less room, and it is counted again. Props that grow no further are never
- * refused.
+ * Before a hook runs; by the time that it has there may be less room, and it is counted again.
+ * Props that grow no further are never refused.
  */
 async function checkGrowth(
   { db, room }: LifecycleContext,
@@ -194,8 +197,8 @@ async function applyChange(
 }
 
 /**
- * Endpoints of both: a change that is taken back must not have cost the source its URLs. One that is renamed keeps its URL
- * both ways.
+ * Endpoints of both: a change that is taken back must not have cost the source its URLs. One that
+ * is renamed keeps its URL both ways.
  */
 function httpPropsDuring(before: readonly HttpProp[], after: readonly HttpProp[]): HttpProp[] {
   const namesOf = (props: readonly HttpProp[]) => new Set(props.map(({ name }) => name));
@@ -206,7 +209,10 @@ function httpPropsDuring(before: readonly HttpProp[], after: readonly HttpProp[]
   return isRename ? [...after] : [...gone, ...after];
 }
 
-/** Puts the old code, props and state back, as a source that either is registered where its hooks register it, or stopped. */
+/**
+ * Puts the old code, props and state back, as a source that either is registered where its hooks
+ * register it, or stopped.
+ */
 async function takeBack(context: LifecycleContext, lease: ChangeLease, before: SourceChange) {
   const undone = { hook: 'deactivate', result: await deactivate(context, lease) } as const;
   await put(context, lease, before);

@@ -4,8 +4,8 @@ import type { Sql } from '../store/database.ts';
 import { readDynamicProps } from '../store/dynamic-props.ts';
 
 /**
- * The definitions that `dynamic_props_id` names, which must have been made by the component or by the same code. Throws
- * INVALID_REQUEST.
+ * The definitions that `dynamic_props_id` names, which must have been made by the component or by
+ * the same code. Throws INVALID_REQUEST.
  */
 export async function requireDynamicProps(
   sql: Sql,

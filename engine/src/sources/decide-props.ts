@@ -18,7 +18,10 @@ export interface PropsOwner {
 export interface DecideContext {
   db: { sql: Sql };
   sealer: PropSealer;
-  /** Runs `additionalProps` of a component for what a form holds. Throws as ComponentProps.dynamicProps does. */
+  /**
+   * Runs `additionalProps` of a component for what a form holds. Throws as
+   * ComponentProps.dynamicProps does.
+   */
   additionalProps: (who: Principal, componentId: string, form: PropForm) => Promise<PropDefinition[]>;
 }
 
@@ -41,10 +44,11 @@ export interface DecidedProps {
 }
 
 /**
- * What a source, or a step of a workflow, is deployed or changed with: definitions first, then values under them. Dynamic
- * definitions are those that the caller names; else, where a prop with `reloadProps` is set or the code is new, the component
- * is asked; else those of before. `expressions`: of a step, whose values may hold some. Throws INVALID_PROPS, INVALID_REQUEST
- * and what `additionalProps` ends with.
+ * What a source, or a step of a workflow, is deployed or changed with: definitions first, then
+ * values under them. Dynamic definitions are those that the caller names; else, where a prop with
+ * `reloadProps` is set or the code is new, the component is asked; else those of before.
+ * `expressions`: of a step, whose values may hold some. Throws INVALID_PROPS, INVALID_REQUEST and
+ * what `additionalProps` ends with.
  */
 export async function decideProps(
   context: DecideContext,
@@ -72,8 +76,8 @@ export async function decideProps(
 }
 
 /**
- * `refusal`: why the component was not asked, which is that values are wrong. What else is wrong is told with that, as far as
- * it can be known without its answer.
+ * `refusal`: why the component was not asked, which is that values are wrong. What else is wrong is
+ * told with that, as far as it can be known without its answer.
  */
 async function askDynamicProps(
   context: DecideContext,

@@ -20,13 +20,14 @@ import {
 import { slugOf } from './name-slug.ts';
 
 /**
- * Saved → deployed: the instance is made with its endpoints, `deploy` and `activate` run, then timers start and the source
- * is there to see. Answers its id. A hook that fails leaves nothing behind; what it did
- * elsewhere is `deactivate`'s to take back.
+ * Saved → deployed: the instance is made with its endpoints, `deploy` and `activate` run, then
+ * timers start and the source is there to see. Answers its id. A hook that fails leaves nothing
+ * behind; what it did elsewhere is `deactivate`'s to take back.
  */
 export async function deploySource(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
   const { accountId } = who;
-  // Exact only where it is inserted; without this, what is refused there would have been bundled and loaded first.
+  // Exact only where it is inserted; without this, what is refused there would have been bundled
+  // and loaded first.
   await checkRoom(context.db.sql, accountId, await context.room.limits(accountId), 'maxSources');
   return context.changeTurns.run(accountId, () => withComponents(context, who, (own) => deploy(own, who, input)));
 }

@@ -3,7 +3,10 @@ import { timerOf } from '../schedule/check-timer.ts';
 import type { HttpProp } from '../store/create-source.ts';
 import type { TimerProp } from '../store/put-timers.ts';
 
-/** What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer prop. */
+/**
+ * What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer
+ * prop.
+ */
 export interface Interfaces {
   httpProps: readonly HttpProp[];
   timers: readonly TimerProp[];

@@ -31,15 +31,19 @@ import type { Interfaces } from './interfaces.ts';
  *
  * `deactivate` after a hook that failed takes back what that hook had done before it failed.
  *
- * A change of the name alone runs no hook, nor does a change of an inactive source. Changes of one source never overlap:
- * a second one answers CONFLICT. A change whose node dies is recovered by another one: recover-changes.ts.
+ * A change of the name alone runs no hook, nor does a change of an inactive source. Changes of one
+ * source never overlap: a second one answers CONFLICT. A change whose node dies is recovered by
+ * another one: recover-changes.ts.
  */
 
 export interface LifecycleContext extends DecideContext {
   db: Database;
   components: Pick<Components, 'save' | 'obtain'>;
   room: AccountRoom;
-  /** Where a change waits before it has a lease of its source: hundreds that wait for each other with one would lose it. */
+  /**
+   * Where a change waits before it has a lease of its source: hundreds that wait for each other
+   * with one would lose it.
+   */
   changeTurns: BoundedTurns;
   /** Under which this node holds leases. */
   nodeId: () => string;
@@ -61,7 +65,10 @@ export function leaseTerms({ nodeId }: Pick<LifecycleContext, 'nodeId'>): LeaseT
   return { changeId: randomUUID(), nodeId: nodeId(), seconds: LIMITS.changeLeaseSeconds };
 }
 
-/** Extends the lease until `work` has ended, however long its hooks wait and take. The lease of a node that is gone ends by itself. */
+/**
+ * Extends the lease until `work` has ended, however long its hooks wait and take. The lease of a
+ * node that is gone ends by itself.
+ */
 export async function whileHeld<T>(
   { db, log }: Pick<LifecycleContext, 'db' | 'log'>,
   lease: ChangeLease,
@@ -94,9 +101,10 @@ export async function beginChange(context: LifecycleContext, who: Principal, id:
 }
 
 /**
- * After an error in the middle of a change. A hook that failed has been taken back by now. Anything else that comes after the
- * first hook is left to recovery, which runs hooks again; before it there is nothing to take back. Answers true where the
- * change is recovery's to end, or the lease was lost.
+ * After an error in the middle of a change. A hook that failed has been taken back by now. Anything
+ * else that comes after the first hook is left to recovery, which runs hooks again; before it there
+ * is nothing to take back. Answers true where the change is recovery's to end, or the lease was
+ * lost.
  */
 export async function isLeftToRecovery(
   context: LifecycleContext,
@@ -108,9 +116,11 @@ export async function isLeftToRecovery(
 }
 
 /**
- * Does what a change reads or writes, never a hook, when the account's earlier ones on this node have ended. Changes of different
- * sources wait for each other at the same rows and the same name, with those that make sources too, and each would keep one of the
- * node's few connections; what a hundred of them read at once, with all of their props, would be in front of everybody's next request.
+ * Does what a change reads or writes, never a hook, when the account's earlier ones on this node
+ * have ended. Changes of different sources wait for each other at the same rows and the same name,
+ * with those that make sources too, and each would keep one of the node's few connections; what a
+ * hundred of them read at once, with all of their props, would be in front of everybody's next
+ * request.
  */
 export function inAccountTurn<T>(
   { room }: Pick<LifecycleContext, 'room'>,
@@ -141,8 +151,9 @@ export async function readRuntime(
 }
 
 /**
- * Runs a hook with the code and props that are stored now, if the component has it. What it emits and stores is committed
- * with it. Throws CONFLICT where the lease was lost, also while it ran: then nothing of it is stored.
+ * Runs a hook with the code and props that are stored now, if the component has it. What it emits
+ * and stores is committed with it. Throws CONFLICT where the lease was lost, also while it ran:
+ * then nothing of it is stored.
  */
 export async function runHook(context: LifecycleContext, lease: ChangeLease, hook: HookName): Promise<RunResult> {
   const runtime = await readRuntime(context, lease);

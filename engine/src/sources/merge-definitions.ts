@@ -1,6 +1,9 @@
 import type { PropDefinition } from '@headwater/shared';
 
-/** The final set: a component's own definitions, each replaced where `additionalProps` has defined it anew, then the others of those. */
+/**
+ * The final set: a component's own definitions, each replaced where `additionalProps` has defined
+ * it anew, then the others of those.
+ */
 export function mergeDefinitions(own: readonly PropDefinition[], dynamic: readonly PropDefinition[]): PropDefinition[] {
   const replacing = new Map(dynamic.map((definition) => [definition.name, definition]));
   const names = new Set(own.map(({ name }) => name));

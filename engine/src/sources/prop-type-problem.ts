@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PropDefinition } from '@headwater/shared';
 
-/** What is wrong with a value that is there, by the type of its prop; undefined where nothing is. Of timers the caller asks timerCheck. */
+/**
+ * What is wrong with a value that is there, by the type of its prop; undefined where nothing is. Of
+ * timers the caller asks timerCheck.
+ */
 export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
   const { type } = definition;
   const plain = definition['withLabel'] === true ? plainOf(value) : value;
@@ -10,8 +13,9 @@ export function findTypeProblem(definition: PropDefinition, value: unknown): str
 }
 
 /**
- * Whether the component itself offers the value, in which case it is of the right type, whatever the prop's is: an `integer`
- * with `options: ['1', '2']` gets `'1'`. What it computes when it is asked cannot be known here: any plain value may be of it.
+ * Whether the component itself offers the value, in which case it is of the right type, whatever
+ * the prop's is: an `integer` with `options: ['1', '2']` gets `'1'`. What it computes when it is
+ * asked cannot be known here: any plain value may be of it.
  */
 function isOffered({ options }: PropDefinition, value: unknown): boolean {
   if (options === true) return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

@@ -21,15 +21,16 @@ import {
 } from './lifecycle.ts';
 
 /*
- * A deployment or change whose node ended in the middle, or that failed for a reason of ours after a hook had begun, is
- * taken over by whichever node comes by:
+ * A deployment or change whose node ended in the middle, or that failed for a reason of ours after
+ * a hook had begun, is taken over by whichever node comes by:
  *
  *   a deployment        undone: `deactivate` if a hook had begun, then no source is left. Its client has no answer.
  *   a change, deletion  closed with the code, props and state that are stored. If a hook had begun, nobody knows which of
  *                       them did what: `deactivate` takes back what is known of, `activate` registers anew. One that fails
  *                       leaves the source stopped. The owner finds a run with the code CHANGE_INTERRUPTED.
  *
- * What a hook had done elsewhere and not yet stored in `$.service.db` when its node ended cannot be taken back by anyone.
+ * What a hook had done elsewhere and not yet stored in `$.service.db` when its node ended cannot be
+ * taken back by anyone.
  */
 
 export interface RecoveryContext extends LifecycleContext {

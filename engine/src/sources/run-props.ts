@@ -20,20 +20,23 @@ export interface ConfiguredSource {
 }
 
 /**
- * What a prop is worth, but for apps: what a run gets as `$auth` is fetched right before it. Without `provisionId` the app is
- * used without an account.
+ * What a prop is worth, but for apps: what a run gets as `$auth` is fetched right before it.
+ * Without `provisionId` the app is used without an account.
  */
 export type SourceProp = Exclude<RunProp, { kind: 'app' }> | { kind: 'app'; app: string; provisionId?: string };
 
 export interface OpenedProps {
   props: Record<string, SourceProp>;
-  /** Names of props whose sealed value does not open with any key: it was changed, or is another account's. */
+  /**
+   * Names of props whose sealed value does not open with any key: it was changed, or is another
+   * account's.
+   */
   unopened: string[];
 }
 
 /**
- * What each prop is worth in a run. Secrets are opened here, for runs alone. Throws SealError where one was sealed with a key
- * that this node does not have: another node may have it.
+ * What each prop is worth in a run. Secrets are opened here, for runs alone. Throws SealError where
+ * one was sealed with a key that this node does not have: another node may have it.
  */
 export function openProps(opener: PropOpener, source: ConfiguredSource): OpenedProps {
   const props: Record<string, SourceProp> = Object.create(null) as Record<string, SourceProp>;
@@ -104,8 +107,8 @@ export function isSealed(value: unknown): value is { $sealed: string } {
 }
 
 /**
- * `configured_props` as the API shows them: secrets left out, an HTTP prop as `{ endpoint_url }`, a timer as
- * `{ cron, interval_seconds }`.
+ * `configured_props` as the API shows them: secrets left out, an HTTP prop as `{ endpoint_url }`, a
+ * timer as `{ cron, interval_seconds }`.
  */
 export function publicProps(opener: PropOpener, source: ConfiguredSource): Record<string, unknown> {
   const shown: Record<string, unknown> = {};

@@ -29,9 +29,10 @@ export interface GivenProps {
 }
 
 /**
- * Configured props as they are stored, validated, with secrets sealed. Values given replace stored ones, null removes one, the
- * rest stays, so a secret that is not sent again is kept. It stays sealed also where its definition does not call it secret any
- * more: whoever may change code must not get to see it by that. Throws INVALID_PROPS with everything that is wrong.
+ * Configured props as they are stored, validated, with secrets sealed. Values given replace stored
+ * ones, null removes one, the rest stays, so a secret that is not sent again is kept. It stays
+ * sealed also where its definition does not call it secret any more: whoever may change code must
+ * not get to see it by that. Throws INVALID_PROPS with everything that is wrong.
  */
 export async function configureProps(
   { sql, sealer }: PropContext,
@@ -50,7 +51,10 @@ export async function configureProps(
   ]);
 }
 
-/** A schedule is needed outside of runs, and so are the ids of stores and accounts, which prove nothing. */
+/**
+ * A schedule is needed outside of runs, and so are the ids of stores and accounts, which prove
+ * nothing.
+ */
 const isSecret = ({ type, secret }: PropDefinition) =>
   secret === true && !type.startsWith('$.') && type !== 'app' && type !== 'data_store';
 

@@ -18,7 +18,10 @@ export interface SourcesContext extends LifecycleContext {
   intake: Pick<Intake, 'add'>;
 }
 
-/** Event sources as the API sees them. Every method answers NOT_FOUND for a source of another account. */
+/**
+ * Event sources as the API sees them. Every method answers NOT_FOUND for a source of another
+ * account.
+ */
 export function createSources(context: SourcesContext): Sources {
   const { db, room, intake, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
@@ -80,7 +83,10 @@ export function createSources(context: SourcesContext): Sources {
   };
 }
 
-/** What "run now" hands to a source when the caller gives no event: a tick for a timer, an empty event otherwise. */
+/**
+ * What "run now" hands to a source when the caller gives no event: a tick for a timer, an empty
+ * event otherwise.
+ */
 function defaultEvent(row: SourceRow): unknown {
   const timer = row.configurable_props.find((definition) => definition.type === '$.interface.timer');
   if (timer === undefined) return {};

@@ -12,7 +12,10 @@ import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { withoutLabels } from './without-labels.ts';
 
-/** `partial`: values of a form that is still being filled in; what is missing is not complained about. */
+/**
+ * `partial`: values of a form that is still being filled in; what is missing is not complained
+ * about.
+ */
 export type Completeness = 'complete' | 'partial';
 
 /** What is wrong with the expressions in the value of a prop; undefined where nothing is. */
@@ -21,15 +24,22 @@ export type ExpressionCheck = (value: unknown, propName: string) => string | und
 export interface ValidateOptions {
   /** Default: complete. */
   completeness?: Completeness;
-  /** Names that were given now; each must be that of a prop, unless it is given null to take it away. Default: none is judged. */
+  /**
+   * Names that were given now; each must be that of a prop, unless it is given null to take it
+   * away. Default: none is judged.
+   */
   names?: { given: Readonly<Record<string, unknown>>; known: readonly string[] } | undefined;
-  /** Values that hold expressions are checked with this, and not against their type, which is known when they are worked out. */
+  /**
+   * Values that hold expressions are checked with this, and not against their type, which is known
+   * when they are worked out.
+   */
   expressions?: ExpressionCheck | undefined;
 }
 
 /**
- * Checks configured props against their definitions and fills in defaults. Every wrong prop is reported at once. Static
- * `options` are suggestions: other values of the type are taken. Answers the values to store.
+ * Checks configured props against their definitions and fills in defaults. Every wrong prop is
+ * reported at once. Static `options` are suggestions: other values of the type are taken. Answers
+ * the values to store.
  *
  * Throws INVALID_PROPS, with the first limit that a value goes over.
  */
@@ -94,7 +104,10 @@ export function invalidProps(
   });
 }
 
-/** Whether there is anything to give: an endpoint is made, a text is only shown, and `dir` is a folder that every run has. */
+/**
+ * Whether there is anything to give: an endpoint is made, a text is only shown, and `dir` is a
+ * folder that every run has.
+ */
 function isConfigured({ type }: PropDefinition): boolean {
   return type !== '$.interface.http' && type !== '$.service.db' && type !== 'alert' && type !== 'dir';
 }
@@ -143,7 +156,10 @@ function findProblem(
   return definition.type === '$.interface.timer' ? checkTimer(value) : findTypeProblem(definition, value);
 }
 
-/** Only we may store this form: it is opened with the account's key when the component runs, and looked for when a node starts. */
+/**
+ * Only we may store this form: it is opened with the account's key when the component runs, and
+ * looked for when a node starts.
+ */
 function hasSealedKey(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, '$sealed');
 }

@@ -3,16 +3,18 @@ import { addCounted } from './add-counted.ts';
 import type { Sql, Transaction } from './database.ts';
 
 /**
- * Adds what was written to the parts of each account, all in one statement. Accounts that are gone are passed over, and so is what
- * was cut off meanwhile. Answers the accounts that now have more than they may. `defaultBytes`: of accounts for which nothing else is set.
- * Rejects with UnansweredAddition where parts must not be added again before it is known what became of them.
+ * Adds what was written to the parts of each account, all in one statement. Accounts that are gone
+ * are passed over, and so is what was cut off meanwhile. Answers the accounts that now have more
+ * than they may. `defaultBytes`: of accounts for which nothing else is set. Rejects with
+ * UnansweredAddition where parts must not be added again before it is known what became of them.
  */
 export function addHistory(sql: Sql, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
   return addCounted(sql, (tx) => addParts(tx, parts, defaultBytes));
 }
 
 async function addParts(tx: Transaction, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
-  // `stored` reads `sums`: the row of an account is locked before its parts are, and rows of accounts in their order.
+  // `stored` reads `sums`: the row of an account is locked before its parts are, and rows of
+  // accounts in their order.
   const rows = await tx<{ account_id: string }[]>`
     with added as (
       select x.* from unnest(

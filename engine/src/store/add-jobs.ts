@@ -3,7 +3,10 @@ import type { Sql, Transaction } from './database.ts';
 export interface JobSpec {
   task: string;
   payload: object;
-  /** A second job with the same key replaces one that has not started; one that runs already is followed by the new one. */
+  /**
+   * A second job with the same key replaces one that has not started; one that runs already is
+   * followed by the new one.
+   */
   key: string;
   /** Epoch milliseconds; default now. */
   runAtMs?: number;
@@ -11,13 +14,17 @@ export interface JobSpec {
   priority?: number;
 }
 
-/** The job is never given up: see FAIL_JOBS. graphile-worker takes jobs with fewer attempts than these. */
+/**
+ * The job is never given up: see FAIL_JOBS. graphile-worker takes jobs with fewer attempts than
+ * these.
+ */
 export const MAX_JOB_ATTEMPTS = 25;
 
 /**
- * Adds graphile-worker jobs inside the caller's transaction: the rows that need work and the job that does it land
- * together or not at all. Locks are taken in the order of the keys, so that two transactions that add some of the same do
- * not deadlock. So a transaction adds all its jobs by one call, or by several whose keys are in order.
+ * Adds graphile-worker jobs inside the caller's transaction: the rows that need work and the job
+ * that does it land together or not at all. Locks are taken in the order of the keys, so that two
+ * transactions that add some of the same do not deadlock. So a transaction adds all its jobs by one
+ * call, or by several whose keys are in order.
  */
 export async function addJobs(tx: Sql | Transaction, specs: readonly JobSpec[]): Promise<void> {
   if (specs.length === 0) return;

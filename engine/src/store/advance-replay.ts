@@ -17,13 +17,17 @@ export interface ReplayTurn {
   sent: number;
 }
 
-/** Until a listener that is stopped, or has as much waiting as a replay may bring, is looked at again. */
+/**
+ * Until a listener that is stopped, or has as much waiting as a replay may bring, is looked at
+ * again.
+ */
 const STOPPED_RETRY_MS = 5_000;
 const FULL_RETRY_MS = 500;
 
 /**
- * One turn of a replay: its next events become deliveries or invocations, in one transaction with the cursor and the job of
- * the next turn. So a crash neither repeats nor leaves out one. Answers undefined where the turn has sent nothing.
+ * One turn of a replay: its next events become deliveries or invocations, in one transaction with
+ * the cursor and the job of the next turn. So a crash neither repeats nor leaves out one. Answers
+ * undefined where the turn has sent nothing.
  */
 export async function advanceReplay(sql: Sql, replayId: string, nowMs: () => number): Promise<ReplayTurn | undefined> {
   return sql.begin(async (tx) => {
@@ -102,7 +106,8 @@ async function insertFor(
       ) as d(id, ms, seq, order_key)`;
     return [deliverLane(listenerId)];
   }
-  // Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane takes them up.
+  // Ids of one millisecond are random: sorted, they are in the order of the events, in which a lane
+  // takes them up.
   const ids = events.map((event) => invocationIdOf(listenerId, event)).sort();
   await insertInvocationRows(
     tx,
@@ -123,7 +128,10 @@ async function insertFor(
   return [runLane(listenerId)];
 }
 
-/** Runs of sources are found by the millisecond of their event, executions by their trace: those are new in their list. */
+/**
+ * Runs of sources are found by the millisecond of their event, executions by their trace: those are
+ * new in their list.
+ */
 function invocationIdOf(listenerId: string, { ms }: ReplayEvent): string {
   return listenerId.startsWith('p_') ? newInvocationId(listenerId) : newInvocationId(listenerId, ms);
 }
@@ -132,7 +140,10 @@ async function end(tx: Transaction, { id }: ReplayRow, status: 'done' | 'failed'
   await tx`update replays set status = ${status}, error = ${error}, ended_at = now() where id = ${id}`;
 }
 
-/** How many more may wait for the listener: what it gets otherwise is not to stand behind a million past events. */
+/**
+ * How many more may wait for the listener: what it gets otherwise is not to stand behind a million
+ * past events.
+ */
 async function roomOf(tx: Transaction, id: string): Promise<number> {
   const max = isWebhook(id) ? LIMITS.maxReplayAheadDeliveries : LIMITS.maxReplayAheadInvocations;
   const [row] = isWebhook(id)

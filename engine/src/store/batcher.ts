@@ -5,11 +5,14 @@ import type { Patience } from './lock-timeout.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
 /**
- * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a batch instead of one
- * an item is what makes a durable write cheap (measured in bench/README.md).
+ * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a
+ * batch instead of one an item is what makes a durable write cheap (measured in bench/README.md).
  */
 export interface Batcher<T, R> {
-  /** Resolves with the item's result once its batch is committed; rejects with what made the commit fail. */
+  /**
+   * Resolves with the item's result once its batch is committed; rejects with what made the commit
+   * fail.
+   */
   add(item: T): Promise<R>;
   /** Items that wait or are being committed. */
   size(): number;
@@ -19,7 +22,10 @@ export interface Batcher<T, R> {
 
 /** What becomes of a commit that does not end. */
 export interface BatcherWatch {
-  /** Its items are rejected after so long, and the next batch begins. What it may still store is for their owners to find. */
+  /**
+   * Its items are rejected after so long, and the next batch begins. What it may still store is for
+   * their owners to find.
+   */
   maxCommitMs: number;
   onStuck(items: number): void;
   /** A commit has ended, however. */
@@ -29,32 +35,40 @@ export interface BatcherWatch {
 export interface BatcherOptions<T, R> {
   maxBatch: number;
   /**
-   * A batch starts at least this long after the one before, unless it is full. An item that comes alone is committed at
-   * once; under load this is what makes batches, and with them commits, few and large. A function is given the size of the
-   * batch before: what comes one after the other, with nobody to share with, need not wait at all.
+   * A batch starts at least this long after the one before, unless it is full. An item that comes
+   * alone is committed at once; under load this is what makes batches, and with them commits, few
+   * and large. A function is given the size of the batch before: what comes one after the other,
+   * with nobody to share with, need not wait at all.
    */
   minIntervalMs: number | ((lastBatch: number) => number);
   /** Default: a commit has LIMITS.maxCommitMs, and nobody is told. */
   watch?: BatcherWatch;
-  /** Writes all items in one transaction and answers one result an item, in their order. All or nothing. */
+  /**
+   * Writes all items in one transaction and answers one result an item, in their order. All or
+   * nothing.
+   */
   commit: (items: readonly T[], patience: Patience) => Promise<readonly R[]>;
   /**
-   * True where an item alone could be at fault (bad data, not a lost connection): the batch is then committed one by one,
-   * so that one tenant's bad row cannot fail its neighbours'. Default: never.
+   * True where an item alone could be at fault (bad data, not a lost connection): the batch is then
+   * committed one by one, so that one tenant's bad row cannot fail its neighbours'. Default: never.
    */
   isItemsFault?: (error: unknown) => boolean;
   /**
-   * True where a light commit would have waited too long for what somebody else has locked, and has written nothing. The items of each
-   * tenant are then committed apart, and those that are held up go with what is heavy, where `commit` has to wait. Default: never.
+   * True where a light commit would have waited too long for what somebody else has locked, and has
+   * written nothing. The items of each tenant are then committed apart, and those that are held up
+   * go with what is heavy, where `commit` has to wait. Default: never.
    */
   isHeldUp?: (error: unknown) => boolean;
   /**
-   * Whose items are whose, and how much work each is: a batch goes round the tenants and ends before it is heavier than
-   * `maxWeight`, so that nobody waits for all that another one brought. The order of one tenant's items is kept. Default: first
-   * come, first served.
+   * Whose items are whose, and how much work each is: a batch goes round the tenants and ends
+   * before it is heavier than `maxWeight`, so that nobody waits for all that another one brought.
+   * The order of one tenant's items is kept. Default: first come, first served.
    */
   share?: SharesOptions<T> & {
-    /** How much text an item brings, which is committed at a pace where its tenant gives way. Default: nothing. */
+    /**
+     * How much text an item brings, which is committed at a pace where its tenant gives way.
+     * Default: nothing.
+     */
     charsOf?: (item: T) => number;
     /** In which batches of tenants that give way are committed. Default: turns of its own. */
     heavyTurns?: Turns;
@@ -75,8 +89,9 @@ function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, 
 }
 
 /**
- * One batch is committed at a time: two at once would only make each smaller. Where tenants have shares, those that bring much
- * have batches beside those of the others, who would wait for the end of theirs otherwise.
+ * One batch is committed at a time: two at once would only make each smaller. Where tenants have
+ * shares, those that bring much have batches beside those of the others, who would wait for the end
+ * of theirs otherwise.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
@@ -102,7 +117,9 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
     idle = [];
   }
 
-  /** Ends a share as much later as its text takes at the pace; who drains does not wait for that. */
+  /**
+   * Ends a share as much later as its text takes at the pace; who drains does not wait for that.
+   */
   function atPace(end: () => void, items: readonly Waiting<T, R>[]): void {
     const chars = items.reduce((sum, { item }) => sum + (options.share?.charsOf?.(item) ?? 0), 0);
     const endOnce = () => {
@@ -172,7 +189,8 @@ function createRow<T, R>(options: BatcherOptions<T, R>, row: RowOptions<T, R>): 
       return;
     }
     clearTimeout(timer);
-    // After the current turn of the event loop: everything that this turn's sockets brought goes along.
+    // After the current turn of the event loop: everything that this turn's sockets brought goes
+    // along.
     immediate = setImmediate(flush);
   }
 
@@ -248,7 +266,10 @@ async function inBounds<V>(commit: Promise<V>, items: number, watch: BatcherWatc
   }
 }
 
-/** Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is kept. */
+/**
+ * Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is
+ * kept.
+ */
 async function commitApart<T, R>(
   options: BatcherOptions<T, R>,
   kind: ShareKind,
@@ -268,7 +289,10 @@ function tenantIn<T, R>({ share }: BatcherOptions<T, R>): (waiting: Waiting<T, R
   return ({ item }) => share?.tenantOf(item) ?? '';
 }
 
-/** SQLSTATE classes that blame the data of a statement: data exceptions, constraint violations, too large values. */
+/**
+ * SQLSTATE classes that blame the data of a statement: data exceptions, constraint violations, too
+ * large values.
+ */
 export function isDataError(error: unknown): boolean {
   const state = (error as { code?: unknown } | null)?.code;
   return typeof state === 'string' && /^(22|23|54)/.test(state);

@@ -3,7 +3,10 @@ import { restAfterMs } from '../rest-after.ts';
 import { cancelNote } from './cancel-note.ts';
 import type { Sql } from './database.ts';
 
-/** Deliveries that are cancelled in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+/**
+ * Deliveries that are cancelled in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
 const CANCEL_BATCH = 2_000;
 /** Whoever holds one of the rows that are left is through by then. */
 const PAUSE_MS = 20;
@@ -22,10 +25,11 @@ interface Cancelling {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Cancels what of a webhook's deliveries is pending, once it is deleted for all to see or its owner discards it, in short transactions:
- * in one, hundreds of thousands would keep the outcomes of everybody's attempts waiting. The lease of an attempt in flight stays, so that
- * its outcome can still be recorded. Answers how many. Where this ends early, what is left of one that is deleted is cancelled when it is
- * claimed.
+ * Cancels what of a webhook's deliveries is pending, once it is deleted for all to see or its owner
+ * discards it, in short transactions: in one, hundreds of thousands would keep the outcomes of
+ * everybody's attempts waiting. The lease of an attempt in flight stays, so that its outcome can
+ * still be recorded. Answers how many. Where this ends early, what is left of one that is deleted
+ * is cancelled when it is claimed.
  */
 export async function cancelDeliveries(
   sql: Sql,
@@ -55,7 +59,10 @@ async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'l
   return count;
 }
 
-/** What somebody has locked is passed over: attempts are recorded in the order in which they end, and each could wait for the other. */
+/**
+ * What somebody has locked is passed over: attempts are recorded in the order in which they end,
+ * and each could wait for the other.
+ */
 async function cancelSome(
   sql: Sql,
   { accountId, webhookId, note, until }: Cancelling,

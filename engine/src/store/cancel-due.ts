@@ -15,7 +15,9 @@ export interface EventSpan {
   to: EventPosition;
 }
 
-/** Pending deliveries of a webhook that are looked at, and cancelled, at once, of whatever emitter. */
+/**
+ * Pending deliveries of a webhook that are looked at, and cancelled, at once, of whatever emitter.
+ */
 const LOOKED_AT = 2_000;
 
 interface Due {
@@ -25,8 +27,9 @@ interface Due {
 }
 
 /**
- * Cancels deliveries of events that are about to be deleted, in short transactions with rests between them. One that this misses, as it changes hands meanwhile,
- * is cancelled when its turn comes.
+ * Cancels deliveries of events that are about to be deleted, in short transactions with rests
+ * between them. One that this misses, as it changes hands meanwhile, is cancelled when its turn
+ * comes.
  */
 export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
   const { accountId } = span;
@@ -45,8 +48,9 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
     }
     if (cancelled > 0) await sql.begin((tx) => releaseAfter(tx, id));
   }
-  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is pending. What somebody has locked is
-  // passed over: attempts are recorded in the order in which they end, and each could wait for the other.
+  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is
+  // pending. What somebody has locked is passed over: attempts are recorded in the order in which
+  // they end, and each could wait for the other.
   await sql`
     with found as (
       select webhook_id, id from deliveries
@@ -69,8 +73,9 @@ async function releaseAfter(tx: Transaction, webhookId: string): Promise<void> {
 }
 
 /**
- * In the order of the index of what is pending. Answers how many it has cancelled, and up to where it has looked; undefined: there is no more. In two statements: joined in
- * one, of tables that are not analyzed yet each is compared with each.
+ * In the order of the index of what is pending. Answers how many it has cancelled, and up to where
+ * it has looked; undefined: there is no more. In two statements: joined in one, of tables that are
+ * not analyzed yet each is compared with each.
  */
 async function cancelSome(
   sql: Sql,

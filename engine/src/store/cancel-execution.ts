@@ -26,7 +26,10 @@ interface Row {
   hops: number;
 }
 
-/** One that could be cancelled. `hasBegun`: it has a row of its own. Undefined: there is none. `accountId`: see cancelExecution. */
+/**
+ * One that could be cancelled. `hasBegun`: it has a row of its own. Undefined: there is none.
+ * `accountId`: see cancelExecution.
+ */
 export async function readCancellable(
   sql: Sql,
   { id, accountId }: { id: string; accountId?: string },
@@ -43,10 +46,11 @@ export async function readCancellable(
 }
 
 /**
- * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other begins. `described`: what its row
- * holds where it has none. It is made before, since whoever waits for another connection while he holds one and the execution keeps all
- * who cancel the same one from theirs. `accountId`: of whoever asks; absent for who has its URL. Answers whether its row was made here;
- * undefined where there is nothing to cancel.
+ * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other
+ * begins. `described`: what its row holds where it has none. It is made before, since whoever waits
+ * for another connection while he holds one and the execution keeps all who cancel the same one
+ * from theirs. `accountId`: of whoever asks; absent for who has its URL. Answers whether its row
+ * was made here; undefined where there is nothing to cancel.
  */
 export async function cancelExecution(
   sql: Sql,

@@ -2,7 +2,10 @@ import { type AccountLimitName, type AccountLimits, keepKnownLimits } from '@hea
 import type { Sql } from './database.ts';
 import { notifyAccountChanged } from './notify-changed.ts';
 
-/** Null takes back what was set. Answers what is set now, or undefined where there is no such account. */
+/**
+ * Null takes back what was set. Answers what is set now, or undefined where there is no such
+ * account.
+ */
 export async function changeAccountLimits(
   sql: Sql,
   accountId: string,

@@ -12,7 +12,10 @@ export async function renameConnectedAccount(
     where account_id = ${accountId} and id = ${id} and deleted_at is null`;
 }
 
-/** What was found out about its credentials, where they are still those. A check leaves the lease of a refresh to who has it. */
+/**
+ * What was found out about its credentials, where they are still those. A check leaves the lease of
+ * a refresh to who has it.
+ */
 export async function recordHealth(
   sql: Sql,
   accountId: string,
@@ -31,7 +34,10 @@ export async function recordHealth(
   });
 }
 
-/** Answers the credentials that are gone with it; undefined where it is gone already. The row stays, for what is recorded next. */
+/**
+ * Answers the credentials that are gone with it; undefined where it is gone already. The row stays,
+ * for what is recorded next.
+ */
 export async function deleteConnectedAccount(
   sql: Sql,
   accountId: string,

@@ -3,7 +3,10 @@ export interface ChangeLease {
   accountId: string;
   sourceId: string;
   changeId: string;
-  /** The node that has it: one of the version before, which takes it over, says nothing of the change. */
+  /**
+   * The node that has it: one of the version before, which takes it over, says nothing of the
+   * change.
+   */
   nodeId: string;
 }
 

@@ -12,9 +12,9 @@ import { checkConfigurationRoom } from './require-configuration-room.ts';
 import { lockAccount } from './require-room.ts';
 
 /**
- * Takes the lease of a lifecycle change: hooks of one source never overlap, on whichever node they run. It ends with its
- * node, or when it is not extended in time; then the change is recovered (claim-abandoned-source.ts), and whoever held it writes no
- * more.
+ * Takes the lease of a lifecycle change: hooks of one source never overlap, on whichever node they
+ * run. It ends with its node, or when it is not extended in time; then the change is recovered
+ * (claim-abandoned-source.ts), and whoever held it writes no more.
  */
 export async function beginSourceChange(
   sql: Sql,
@@ -47,7 +47,10 @@ export async function extendSourceChange(
     where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}`;
 }
 
-/** Before a hook runs: whoever recovers this change must run hooks again. Throws CONFLICT where the lease was lost. */
+/**
+ * Before a hook runs: whoever recovers this change must run hooks again. Throws CONFLICT where the
+ * lease was lost.
+ */
 export async function markHooksBegun(sql: Sql, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<void> {
   const rows = await sql`
     update sources set hooks_begun = true
@@ -74,8 +77,8 @@ export interface Growth {
 }
 
 /**
- * Puts new code, props or state in place; the revision makes every node use them for the next run. Throws CONFLICT where the
- * lease was lost, or the account has no room for their growth.
+ * Puts new code, props or state in place; the revision makes every node use them for the next run.
+ * Throws CONFLICT where the lease was lost, or the account has no room for their growth.
  */
 export async function putSourceChange(
   sql: Sql,
@@ -111,8 +114,9 @@ export async function stopSource(sql: Sql, { accountId, sourceId, changeId, node
 }
 
 /**
- * Ends a deployment or change: the source is visible, its timers are set (none where it is inactive), what waited for
- * it is run. Does nothing where the lease was lost: whoever recovers the change ends it.
+ * Ends a deployment or change: the source is visible, its timers are set (none where it is
+ * inactive), what waited for it is run. Does nothing where the lease was lost: whoever recovers the
+ * change ends it.
  */
 export async function endSourceChange(
   sql: Sql,

@@ -27,8 +27,9 @@ interface LockedWorkflow {
 }
 
 /**
- * Changes a workflow in one transaction. `revision`: the one that the change was made for; where it is another by now, CONFLICT.
- * Throws NOT_FOUND, and CONFLICT as `insertDeployment` and `makeCurrent` do.
+ * Changes a workflow in one transaction. `revision`: the one that the change was made for; where it
+ * is another by now, CONFLICT. Throws NOT_FOUND, and CONFLICT as `insertDeployment` and
+ * `makeCurrent` do.
  */
 export async function changeWorkflow(
   sql: Sql,
@@ -85,7 +86,8 @@ async function lockWorkflow(tx: Transaction, accountId: string, id: string): Pro
     where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null
     for update`;
   if (row === undefined) throw notFound('workflow', id);
-  // Not joined above: whoever waits there for another change would not see the version that it has made.
+  // Not joined above: whoever waits there for another change would not see the version that it has
+  // made.
   const [current] = await tx<Pick<LockedWorkflow, 'triggers'>[]>`
     select triggers from deployments where account_id = ${accountId} and id = ${row.deployment_id}`;
   return { active: row.active, revision: row.revision, triggers: current?.triggers ?? [] };

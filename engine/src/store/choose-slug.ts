@@ -7,8 +7,8 @@ interface SlugOwner {
 }
 
 /**
- * The first of `slug`, `slug-1`, `slug-2` … that no other live source (or workflow) of the account has. It stays free until the
- * transaction ends: whoever else wants one of these waits.
+ * The first of `slug`, `slug-1`, `slug-2` … that no other live source (or workflow) of the account
+ * has. It stays free until the transaction ends: whoever else wants one of these waits.
  */
 export async function chooseSlug(
   tx: Transaction,

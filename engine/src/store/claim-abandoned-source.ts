@@ -12,8 +12,8 @@ export interface AbandonedSource {
 }
 
 /**
- * Takes the lease of a deployment or change whose node is gone, or that did not end before its lease. One source a call, for
- * one node alone.
+ * Takes the lease of a deployment or change whose node is gone, or that did not end before its
+ * lease. One source a call, for one node alone.
  */
 export async function claimAbandonedSource(
   sql: Sql,
@@ -33,7 +33,10 @@ export async function claimAbandonedSource(
   return rows[0];
 }
 
-/** Leaves a change that did not come through to recovery, by any node, after `seconds`. Whoever held it writes no more. */
+/**
+ * Leaves a change that did not come through to recovery, by any node, after `seconds`. Whoever held
+ * it writes no more.
+ */
 export async function leaveToRecovery(
   sql: Sql,
   { accountId, sourceId, changeId, nodeId }: ChangeLease,
@@ -45,8 +48,8 @@ export async function leaveToRecovery(
 }
 
 /**
- * Leaves a change that did not come through to recovery if a hook of it had begun. Answers false where none had: then there is nothing
- * to recover, and whoever holds the change may simply end it.
+ * Leaves a change that did not come through to recovery if a hook of it had begun. Answers false
+ * where none had: then there is nothing to recover, and whoever holds the change may simply end it.
  */
 export async function leaveHooksToRecovery(
   sql: Sql,

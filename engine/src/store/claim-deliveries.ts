@@ -26,11 +26,11 @@ interface ClaimedRow extends ReceiverRow {
 }
 
 /**
- * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are large, the longest due first and, of
- * those that a commit made together, in the order of their events. Rows that another node is claiming
- * at this moment are passed over. Where there may be more, the lane job is added again in the same
- * transaction. What cannot be delivered any more, its event or webhook being gone, is cancelled here; of a webhook that is
- * stopped nothing is taken.
+ * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are
+ * large, the longest due first and, of those that a commit made together, in the order of their
+ * events. Rows that another node is claiming at this moment are passed over. Where there may be
+ * more, the lane job is added again in the same transaction. What cannot be delivered any more, its
+ * event or webhook being gone, is cancelled here; of a webhook that is stopped nothing is taken.
  */
 export async function claimDeliveries(
   sql: Sql,
@@ -54,7 +54,10 @@ interface Leased {
   cancelled: string[];
 }
 
-/** The lease of `claimDeliveries` alone, within a transaction of its caller. `only`: of these, by id. */
+/**
+ * The lease of `claimDeliveries` alone, within a transaction of its caller. `only`: of these, by
+ * id.
+ */
 export async function leaseDue(
   tx: Transaction,
   nodeId: string,
@@ -75,8 +78,8 @@ export async function leaseDue(
   return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit), cancelled };
 }
 
-// leased_by is null in every row and leads the order all the same: it leads the index, which Postgres otherwise does not see
-// to be in order, and sorts the whole backlog for each batch.
+// leased_by is null in every row and leads the order all the same: it leads the index, which
+// Postgres otherwise does not see to be in order, and sorts the whole backlog for each batch.
 interface Lease {
   nodeId: string;
   webhookId: string;

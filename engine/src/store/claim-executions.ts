@@ -22,7 +22,10 @@ export interface ClaimedExecutions {
   cut: boolean;
 }
 
-/** On which a node is told that the next execution of a workflow is its own to start: `<node> <account> <workflow>`. */
+/**
+ * On which a node is told that the next execution of a workflow is its own to start: `<node>
+ * <account> <workflow>`.
+ */
 export const TURN_CHANNEL = 'headwater_turn';
 
 /** Whoever holds the client of the next one may have died: it is looked at again. */
@@ -47,19 +50,21 @@ interface TurnRow {
 }
 
 /**
- * Leases to a node as many waiting executions of a workflow as its settings let start now, all nodes taken together: those
- * that have begun before come first, then the others, both in the order of their acceptance. One claim of a workflow is made
- * at a time; each sees what the one before has taken.
+ * Leases to a node as many waiting executions of a workflow as its settings let start now, all
+ * nodes taken together: those that have begun before come first, then the others, both in the order
+ * of their acceptance. One claim of a workflow is made at a time; each sees what the one before has
+ * taken.
  *
- * - Concurrency: what a living node holds is running; what waits (delay, suspend, rerun) is not. With concurrency 1 an
- *   execution that is going to be tried again keeps its place.
+ * - Concurrency: what a living node holds is running; what waits (delay, suspend, rerun) is not.
+ *   With concurrency 1 an execution that is going to be tried again keeps its place.
  * - Throttle: counts what has not begun before. A job is left for the end of the window.
- * - Where the next one has a client on another node, that one is told, and nothing overtakes it while that node lives.
+ * - Where the next one has a client on another node, that one is told, and nothing overtakes it
+ *   while that node lives.
  */
 export async function claimExecutions(sql: Sql, claim: ExecutionClaim): Promise<ClaimedExecutions> {
   return sql.begin(async (tx) => {
-    // Sent together. A claim that is lost with the database is one that was never made; what follows from it is durable
-    // only together with it.
+    // Sent together. A claim that is lost with the database is one that was never made; what
+    // follows from it is durable only together with it.
     const [, , , rows] = await Promise.all([
       tx`set local synchronous_commit = off`,
       tx`
@@ -78,7 +83,10 @@ export async function claimExecutions(sql: Sql, claim: ExecutionClaim): Promise<
   });
 }
 
-/** A statement of its own: it sees what the one that held the lock before has written. One row at least where the workflow takes turns. */
+/**
+ * A statement of its own: it sees what the one that held the lock before has written. One row at
+ * least where the workflow takes turns.
+ */
 function leaseNext(tx: Transaction, { workflowId, nodeId, limit }: ExecutionClaim) {
   return tx<TurnRow[]>`
     with rules as (

@@ -21,9 +21,10 @@ interface Pace {
 }
 
 /**
- * `claimDeliveries` for a webhook that drains, is put off by its receiver, or has a rate, a bound of what is in flight, or an order.
- * The row of the webhook is locked, so each holds over all nodes. Where an attempt has to end before the
- * next one begins, its record adds the lane. A drain has ended when nothing more is due.
+ * `claimDeliveries` for a webhook that drains, is put off by its receiver, or has a rate, a bound
+ * of what is in flight, or an order. The row of the webhook is locked, so each holds over all
+ * nodes. Where an attempt has to end before the next one begins, its record adds the lane. A drain
+ * has ended when nothing more is due.
  */
 export async function claimGoverned(
   sql: Sql,

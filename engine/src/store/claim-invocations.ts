@@ -27,8 +27,9 @@ export interface ClaimedInvocations {
 }
 
 /**
- * Takes up to `limit` waiting invocations of an active source for this node, fewer where their events are large, oldest first. Rows
- * that another node is claiming at this moment are passed over.
+ * Takes up to `limit` waiting invocations of an active source for this node, fewer where their
+ * events are large, oldest first. Rows that another node is claiming at this moment are passed
+ * over.
  */
 export async function claimInvocations(
   sql: Sql,

@@ -21,13 +21,15 @@ interface ClaimedSendRow extends ClaimedRow {
 }
 
 /**
- * Leases up to `limit` due requests and e-mails of an account to this node, fewer where they are large, the longest due first. Where
- * there may be more, the lane job is added again in the same transaction.
+ * Leases up to `limit` due requests and e-mails of an account to this node, fewer where they are
+ * large, the longest due first. Where there may be more, the lane job is added again in the same
+ * transaction.
  */
 export async function claimSends(sql: Sql, nodeId: string, accountId: string, limit: number): Promise<DueSend[]> {
   return sql.begin(async (tx) => {
     await readInOrder(tx);
-    // leased_by is null in every row and leads the order: it leads the index (as in claimDeliveries).
+    // leased_by is null in every row and leads the order: it leads the index (as in
+    // claimDeliveries).
     const rows = await tx<ClaimedSendRow[]>`
       with found as (
         select id, next_attempt_at, octet_length(payload) + coalesce(octet_length(sealed), 0) as bytes from sends
@@ -48,8 +50,9 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
 }
 
 /**
- * Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it would read and sort all of them,
- * which sends_requests, sends_uploads and sends_lines have in order.
+ * Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it
+ * would read and sort all of them, which sends_requests, sends_uploads and sends_lines have in
+ * order.
  */
 async function readInOrder(tx: Transaction): Promise<void> {
   await tx`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`;
@@ -77,8 +80,9 @@ interface FirstRow {
 const CLAIM_LOCK = 4_815_163;
 
 /**
- * Leases one due upload of an account: one that failed before, whole, or else what waits for the bucket and prefix that
- * have waited longest, as much as fits one object, which gets its name now. Undefined where there is none.
+ * Leases one due upload of an account: one that failed before, whole, or else what waits for the
+ * bucket and prefix that have waited longest, as much as fits one object, which gets its name now.
+ * Undefined where there is none.
  */
 export async function claimUpload(
   sql: Sql,
@@ -112,9 +116,10 @@ export async function claimUpload(
 }
 
 /**
- * Puts together what goes into one object, and leases it in the same write, which is one of thousands of rows. The index sends_lines
- * gives no more of them than an object holds, in the order of their ids, and their sizes are summed up afterwards: an upload costs the
- * same however many rows wait.
+ * Puts together what goes into one object, and leases it in the same write, which is one of
+ * thousands of rows. The index sends_lines gives no more of them than an object holds, in the order
+ * of their ids, and their sizes are summed up afterwards: an upload costs the same however many
+ * rows wait.
  */
 async function formUpload(
   tx: Transaction,

@@ -2,8 +2,9 @@ import { isDataError } from './batcher.ts';
 import { codeOf, isDatabaseAway, wasRolledBack } from './lost-connection.ts';
 
 /**
- * Data that Postgres refuses or of which its client can make no statement, texts that are longer than V8 can join: it would fail each
- * time, on each node. Of everything else the next try may know nothing: what is taken for the data's fault costs a run its events.
+ * Data that Postgres refuses or of which its client can make no statement, texts that are longer
+ * than V8 can join: it would fail each time, on each node. Of everything else the next try may know
+ * nothing: what is taken for the data's fault costs a run its events.
  */
 export function comesAgain(error: unknown): boolean {
   const code = codeOf(error);
@@ -12,8 +13,9 @@ export function comesAgain(error: unknown): boolean {
 }
 
 /**
- * Whether a batch that failed with it is to be committed one by one: what the database refuses for any reason but its own
- * state may be the doing of one item, and the others are not to wait for that one.
+ * Whether a batch that failed with it is to be committed one by one: what the database refuses for
+ * any reason but its own state may be the doing of one item, and the others are not to wait for
+ * that one.
  */
 export function mayBeOneItems(error: unknown): boolean {
   return comesAgain(error) || (SQLSTATE.test(codeOf(error)) && !isDatabaseAway(error) && !wasRolledBack(error));
@@ -31,7 +33,10 @@ const OF_DATA = new Set([
   'ERR_INVALID_ARG_TYPE',
 ]);
 
-/** Whether it would have waited longer than it may (lock_timeout) for what another transaction has locked. It left nothing behind. */
+/**
+ * Whether it would have waited longer than it may (lock_timeout) for what another transaction has
+ * locked. It left nothing behind.
+ */
 export function wasHeldUp(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }

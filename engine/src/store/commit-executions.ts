@@ -5,11 +5,13 @@ import { setLockTimeout } from './lock-timeout.ts';
 import { rowsOf } from './rows-of.ts';
 
 /**
- * Steps and ends of many executions in one statement, which a transaction of its own makes durable. Answers those that were
- * written; the others have lost their lease, and another holder goes on with them.
+ * Steps and ends of many executions in one statement, which a transaction of its own makes durable.
+ * Answers those that were written; the others have lost their lease, and another holder goes on
+ * with them.
  *
- * Exactness: the invocation's row is locked by the commit that writes for it, and the commit names the lease and the claim. So
- * a later holder sees every step that was written before, and an earlier one, of the same node or not, writes none afterwards.
+ * Exactness: the invocation's row is locked by the commit that writes for it, and the commit names
+ * the lease and the claim. So a later holder sees every step that was written before, and an
+ * earlier one, of the same node or not, writes none afterwards.
  */
 export async function commitExecutions(
   sql: Sql | Transaction,
@@ -25,8 +27,9 @@ export async function commitExecutions(
 }
 
 /**
- * A holder has one commit under way at a time, so two of one execution are of two holders, and all but the newest have lost
- * theirs. Together in one statement each would write under the lease of the other.
+ * A holder has one commit under way at a time, so two of one execution are of two holders, and all
+ * but the newest have lost theirs. Together in one statement each would write under the lease of
+ * the other.
  */
 function newestOfEach(commits: readonly ExecutionCommit[]): ExecutionCommit[] {
   const newest = new Map<string, ExecutionCommit>();
@@ -37,7 +40,10 @@ function newestOfEach(commits: readonly ExecutionCommit[]): ExecutionCommit[] {
   return [...newest.values()];
 }
 
-/** The same in a transaction that waits no longer than this for what another one has locked: see wasHeldUp. */
+/**
+ * The same in a transaction that waits no longer than this for what another one has locked: see
+ * wasHeldUp.
+ */
 export async function commitExecutionsWithin(
   sql: Sql,
   commits: readonly ExecutionCommit[],
@@ -130,7 +136,10 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
     )`;
 }
 
-/** What came early beside a wait that is over, for the run that ended or for a step behind it, becomes a row of its own. */
+/**
+ * What came early beside a wait that is over, for the run that ended or for a step behind it,
+ * becomes a row of its own.
+ */
 function overWaits(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const waited = commits.filter(({ endsWait }) => endsWait);
   if (waited.length === 0) return sql``;

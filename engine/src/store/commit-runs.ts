@@ -34,30 +34,47 @@ import { rollBackReserved } from './transactions.ts';
 
 export interface CommitOptions {
   nodeId: string;
-  /** How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest waits for any node. */
+  /**
+   * How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest
+   * waits for any node.
+   */
   deliveryCapacity: (of?: DeliveriesOf) => number;
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
   backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'mayHold' | 'add'> | undefined;
-  /** What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit on it. */
+  /**
+   * What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit
+   * on it.
+   */
   dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
   /** Default: it is not counted. */
   history?: HistoryCount | undefined;
   /** Default: nothing is counted. */
   stats?: StatCount | undefined;
-  /** Between pieces of a commit that is heavy, with what the last one took. Default: there are no rests. */
+  /**
+   * Between pieces of a commit that is heavy, with what the last one took. Default: there are no
+   * rests.
+   */
   restAfter?: ((tookMs: number) => Promise<void>) | undefined;
-  /** How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as it takes. */
+  /**
+   * How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as
+   * it takes.
+   */
   maxLockMs?: number | undefined;
   nowMs: () => number;
 }
 
 export interface CommittedRun {
-  /** False: the lease of the run or change was lost or the source is gone, and nothing of this run was written. */
+  /**
+   * False: the lease of the run or change was lost or the source is gone, and nothing of this run
+   * was written.
+   */
   committed: boolean;
   events: number;
-  /** What became of what the run emitted, with its earlier parts. Absent where it is not committed. */
+  /**
+   * What became of what the run emitted, with its earlier parts. Absent where it is not committed.
+   */
   counts?: EmittedCounts;
   /** Deliveries that this node now holds. */
   deliveries: DeliveryRow[];
@@ -76,12 +93,14 @@ export interface CommittedRun {
 }
 
 /**
- * One transaction for many runs: the ends of their invocations, dedupe states, `$.service.db` writes, events, deliveries,
- * run records and jobs land together. Two round trips: lock and read, then write and commit.
+ * One transaction for many runs: the ends of their invocations, dedupe states, `$.service.db`
+ * writes, events, deliveries, run records and jobs land together. Two round trips: lock and read,
+ * then write and commit.
  *
- * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never decide on the same state;
- * a run whose invocation is no longer leased by its node is left out, so no run commits twice; so is a hook whose change
- * was taken over, so it overwrites nothing of the hooks that were run instead.
+ * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never
+ * decide on the same state; a run whose invocation is no longer leased by its node is left out, so
+ * no run commits twice; so is a hook whose change was taken over, so it overwrites nothing of the
+ * hooks that were run instead.
  */
 export async function commitRuns(
   sql: Sql,
@@ -308,7 +327,9 @@ interface LeaseRow {
   claim: number;
 }
 
-/** By the whole lease: two holders of one invocation may meet in a batch. Each invocation ends once. */
+/**
+ * By the whole lease: two holders of one invocation may meet in a batch. Each invocation ends once.
+ */
 function oursOf(runs: readonly RunCommit[], rows: readonly LeaseRow[]): Set<RunCommit> {
   const leased = new Map(rows.map((row) => [row.id, row]));
   const ended = new Set<string>();

@@ -35,19 +35,26 @@ interface Waiter {
 
 const WATCH_MS = 250;
 const RECONNECT_MS = 500;
-/** So old, a connection is replaced when nobody uses it: names of hosts may lead elsewhere by now. */
+/**
+ * So old, a connection is replaced when nobody uses it: names of hosts may lead elsewhere by now.
+ */
 const MAX_AGE_MS = 30 * 60_000;
-/** The next connection after one to a server that stores nothing; a server that is read-only for long is not asked again each time. */
+/**
+ * The next connection after one to a server that stores nothing; a server that is read-only for
+ * long is not asked again each time.
+ */
 const READ_ONLY_AGE_MS = 2_000;
 
 /**
- * The connections of a node to its database. What waits here is bounded in time whatever becomes of the database:
+ * The connections of a node to its database. What waits here is bounded in time whatever becomes of
+ * the database:
  *
  *   reachable ── no connection is left and none can be made ──► away ── one is made ──► reachable
  *
- * While it is away one attempt after the other is made, work waits for at most `maxAwayWaitMs` and, once it has been away for longer,
- * is refused at once. A connection that owes an answer for `probeAfterMs` has the database probed: where that is silent too, all silent
- * connections are given up.
+ * While it is away one attempt after the other is made, work waits for at most `maxAwayWaitMs` and,
+ * once it has been away for longer, is refused at once. A connection that owes an answer for
+ * `probeAfterMs` has the database probed: where that is silent too, all silent connections are
+ * given up.
  */
 export class ConnectionPool {
   readonly #options: PoolOptions;
@@ -89,7 +96,10 @@ export class ConnectionPool {
     return this.#target % this.#options.targets.length;
   }
 
-  /** Work waits for a database that is away, however long. For the start of a node, which nobody else waits for. */
+  /**
+   * Work waits for a database that is away, however long. For the start of a node, which nobody
+   * else waits for.
+   */
   waitForEver(isPatient: boolean): void {
     this.#isPatient = isPatient;
   }

@@ -2,7 +2,10 @@ import net from 'node:net';
 import { codeOf } from './lost-connection.ts';
 import { type Client, handlerOf, type PostgresQuery } from './postgres-query.ts';
 
-/** Told when a query is over; `undefined`: it was answered. True: somebody takes care of the failure, and the query is not rejected. */
+/**
+ * Told when a query is over; `undefined`: it was answered. True: somebody takes care of the
+ * failure, and the query is not rejected.
+ */
 export type OnEnd = (error: unknown) => boolean;
 
 export interface OpenOptions {
@@ -25,11 +28,14 @@ export interface ClientEvents {
 }
 
 /**
- * One connection to the database: a client of postgres.js of one connection, which is used until that is lost and never again.
- * postgres.js connects anew by itself, and then forgets a `reserve` that waits, leaves queries of a transaction to the next connection,
- * and writes to sockets that are gone. Here each query that was given to it settles: with its answer, or when the connection is lost.
+ * One connection to the database: a client of postgres.js of one connection, which is used until
+ * that is lost and never again. postgres.js connects anew by itself, and then forgets a `reserve`
+ * that waits, leaves queries of a transaction to the next connection, and writes to sockets that
+ * are gone. Here each query that was given to it settles: with its answer, or when the connection
+ * is lost.
  *
- *   opening ── setup answered ──► open ── lost, or retired ──► lost: everything under way is rejected
+ *   opening ── setup answered ──► open ── lost, or retired ──► lost: everything under way is
+ *   rejected
  */
 export class Connection {
   readonly openedAtMs = performance.now();
@@ -194,7 +200,10 @@ export function isServersWord(error: unknown): boolean {
   return /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(codeOf(error));
 }
 
-/** What the client would do; but this one can be destroyed when nobody answers, and is not made a second time. */
+/**
+ * What the client would do; but this one can be destroyed when nobody answers, and is not made a
+ * second time.
+ */
 function connect({ options }: Client, made: { current?: net.Socket }): Promise<net.Socket> {
   const socket = new net.Socket();
   made.current = socket;

@@ -2,8 +2,8 @@ import type { Sql } from './database.ts';
 import type { Claim } from './release-invocations.ts';
 
 /**
- * Counts that the sandbox process of an invocation ended while the invocation was alone in it. Answers how often that has
- * happened, on any node; undefined where the node has lost the lease.
+ * Counts that the sandbox process of an invocation ended while the invocation was alone in it.
+ * Answers how often that has happened, on any node; undefined where the node has lost the lease.
  */
 export async function countCrash(
   sql: Sql,

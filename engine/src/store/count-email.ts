@@ -1,6 +1,9 @@
 import type { Sql } from './database.ts';
 
-/** Takes one of the e-mails that an account may send today (UTC). Answers of which day; undefined: there is none left. */
+/**
+ * Takes one of the e-mails that an account may send today (UTC). Answers of which day; undefined:
+ * there is none left.
+ */
 export async function takeEmail(sql: Sql, accountId: string, maxPerDay: number): Promise<string | undefined> {
   if (maxPerDay <= 0) return undefined;
   const [row] = await sql<{ day: string }[]>`
@@ -10,7 +13,10 @@ export async function takeEmail(sql: Sql, accountId: string, maxPerDay: number):
   return row?.day;
 }
 
-/** For one that was not sent after all: to the day that it was taken of, also where that is over by now. */
+/**
+ * For one that was not sent after all: to the day that it was taken of, also where that is over by
+ * now.
+ */
 export async function giveEmailBack(sql: Sql, accountId: string, day: string): Promise<void> {
   await sql`
     update email_days set count = count - 1

@@ -1,7 +1,10 @@
 import { isWorkflow } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
 
-/** Subscriptions to the emitter, by its id or by the glob that it falls under, whether or not who made them is stopped. */
+/**
+ * Subscriptions to the emitter, by its id or by the glob that it falls under, whether or not who
+ * made them is stopped.
+ */
 export async function countListeners(sql: Sql, accountId: string, emitterId: string): Promise<number> {
   const glob = isWorkflow(emitterId) ? 'p_*' : 'dc_*';
   const [row] = await sql<{ count: number }[]>`

@@ -13,8 +13,8 @@ export interface NewAutoSubscription {
 }
 
 /**
- * Makes it, or finds the one that exists, and answers its id; undefined where the account has no such listener. See
- * createSubscription.
+ * Makes it, or finds the one that exists, and answers its id; undefined where the account has no
+ * such listener. See createSubscription.
  */
 export async function createAutoSubscription(
   sql: Sql,

@@ -14,7 +14,10 @@ export interface NewComponent extends ComponentDescription {
   bundle: ComponentBundle;
   dependencies: Record<string, string>;
   builtAt: Date;
-  /** It was given with a step or a source, and not saved by itself: it goes when nothing runs it any more. */
+  /**
+   * It was given with a step or a source, and not saved by itself: it goes when nothing runs it any
+   * more.
+   */
   ofStep: boolean;
   bundleFormat: number;
 }

@@ -33,8 +33,8 @@ const ENDPOINT_KEY_CHARS = 24;
 type SourceLimits = Pick<AccountLimits, 'maxSources' | 'maxSubscriptions' | 'maxConfigurationBytes'>;
 
 /**
- * Inserts the source with its endpoints, so that its hooks can read them; `deployed_at` stays null until they are through. Throws
- * CONFLICT where the account has no room for it.
+ * Inserts the source with its endpoints, so that its hooks can read them; `deployed_at` stays null
+ * until they are through. Throws CONFLICT where the account has no room for it.
  */
 export async function createSource(sql: Sql, source: NewSource, limits: SourceLimits): Promise<string> {
   const id = newId('source');
@@ -67,9 +67,10 @@ async function holdComponent(tx: Transaction, accountId: string, id: string): Pr
 }
 
 /**
- * One key for each HTTP prop: props that stay keep theirs, props that are gone lose it. Where one is gone and one is new, it
- * was renamed: whoever calls its URL knows nothing of names. However many props there are it is a few statements, and of what stays as
- * it is nothing is written. The caller holds the row of the source or workflow, so that nobody else changes them meanwhile.
+ * One key for each HTTP prop: props that stay keep theirs, props that are gone lose it. Where one
+ * is gone and one is new, it was renamed: whoever calls its URL knows nothing of names. However
+ * many props there are it is a few statements, and of what stays as it is nothing is written. The
+ * caller holds the row of the source or workflow, so that nobody else changes them meanwhile.
  */
 export async function putEndpoints(
   tx: Transaction,
@@ -116,7 +117,10 @@ async function renameEndpoint(
   return new Map([...had].map(([name, customResponse]) => [name === gone ? fresh : name, customResponse]));
 }
 
-/** Lower case, because it is a host name's first label where a domain is set: 24 characters of 36, 124 bits. */
+/**
+ * Lower case, because it is a host name's first label where a domain is set: 24 characters of 36,
+ * 124 bits.
+ */
 function endpointKey(): string {
   return randomToken(ENDPOINT_KEY_CHARS * 2)
     .toLowerCase()

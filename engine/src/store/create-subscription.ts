@@ -22,9 +22,10 @@ export type SubscriptionOutcome =
   | { kind: 'unknown-listener' };
 
 /**
- * Subscribes, or answers the subscription that exists, with the filter that is given. Emitter and listener are locked against deletion meanwhile, so that
- * neither is gone when the subscription lands. `isGlob`: the emitter is a pattern and no row. Throws CONFLICT where the account
- * has as many as it may have.
+ * Subscribes, or answers the subscription that exists, with the filter that is given. Emitter and
+ * listener are locked against deletion meanwhile, so that neither is gone when the subscription
+ * lands. `isGlob`: the emitter is a pattern and no row. Throws CONFLICT where the account has as
+ * many as it may have.
  */
 export async function createSubscription(
   sql: Sql,

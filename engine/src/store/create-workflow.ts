@@ -20,7 +20,8 @@ export interface NewWorkflow {
 type WorkflowLimits = VersionLimits & Pick<AccountLimits, 'maxWorkflows'>;
 
 /**
- * Inserts a workflow with everything that it has. Throws CONFLICT as `makeCurrent` does, and where the account has no room for it.
+ * Inserts a workflow with everything that it has. Throws CONFLICT as `makeCurrent` does, and where
+ * the account has no room for it.
  */
 export async function createWorkflow(
   sql: Sql,

@@ -14,10 +14,11 @@ import { begin, reserve, runAlone, type Work } from './transactions.ts';
 type Types = { bigint: number };
 
 /**
- * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts); timestamps come back as
- * text, because drizzle owns their parsing on this connection: raw statements ask for `extract(epoch from …)` instead.
- * JSON parameters are passed as text with a cast (`${text}::jsonb`).
- * All of it settles, also when the database is gone: see ConnectionPool. `begin` and `reserve`: see transactions.ts; `listen`: see Listener.
+ * Plain SQL. bigint columns come back as numbers (all of ours fit: milliseconds and counts);
+ * timestamps come back as text, because drizzle owns their parsing on this connection: raw
+ * statements ask for `extract(epoch from …)` instead. JSON parameters are passed as text with a
+ * cast (`${text}::jsonb`). All of it settles, also when the database is gone: see ConnectionPool.
+ * `begin` and `reserve`: see transactions.ts; `listen`: see Listener.
  */
 export type Sql = postgres.Sql<Types>;
 export type Transaction = postgres.TransactionSql<Types>;
@@ -38,7 +39,9 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** May name several hosts, `postgres://user@one:5432,two:5432/name`: the one that stores is used. */
+  /**
+   * May name several hosts, `postgres://user@one:5432,two:5432/name`: the one that stores is used.
+   */
   url: string;
   /** Connections of this node, besides graphile-worker's own and one that listens. Default 10. */
   maxConnections?: number;
@@ -118,10 +121,12 @@ function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
       types: TYPES,
       connection: {
         application_name: 'headwater',
-        // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once the table has 400 000
-        // (measured, before statistics caught up). Planning each time costs a fraction of a millisecond a batch.
+        // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once
+        // the table has 400 000 (measured, before statistics caught up). Planning each time costs a
+        // fraction of a millisecond a batch.
         plan_cache_mode: 'force_custom_plan',
-        // What a node held that vanished in a transaction would stay locked until the server's system notices, for a quarter of an hour and more.
+        // What a node held that vanished in a transaction would stay locked until the server's
+        // system notices, for a quarter of an hour and more.
         idle_in_transaction_session_timeout: LIMITS.databaseSilenceMs,
         statement_timeout: LIMITS.maxStatementMs,
       },

@@ -6,12 +6,13 @@ export interface ComponentUse {
 }
 
 /**
- * Answers how many sources and workflows use it, by any version of theirs; with none of them its code is gone, and the row too
- * where no deleted source names it.
+ * Answers how many sources and workflows use it, by any version of theirs; with none of them its
+ * code is gone, and the row too where no deleted source names it.
  */
 export async function deleteComponent(sql: Sql, accountId: string, id: string): Promise<ComponentUse> {
   return sql.begin(async (tx) => {
-    // A source that is being made holds the row by its foreign key, a workflow by a lock, and is counted once it is there.
+    // A source that is being made holds the row by its foreign key, a workflow by a lock, and is
+    // counted once it is there.
     await tx`select id from components where account_id = ${accountId} and id = ${id} for update`;
     const [count] = await tx<{ live: number; total: number }[]>`
       select count(*) filter (where deleted_at is null)::int as live, count(*)::int as total

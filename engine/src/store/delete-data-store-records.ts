@@ -30,20 +30,26 @@ export async function deleteDataStoreRecord(
   });
 }
 
-/** What of a store is deleted in one transaction, one record at least: whoever writes into it waits for a fraction of a second. */
+/**
+ * What of a store is deleted in one transaction, one record at least: whoever writes into it waits
+ * for a fraction of a second.
+ */
 export const STORE_SLICE = { records: 1_000, bytes: 16 * 1024 * 1024 };
 
 interface Emptying {
   accountId: string;
   storeId: string;
-  /** The last key. What comes behind it meanwhile is not meant, and could be more than is deleted. */
+  /**
+   * The last key. What comes behind it meanwhile is not meant, and could be more than is deleted.
+   */
   last: string | null;
 }
 
 /**
- * Empties a store; false where there is none. In short transactions with rests between them: one for millions of records would keep
- * its writers waiting, and a backend busy, for minutes. What is set meanwhile stays or goes. Where this ends early, what is deleted
- * stays deleted, and the same call again goes on.
+ * Empties a store; false where there is none. In short transactions with rests between them: one
+ * for millions of records would keep its writers waiting, and a backend busy, for minutes. What is
+ * set meanwhile stays or goes. Where this ends early, what is deleted stays deleted, and the same
+ * call again goes on.
  */
 export async function clearDataStore(sql: Sql, accountId: string, storeId: string): Promise<boolean> {
   const [store] = await sql<{ last: string | null }[]>`

@@ -3,8 +3,9 @@ import { clearDataStore, STORE_SLICE } from './delete-data-store-records.ts';
 import { inIndexOrder } from './read-events.ts';
 
 /**
- * Deletes a store with its records; false where there is none. A large one is emptied first, and again where much was set meanwhile, which is
- * slower than deleting it. Sources that are configured with it find out when they ask it for something.
+ * Deletes a store with its records; false where there is none. A large one is emptied first, and
+ * again where much was set meanwhile, which is slower than deleting it. Sources that are configured
+ * with it find out when they ask it for something.
  */
 export async function deleteDataStore(sql: Sql, accountId: string, id: string): Promise<boolean> {
   for (;;) {

@@ -4,9 +4,10 @@ import type { Sql } from './database.ts';
 const EMPTY_AFTER = '1 hour';
 
 /**
- * Deletes the rows of deleted sources and workflows, of these, of which nothing is left: no event, record, send or delivery says
- * where it came from, and nothing is stored. Without this, whoever makes and deletes sources without end would fill the database with
- * their names. Their components that were deleted before them go with them. Answers how many.
+ * Deletes the rows of deleted sources and workflows, of these, of which nothing is left: no event,
+ * record, send or delivery says where it came from, and nothing is stored. Without this, whoever
+ * makes and deletes sources without end would fill the database with their names. Their components
+ * that were deleted before them go with them. Answers how many.
  */
 export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): Promise<number> {
   const [row] = await sql<{ emitters: number }[]>`

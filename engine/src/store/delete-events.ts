@@ -7,13 +7,17 @@ import type { Sql } from './database.ts';
 import { type EventRange, inIndexOrder } from './read-events.ts';
 import { uncountHistory } from './uncount-history.ts';
 
-/** Events that are deleted in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+/**
+ * Events that are deleted in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
 export const EVENTS_DELETED_AT_ONCE = 1_000;
 
 /**
- * Deletes the emitter's events from `start` to `end`, both included, the oldest first; deliveries of them that are still due are
- * cancelled before. In short transactions, with rests between them: one for twenty million events would take minutes, and keep the account's
- * history locked. Where this ends early, what is deleted stays deleted, and the same call again goes on.
+ * Deletes the emitter's events from `start` to `end`, both included, the oldest first; deliveries
+ * of them that are still due are cancelled before. In short transactions, with rests between them:
+ * one for twenty million events would take minutes, and keep the account's history locked. Where
+ * this ends early, what is deleted stays deleted, and the same call again goes on.
  */
 export async function deleteEvents(
   sql: Sql,
@@ -42,8 +46,8 @@ async function newestWithin(sql: Sql, span: EventSpan): Promise<EventPosition | 
 }
 
 /**
- * Answers where the next ones begin; undefined: these were the last. They are looked for from there, as the index still has those that
- * were deleted, and each slice would read all before it.
+ * Answers where the next ones begin; undefined: these were the last. They are looked for from
+ * there, as the index still has those that were deleted, and each slice would read all before it.
  */
 async function deleteSome(sql: Sql, span: EventSpan): Promise<EventPosition | undefined> {
   return inIndexOrder(sql, async (tx) => {

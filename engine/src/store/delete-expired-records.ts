@@ -4,7 +4,10 @@ import type { Sql, Transaction } from './database.ts';
 /** Of one store, whose writers wait meanwhile. */
 const STORE_RECORDS = 1_000;
 
-/** The caller holds the store's row. Answers how many were deleted. `keys`: of these records; default: of some that ended first. */
+/**
+ * The caller holds the store's row. Answers how many were deleted. `keys`: of these records;
+ * default: of some that ended first.
+ */
 export async function deleteExpiredOfStore(
   tx: Transaction,
   accountId: string,
@@ -44,7 +47,10 @@ interface ExpiredOfStore {
   keys: string[];
 }
 
-/** Deletes some of the records whose time is over, of all accounts; those of stores that are being written are left for later. */
+/**
+ * Deletes some of the records whose time is over, of all accounts; those of stores that are being
+ * written are left for later.
+ */
 export async function deleteExpiredRecords(sql: Sql): Promise<void> {
   for (const { account_id: accountId, store_id: storeId, keys } of await readExpired(sql)) {
     await sql.begin(async (tx) => {
@@ -55,7 +61,10 @@ export async function deleteExpiredRecords(sql: Sql): Promise<void> {
   }
 }
 
-/** From both ends, and some of these: the oldest may all be of a store that is written without a pause. */
+/**
+ * From both ends, and some of these: the oldest may all be of a store that is written without a
+ * pause.
+ */
 async function readExpired(sql: Sql): Promise<ExpiredOfStore[]> {
   const expired = (direction: 'asc' | 'desc') => sql`
     (select account_id, store_id, key, octet_length(value)::int8 as bytes from data_store_records

@@ -9,9 +9,9 @@ export interface Expiry {
 }
 
 /*
- * Each deletes at most `limit` rows, the oldest of each source or webhook, and answers how many. What is old is found at the
- * lower end of each one's keys, which grow with time: there is no index on time that every event would pay for. Rows that
- * another node is deleting are passed over.
+ * Each deletes at most `limit` rows, the oldest of each source or webhook, and answers how many.
+ * What is old is found at the lower end of each one's keys, which grow with time: there is no index
+ * on time that every event would pay for. Rows that another node is deleting are passed over.
  */
 
 export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
@@ -109,7 +109,10 @@ export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], 
   return rows.count;
 }
 
-/** Deliveries that have ended; of one that is still retried the event may be gone, and then its next attempt cancels it. */
+/**
+ * Deliveries that have ended; of one that is still retried the event may be gone, and then its next
+ * attempt cancels it.
+ */
 export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);
   const [row] = await sql<{ deliveries: number }[]>`

@@ -8,9 +8,10 @@ import { notifySourceChanged } from './notify-changed.ts';
 import { dropTimers } from './put-timers.ts';
 
 /**
- * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events stay until deliveries
- * of them are through; its row stays as the name of what they came from. What it has stored is the caller's to delete afterwards
- * (deleteStoredValues). Answers false where the lease was lost: then nothing is done.
+ * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events
+ * stay until deliveries of them are through; its row stays as the name of what they came from. What
+ * it has stored is the caller's to delete afterwards (deleteStoredValues). Answers false where the
+ * lease was lost: then nothing is done.
  */
 export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolean> {
   const { accountId, sourceId: id, changeId, nodeId } = lease;
@@ -31,21 +32,27 @@ export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolea
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    // After the invocations, as commits lock it. From here on nobody stores anything of this source.
+    // After the invocations, as commits lock it. From here on nobody stores anything of this
+    // source.
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
   });
 }
 
-/** Invocations that are deleted in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+/**
+ * Invocations that are deleted in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
 const DELETE_BATCH = 2_000;
 
 /**
- * Deletes what waits for a source that is about to be deleted, in short transactions: together with the deletion, hundreds of thousands
- * would keep commits and ticks of everybody waiting. What comes meanwhile, and what runs, the deletion finds. Only once nothing but
- * the deletion is left to do, as it cannot be taken back. Ends early where the lease was lost. `inTurn`: of each transaction, where several of
- * an account may be deleted at a time, and together would have all of the node's connections.
+ * Deletes what waits for a source that is about to be deleted, in short transactions: together with
+ * the deletion, hundreds of thousands would keep commits and ticks of everybody waiting. What comes
+ * meanwhile, and what runs, the deletion finds. Only once nothing but the deletion is left to do,
+ * as it cannot be taken back. Ends early where the lease was lost. `inTurn`: of each transaction,
+ * where several of an account may be deleted at a time, and together would have all of the node's
+ * connections.
  */
 export async function deleteWaitingInvocations(
   sql: Sql,
@@ -62,8 +69,9 @@ export async function deleteWaitingInvocations(
 }
 
 /**
- * In a transaction of their own: the deletion waits for commits of what runs, and whoever fires everybody's ticks would wait with it.
- * Where the deletion does not come through, the end of its recovery sets them again.
+ * In a transaction of their own: the deletion waits for commits of what runs, and whoever fires
+ * everybody's ticks would wait with it. Where the deletion does not come through, the end of its
+ * recovery sets them again.
  */
 async function endTimers(sql: Sql, lease: ChangeLease): Promise<void> {
   await sql.begin(async (tx) => {
@@ -94,7 +102,10 @@ async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<
   });
 }
 
-/** Removes a source whose deployment failed, with all that its hooks may have left: nobody has ever seen it. */
+/**
+ * Removes a source whose deployment failed, with all that its hooks may have left: nobody has ever
+ * seen it.
+ */
 export async function dropUndeployedSource(sql: Sql, lease: ChangeLease): Promise<void> {
   const { accountId, sourceId: id } = lease;
   await deleteWaitingInvocations(sql, lease);

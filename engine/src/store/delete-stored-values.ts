@@ -7,10 +7,11 @@ import { inIndexOrder } from './read-events.ts';
 const DELETE_BATCH = 2_000;
 
 /**
- * Deletes the `$.service.db` of a source that is deleted, in short transactions with rests between them: ten megabytes of small values
- * are a hundred and fifty thousand rows, and deleted with the source they would keep everybody's commits waiting. Nobody adds to them, as
- * the source's state is gone. Where this ends early, retention deletes the rest. `inTurn`: of each transaction, where several of an account may
- * be deleted at a time.
+ * Deletes the `$.service.db` of a source that is deleted, in short transactions with rests between
+ * them: ten megabytes of small values are a hundred and fifty thousand rows, and deleted with the
+ * source they would keep everybody's commits waiting. Nobody adds to them, as the source's state is
+ * gone. Where this ends early, retention deletes the rest. `inTurn`: of each transaction, where
+ * several of an account may be deleted at a time.
  */
 export async function deleteStoredValues(
   sql: Sql,
@@ -27,8 +28,8 @@ export async function deleteStoredValues(
 }
 
 /**
- * Answers the last one where there may be more. The next ones are looked for from there, as the index still has those that were deleted,
- * and each slice would read all before it.
+ * Answers the last one where there may be more. The next ones are looked for from there, as the
+ * index still has those that were deleted, and each slice would read all before it.
  */
 async function deleteSome(
   sql: Sql,
@@ -49,7 +50,10 @@ async function deleteSome(
   return row?.count === DELETE_BATCH ? (row.last ?? undefined) : undefined;
 }
 
-/** What is left of them where a node ended early: of those of these emitters that are deleted, at most `limit`. Answers how many. */
+/**
+ * What is left of them where a node ended early: of those of these emitters that are deleted, at
+ * most `limit`. Answers how many.
+ */
 export async function deleteLeftValues(sql: Sql, emitterIds: readonly string[], limit: number): Promise<number> {
   const rows = await sql`
     delete from component_db d using (

@@ -1,15 +1,16 @@
 import type { Sql, Transaction } from './database.ts';
 
 /**
- * So long after a source has got other code, or was deleted: nodes that have not heard of it yet may still begin a run of the
- * code before.
+ * So long after a source has got other code, or was deleted: nodes that have not heard of it yet
+ * may still begin a run of the code before.
  */
 const UNUSED_AFTER = '1 hour';
 
 /**
- * Deletes the code that nothing of the account runs any more, and that was given with sources and steps, or is a copy from the
- * registry, where it can be had again. What somebody may look for stays: what was saved by itself, what is published, and of each
- * key and version the draft saved last. Answers whether there was any.
+ * Deletes the code that nothing of the account runs any more, and that was given with sources and
+ * steps, or is a copy from the registry, where it can be had again. What somebody may look for
+ * stays: what was saved by itself, what is published, and of each key and version the draft saved
+ * last. Answers whether there was any.
  */
 export async function deleteUnusedCode(sql: Sql, accountId: string): Promise<boolean> {
   return sql.begin(async (tx) => {

@@ -3,12 +3,17 @@ import type { Sql, Transaction } from './database.ts';
 import type { Expiry } from './delete-expired.ts';
 import { deleteStepComponents } from './delete-step-components.ts';
 
-/** How long versions of a workflow are kept that nothing uses, and how many of the newest in any case. */
+/**
+ * How long versions of a workflow are kept that nothing uses, and how many of the newest in any
+ * case.
+ */
 export interface VersionExpiry extends Expiry {
   keptVersions: number;
 }
 
-/** Notes from when on versions are neither current nor among the newest; of `limit` of them at most. */
+/**
+ * Notes from when on versions are neither current nor among the newest; of `limit` of them at most.
+ */
 export async function markUnusedVersions(
   sql: Sql,
   expiries: readonly VersionExpiry[],
@@ -30,8 +35,8 @@ export async function markUnusedVersions(
 }
 
 /**
- * Deletes versions that have been unused for so long that no execution is left of them, with the components that were saved from
- * their steps. Answers how many, `limit` of each workflow at most.
+ * Deletes versions that have been unused for so long that no execution is left of them, with the
+ * components that were saved from their steps. Answers how many, `limit` of each workflow at most.
  */
 export async function deleteUnusedVersions(
   sql: Sql,
@@ -55,8 +60,8 @@ export async function deleteUnusedVersions(
 }
 
 /**
- * Whoever deploys a version holds the workflow's row, and whoever replays one holds the version's: neither is waited for, and
- * what they have chosen is there until they have ended.
+ * Whoever deploys a version holds the workflow's row, and whoever replays one holds the version's:
+ * neither is waited for, and what they have chosen is there until they have ended.
  */
 async function deleteOfWorkflow(tx: Transaction, expiry: VersionExpiry, limit: number): Promise<number> {
   const { id, beforeMs, keptVersions } = expiry;
@@ -80,8 +85,9 @@ async function deleteOfWorkflow(tx: Transaction, expiry: VersionExpiry, limit: n
 }
 
 /**
- * Versions of which executions are left. They began before it was unused, so that those with a record have older ids, or wait;
- * one without a record has steps and is queued or runs. Gathered once: a workflow may have many that wait, and many versions.
+ * Versions of which executions are left. They began before it was unused, so that those with a
+ * record have older ids, or wait; one without a record has steps and is queued or runs. Gathered
+ * once: a workflow may have many that wait, and many versions.
  */
 function usedVersions(tx: Transaction, workflowId: string, beforeId: string) {
   return tx`used as materialized (
@@ -98,8 +104,8 @@ function usedVersions(tx: Transaction, workflowId: string, beforeId: string) {
 }
 
 /**
- * Whether it is the newest of those that name a source which was deployed with the workflow: by it the source is known to be the
- * workflow's, and is deleted with it.
+ * Whether it is the newest of those that name a source which was deployed with the workflow: by it
+ * the source is known to be the workflow's, and is deleted with it.
  */
 function hasOwnSource(tx: Transaction, workflowId: string) {
   return tx`exists (

@@ -6,9 +6,10 @@ import { autoSubscriptions, subscriptions, webhooks } from './schema.ts';
 import { ofRevision } from './update-webhook.ts';
 
 /**
- * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to `cancelDeliveries`. A run that commits
- * at the same moment may still add deliveries to it: they are cancelled when they are claimed.
- * False: there is none, or none of these revisions, and nothing is done.
+ * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to
+ * `cancelDeliveries`. A run that commits at the same moment may still add deliveries to it: they
+ * are cancelled when they are claimed. False: there is none, or none of these revisions, and
+ * nothing is done.
  */
 export async function deleteWebhook(
   db: Database,
@@ -17,7 +18,8 @@ export async function deleteWebhook(
   expected?: ExpectedRevisions,
 ): Promise<boolean> {
   return db.orm.transaction(async (tx) => {
-    // The webhook first: a subscription being made holds its row, and is seen once this has waited for it.
+    // The webhook first: a subscription being made holds its row, and is seen once this has waited
+    // for it.
     const gone = await tx
       .delete(webhooks)
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))

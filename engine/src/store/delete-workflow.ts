@@ -8,9 +8,10 @@ import { dropTimers } from './put-timers.ts';
 import { readOwnSources } from './read-workflows.ts';
 
 /**
- * Ends a workflow: no endpoint, timer, subscription, version, secret or waiting execution is left; one that runs at this moment
- * ends without effect. Its events stay until deliveries of them are through, and the records of its executions until they are
- * old. `has-sources`: nothing is done, as a version that came meanwhile has sources of its own, which are to be deleted before.
+ * Ends a workflow: no endpoint, timer, subscription, version, secret or waiting execution is left;
+ * one that runs at this moment ends without effect. Its events stay until deliveries of them are
+ * through, and the records of its executions until they are old. `has-sources`: nothing is done, as
+ * a version that came meanwhile has sources of its own, which are to be deleted before.
  */
 export async function deleteWorkflow(
   sql: Sql,
@@ -51,13 +52,16 @@ async function deleteVersions(tx: Transaction, accountId: string, workflowId: st
   );
 }
 
-/** Executions that are cancelled in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+/**
+ * Executions that are cancelled in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
 const CANCEL_BATCH = 1_000;
 
 /**
- * Cancels what waits for a workflow that is about to be deleted, in short transactions: together with the deletion, hundreds of
- * thousands would keep its row locked for minutes. What comes meanwhile the deletion finds. Where this ends early, the workflow is there
- * to be deleted again.
+ * Cancels what waits for a workflow that is about to be deleted, in short transactions: together
+ * with the deletion, hundreds of thousands would keep its row locked for minutes. What comes
+ * meanwhile the deletion finds. Where this ends early, the workflow is there to be deleted again.
  */
 export async function cancelWaitingExecutions(sql: Sql, accountId: string, workflowId: string): Promise<void> {
   for (const lease of [null, PARKED]) {
@@ -94,7 +98,10 @@ async function cancelSome(
   });
 }
 
-/** Executions after invocations, as whoever parks, wakes or ends some of them locks both. `ids`: these; default: all. */
+/**
+ * Executions after invocations, as whoever parks, wakes or ends some of them locks both. `ids`:
+ * these; default: all.
+ */
 async function cancelExecutions(
   tx: Transaction,
   accountId: string,
@@ -105,8 +112,8 @@ async function cancelExecutions(
     ids === undefined ? tx`` : tx`and ${tx(column)} = any(${ids}::text[])`;
   const gone = await tx<{ id: string }[]>`
     delete from invocations where account_id = ${accountId} and source_id = ${workflowId} ${wanted('id')} returning id`;
-  // Steps of one that has not ended are in no list: only its record would lead to them. A statement of its own: what a node had
-  // written while the one before waited for it is seen.
+  // Steps of one that has not ended are in no list: only its record would lead to them. A statement
+  // of its own: what a node had written while the one before waited for it is seen.
   await tx`
     delete from execution_steps s using unnest(${gone.map(({ id }) => id)}::text[]) as gone(id)
     where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;

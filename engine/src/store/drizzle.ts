@@ -6,9 +6,9 @@ import type * as postgresJs from 'drizzle-orm/postgres-js';
 const load = createRequire(import.meta.url);
 
 /*
- * As CommonJS. Node parses the `exports` of a package's package.json again for every ES module of the package that it
- * resolves, and drizzle's are 180 KB: its hundred modules would take longer than the rest of a node's start. Types are
- * imported from the packages by those who need them.
+ * As CommonJS. Node parses the `exports` of a package's package.json again for every ES module of
+ * the package that it resolves, and drizzle's are 180 KB: its hundred modules would take longer
+ * than the rest of a node's start. Types are imported from the packages by those who need them.
  */
 export const { and, count, desc, eq, getTableColumns, inArray, isNull, or, sql } = load('drizzle-orm') as typeof orm;
 

@@ -10,7 +10,8 @@ export async function insertDynamicProps(
 ): Promise<string> {
   const id = newId('dynamicProps');
   await sql.begin(async (tx) => {
-    // What another one is deleting is left to it: two that wait for each other's rows would deadlock.
+    // What another one is deleting is left to it: two that wait for each other's rows would
+    // deadlock.
     await tx`
       delete from dynamic_props where account_id = ${accountId} and id in (
         select id from dynamic_props where account_id = ${accountId}

@@ -7,8 +7,9 @@ export async function readEncryptionKeys(sql: Sql | Transaction): Promise<string
 }
 
 /**
- * Adds a name, unless there is one that `isKnown` refuses. Answers those: empty when the name is there. Nodes that start
- * together are judged one after the other, so of two that do not know each other's keys exactly one is refused.
+ * Adds a name, unless there is one that `isKnown` refuses. Answers those: empty when the name is
+ * there. Nodes that start together are judged one after the other, so of two that do not know each
+ * other's keys exactly one is refused.
  */
 export function claimEncryptionKey(sql: Sql, id: string, isKnown: (id: string) => boolean): Promise<string[]> {
   return sql.begin(async (tx) => {

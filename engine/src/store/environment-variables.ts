@@ -48,8 +48,9 @@ export async function readEnvironmentVariable(
 }
 
 /**
- * The sealed values of those that are there, or how many bytes these have where they have more than `maxBytes` together: a thousand variables may have
- * ninety megabytes, which leave the database for nobody.
+ * The sealed values of those that are there, or how many bytes these have where they have more than
+ * `maxBytes` together: a thousand variables may have ninety megabytes, which leave the database for
+ * nobody.
  */
 export async function readEnvironmentValues(
   sql: Sql,
@@ -92,7 +93,10 @@ export interface NewEnvironmentVariable {
   value: string;
 }
 
-/** Makes a variable, or replaces its value. Answers how many the account has where it may have no more. */
+/**
+ * Makes a variable, or replaces its value. Answers how many the account has where it may have no
+ * more.
+ */
 export async function putEnvironmentVariable(
   sql: Sql,
   { accountId, name, description, value }: NewEnvironmentVariable,
@@ -117,7 +121,10 @@ export async function putEnvironmentVariable(
   });
 }
 
-/** Deletes a variable unless the version that a workflow runs now names it: then `usedBy` has their ids, some of them. */
+/**
+ * Deletes a variable unless the version that a workflow runs now names it: then `usedBy` has their
+ * ids, some of them.
+ */
 export async function deleteEnvironmentVariable(
   sql: Sql,
   accountId: string,

@@ -2,7 +2,10 @@ import type { KeyScope } from '@headwater/shared';
 import type { Principal } from '../contract.ts';
 import type { Sql } from './database.ts';
 
-/** Whose keys these are, one for each hash. The one query that has no tenant yet: it finds out which. */
+/**
+ * Whose keys these are, one for each hash. The one query that has no tenant yet: it finds out
+ * which.
+ */
 export async function findApiKeys(sql: Sql, keyHashes: readonly Buffer[]): Promise<(Principal | undefined)[]> {
   const rows = await sql<{ key_hash: Buffer; account_id: string; user_id: string; scopes: KeyScope[] }[]>`
     select key_hash, account_id, user_id, scopes from api_keys

@@ -10,7 +10,10 @@ import { placeOf, runLane } from './insert-invocations.ts';
 
 export interface FireTimersOptions {
   nodeId: string;
-  /** How many invocations of an account this node takes on at once; what is beyond waits for any node. */
+  /**
+   * How many invocations of an account this node takes on at once; what is beyond waits for any
+   * node.
+   */
   capacity: (accountId: string) => number;
   /** Whether nothing more of the account may wait. */
   isFull: (accountId: string) => boolean;
@@ -19,9 +22,9 @@ export interface FireTimersOptions {
 }
 
 /**
- * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the timer's last run has not ended, or
- * as much of its account waits as may.
- * `stale`: the tick was fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
+ * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the
+ * timer's last run has not ended, or as much of its account waits as may. `stale`: the tick was
+ * fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
  */
 export type FiredTick =
   | { kind: 'held' | 'queued'; invocation: HeldInvocation }
@@ -42,12 +45,14 @@ interface TimerRow {
 }
 
 /**
- * Ticks that came due together, in one transaction: their invocations, the next ticks and the jobs for those land together,
- * so a timer neither stops nor doubles when a node dies. A timer knows when its next tick is due, and no other tick of it
- * counts: a job that is run a second time does nothing, also where the answer of the first commit was lost. Each tick is due
- * later than the one before, and its event carries that time. Runs of one timer of a source never overlap; a workflow gets every
- * tick, because an execution may wait for days, and its settings say how many run at the same time. The clock is the database's, which
- * starts the jobs as well. Answers one outcome a tick, in their order.
+ * Ticks that came due together, in one transaction: their invocations, the next ticks and the jobs
+ * for those land together, so a timer neither stops nor doubles when a node dies. A timer knows
+ * when its next tick is due, and no other tick of it counts: a job that is run a second time does
+ * nothing, also where the answer of the first commit was lost. Each tick is due later than the one
+ * before, and its event carries that time. Runs of one timer of a source never overlap; a workflow
+ * gets every tick, because an execution may wait for days, and its settings say how many run at the
+ * same time. The clock is the database's, which starts the jobs as well. Answers one outcome a
+ * tick, in their order.
  */
 export async function fireTimers(
   sql: Sql,
@@ -87,7 +92,10 @@ async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): 
     order by t.source_id, t.prop_name for update of t`;
 }
 
-/** Between a late tick and the next one, when that was due as well: the run of the first may end, and is no overlap. */
+/**
+ * Between a late tick and the next one, when that was due as well: the run of the first may end,
+ * and is no overlap.
+ */
 const LATE_GAP_MS = 200;
 
 interface DueTimer {
@@ -112,7 +120,8 @@ function dueTimer(row: TimerRow, nodeId: string): DueTimer {
   try {
     return { row, invocation, nextMs: nextTickMs(scheduleOf(row), row.anchor_ms, nextAfterMs(row.due_ms, nowMs)) };
   } catch (error) {
-    // A time zone that this machine does not know: its neighbours must not wait for it, and the job comes back.
+    // A time zone that this machine does not know: its neighbours must not wait for it, and the job
+    // comes back.
     return { row, invocation, nextMs: undefined, error };
   }
 }

@@ -4,12 +4,15 @@ import type { Sql, Transaction } from './database.ts';
 /** What can be a parameter where it is made here. */
 type Value = string | number | null | readonly (string | null)[] | readonly (number | null)[];
 
-/** The client remembers each it was given, for as long as it lives: the same text gets the same one. */
+/**
+ * The client remembers each it was given, for as long as it lives: the same text gets the same one.
+ */
 const templates = new Map<string, TemplateStringsArray>();
 
 /**
- * Makes one fragment of a statement out of parts that are not known beforehand, as `sql` makes one of a template. Fragments put together
- * of others would do as well; but each is a promise that only a full collection takes away, and a row of ten columns is twenty of them.
+ * Makes one fragment of a statement out of parts that are not known beforehand, as `sql` makes one
+ * of a template. Fragments put together of others would do as well; but each is a promise that only
+ * a full collection takes away, and a row of ten columns is twenty of them.
  */
 export class FragmentParts {
   readonly #texts = [''];

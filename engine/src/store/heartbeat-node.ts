@@ -1,8 +1,9 @@
 import type { Sql } from './database.ts';
 
 /**
- * Says that the node lives, by which connection it says so, and under which name it locks jobs, where it does. False: it was
- * declared dead in the meantime and others have its leases; the id must not be used again.
+ * Says that the node lives, by which connection it says so, and under which name it locks jobs,
+ * where it does. False: it was declared dead in the meantime and others have its leases; the id
+ * must not be used again.
  */
 export async function heartbeatNode(sql: Sql, id: string, jobPool?: string): Promise<boolean> {
   const rows = await sql`

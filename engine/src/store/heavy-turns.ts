@@ -4,8 +4,8 @@ import { restAfterMs } from '../rest-after.ts';
 export type Turns = (work: () => Promise<void>) => Promise<void>;
 
 /**
- * One piece of work after the other, the next after a rest as long as the one before took: two commits of those that bring much are
- * both of a small machine's processors in the database.
+ * One piece of work after the other, the next after a rest as long as the one before took: two
+ * commits of those that bring much are both of a small machine's processors in the database.
  */
 export function createHeavyTurns(): Turns {
   let rested: Promise<void> = Promise.resolve();

@@ -25,7 +25,9 @@ function textBytes(...texts: readonly (string | null | undefined)[]): number {
   return bytes;
 }
 
-/** What a commit adds to the history of each account. Invocations are none: they go with their runs. */
+/**
+ * What a commit adds to the history of each account. Invocations are none: they go with their runs.
+ */
 export function countCommit(plan: CommitPlan, history: HistoryCount): void {
   const sums = new Map<string, number>();
   const add = (accountId: string, bytes: number) => sums.set(accountId, (sums.get(accountId) ?? 0) + bytes);
@@ -45,8 +47,8 @@ export function countCommit(plan: CommitPlan, history: HistoryCount): void {
 }
 
 /**
- * Of the steps, of what the next run is given, and of the execution's row where it is written for the first time. Steps that are run
- * again count again, and so does what they are given.
+ * Of the steps, of what the next run is given, and of the execution's row where it is written for
+ * the first time. Steps that are run again count again, and so does what they are given.
  */
 export function executionBytes({ steps, start, end, wait }: ExecutionCommit): number {
   let bytes = 0;

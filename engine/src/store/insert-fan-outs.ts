@@ -5,7 +5,10 @@ import type { Sql } from './database.ts';
 import { placeOf } from './insert-invocations.ts';
 import { longTexts } from './long-texts.ts';
 
-/** Of the twelve random characters of an id: eight are those of its event, in the order of the events, the rest its listener's. */
+/**
+ * Of the twelve random characters of an id: eight are those of its event, in the order of the
+ * events, the rest its listener's.
+ */
 const EVENT_CHARS = 8;
 const LISTENER_CHARS = 4;
 
@@ -27,8 +30,9 @@ interface Listener {
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * Deliveries of wide fan-outs, each event for each webhook. Held by no node. `restAfter` is called between statements, with what the last
- * one took: forty thousand rows in one piece are a third of a second of one processor.
+ * Deliveries of wide fan-outs, each event for each webhook. Held by no node. `restAfter` is called
+ * between statements, with what the last one took: forty thousand rows in one piece are a third of
+ * a second of one processor.
  */
 export function insertWideDeliveries(
   sql: Sql,
@@ -82,7 +86,10 @@ function insertDeliveries(sql: Sql, events: readonly Event[], listeners: readonl
     join ${listenersOf(sql, listeners)} on l.group_no = e.group_no`;
 }
 
-/** The same for sources and workflows that listen. What they are run with is sent once, however many they are. */
+/**
+ * The same for sources and workflows that listen. What they are run with is sent once, however many
+ * they are.
+ */
 export function insertWideInvocations(sql: Sql, fanOuts: readonly FanOut[]) {
   const { events, listeners } = groupsOf(fanOuts, (fanOut) => fanOut.sourceIds);
   if (listeners.length === 0) return undefined;

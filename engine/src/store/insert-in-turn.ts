@@ -13,8 +13,9 @@ export interface NewTurn extends NewInvocation {
 }
 
 /**
- * Queues executions, in this order, and answers for each whether there was room. Two nodes that insert at the same moment may
- * go over the limit by what the other inserts. `startsNext`: whoever calls starts what may start itself, at once.
+ * Queues executions, in this order, and answers for each whether there was room. Two nodes that
+ * insert at the same moment may go over the limit by what the other inserts. `startsNext`: whoever
+ * calls starts what may start itself, at once.
  */
 export async function insertInTurn(
   sql: Sql,

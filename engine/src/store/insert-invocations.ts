@@ -22,7 +22,9 @@ export interface NewInvocation {
   wantedBy?: string | undefined;
 }
 
-/** One statement for all of them; rows that no node holds get their lanes in the same transaction. */
+/**
+ * One statement for all of them; rows that no node holds get their lanes in the same transaction.
+ */
 export async function insertInvocations(sql: Sql, rows: readonly NewInvocation[]): Promise<void> {
   if (rows.every((row) => row.leasedBy !== undefined)) {
     await insertInvocationRows(sql, rows);
@@ -49,7 +51,10 @@ export async function addRunLanes(
   );
 }
 
-/** The lane job that picks up what of a source's invocations is leased by nobody. `runAtMs` default: now. */
+/**
+ * The lane job that picks up what of a source's invocations is leased by nobody. `runAtMs` default:
+ * now.
+ */
 export function runLane(sourceId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.runSource, payload: { sourceId }, key: `run:${sourceId}` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };
@@ -80,7 +85,10 @@ export function propNameOf(sql: Sql | Transaction) {
   return sql`coalesce(i.http_prop, i.timer_prop)`;
 }
 
-/** Of rows with a `source_id`: where invocations of workflows stand in the order of their acceptance. */
+/**
+ * Of rows with a `source_id`: where invocations of workflows stand in the order of their
+ * acceptance.
+ */
 export function placeOf(sql: Sql | Transaction) {
   return sql`case when starts_with(source_id, ${ID_PREFIXES.workflow}) then nextval('invocation_places') end`;
 }

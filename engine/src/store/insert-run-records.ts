@@ -13,9 +13,9 @@ interface Recorded {
 }
 
 /**
- * Runs that logged or failed. There is a row without a place among the records for a run that an event
- * started, so that a trace can tell that the event was heard, and for one without stored events, which
- * nothing but its id leads to.
+ * Runs that logged or failed. There is a row without a place among the records for a run that an
+ * event started, so that a trace can tell that the event was heard, and for one without stored
+ * events, which nothing but its id leads to.
  */
 export function insertRunRecords(connection: Sql, plan: CommitPlan) {
   const rows = recordsOf(plan);

@@ -9,8 +9,9 @@ import { laterSendLane, sendLane } from './send-lane.ts';
 import { rowsOf } from './rows-of.ts';
 
 /**
- * Stores what executions have sent, in the transaction that ends them; undefined where there is nothing to write. The jobs
- * of sendLanesOf belong into the same transaction. A payload for S3 that names no usable bucket has failed at once.
+ * Stores what executions have sent, in the transaction that ends them; undefined where there is
+ * nothing to write. The jobs of sendLanesOf belong into the same transaction. A payload for S3 that
+ * names no usable bucket has failed at once.
  */
 export function insertSends(connection: Sql | Transaction, sends: readonly NewSend[], nowMs: number) {
   if (sends.length === 0) return undefined;
@@ -46,7 +47,10 @@ export function sendLanesOf(sends: readonly NewSend[], nowMs: number): JobSpec[]
   return [...new Map(lanes.map((lane) => [lane.key, lane])).values()];
 }
 
-/** Ids of one millisecond have no order of their own: those of one execution are given out in the order of its sends. */
+/**
+ * Ids of one millisecond have no order of their own: those of one execution are given out in the
+ * order of its sends.
+ */
 function inOrder(sends: readonly NewSend[]): NewSend[] {
   const byExecution = [...Map.groupBy(sends, ({ executionId }) => executionId).values()];
   return byExecution.flatMap((own) => {

@@ -1,12 +1,17 @@
 /**
- * Statements that replace graphile-worker's own for the end of jobs. Its own have three faults under load and failures:
+ * Statements that replace graphile-worker's own for the end of jobs. Its own have three faults
+ * under load and failures:
  *
- * - They wait for rows of jobs while they hold others, in any order. `add_jobs` does so too, so the two deadlock. These skip
- *   rows that another transaction has locked, and answer them: the caller asks again. So they are in no cycle.
- * - They end a job by its id alone, also when it was unlocked and is at work elsewhere. These name the pool that holds it.
- * - A job that fails waits e^attempts seconds, 148 at the fifth, and is dead after the last. A lane or timer must go on.
+ * - They wait for rows of jobs while they hold others, in any order. `add_jobs` does so too, so the
+ *   two deadlock. These skip rows that another transaction has locked, and answer them: the caller
+ *   asks again. So they are in no cycle.
+ * - They end a job by its id alone, also when it was unlocked and is at work elsewhere. These name
+ *   the pool that holds it.
+ * - A job that fails waits e^attempts seconds, 148 at the fifth, and is dead after the last. A lane
+ *   or timer must go on.
  *
- * A job without a key was superseded: `add_jobs` took its key for a newer one while it ran. It is deleted, however it ends.
+ * A job without a key was superseded: `add_jobs` took its key for a newer one while it ran. It is
+ * deleted, however it ends.
  */
 export interface JobStatement {
   /** Of the prepared statement. */
@@ -39,8 +44,8 @@ export const RETURN_JOBS: JobStatement = {
 };
 
 /**
- * $1: ids of the jobs that the pool knows of, $2: the pool. Frees all others that are locked for it: the answer that fetched
- * them was lost with its connection.
+ * $1: ids of the jobs that the pool knows of, $2: the pool. Frees all others that are locked for
+ * it: the answer that fetched them was lost with its connection.
  */
 export const RETURN_UNKNOWN_JOBS: JobStatement = {
   name: 'headwater_return_unknown_jobs',
@@ -77,8 +82,9 @@ export const FAIL_JOBS: JobStatement = {
 };
 
 /**
- * A list of common table expressions that frees the jobs for which `condition` holds, without waiting for one. `ended` has
- * the ids of those that it has freed or, where they were superseded, deleted.
+ * A list of common table expressions that frees the jobs for which `condition` holds, without
+ * waiting for one. `ended` has the ids of those that it has freed or, where they were superseded,
+ * deleted.
  */
 export function freed(condition: string): string {
   return `

@@ -1,9 +1,9 @@
 import type { Sql } from './database.ts';
 
 /**
- * Takes the right to fetch new tokens for these credentials, on one node at a time: a refresh token that is used twice may
- * end all tokens of the account. Answers until when, which tells it from a later one; undefined where another node has it, or where the
- * credentials are others by now.
+ * Takes the right to fetch new tokens for these credentials, on one node at a time: a refresh token
+ * that is used twice may end all tokens of the account. Answers until when, which tells it from a
+ * later one; undefined where another node has it, or where the credentials are others by now.
  */
 export async function leaseRefresh(
   sql: Sql,

@@ -7,8 +7,8 @@ interface Listening {
 
 export interface Listener {
   /**
-   * Calls `onNotify` with what is notified to the channel, and `onListen` each time that it begins to hear it: what was notified before is
-   * lost. Resolves when it does for the first time.
+   * Calls `onNotify` with what is notified to the channel, and `onListen` each time that it begins
+   * to hear it: what was notified before is lost. Resolves when it does for the first time.
    */
   listen(channel: string, onNotify: (payload: string) => void, onListen?: () => void): Promise<Listening>;
   stop(): Promise<void>;

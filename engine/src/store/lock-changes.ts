@@ -2,9 +2,10 @@ import type { ChangeLease } from './change-lease.ts';
 import type { Sql } from './database.ts';
 
 /**
- * Answers which of these changes are still held, and keeps them from being taken over until the transaction ends: see
- * claimAbandonedSource, which locks what it takes. Comes before all other locks, as deletions have the source's row before its
- * invocations and its state. No stronger lock than that: whoever else writes to the row may hold what this transaction waits for.
+ * Answers which of these changes are still held, and keeps them from being taken over until the
+ * transaction ends: see claimAbandonedSource, which locks what it takes. Comes before all other
+ * locks, as deletions have the source's row before its invocations and its state. No stronger lock
+ * than that: whoever else writes to the row may hold what this transaction waits for.
  */
 export function lockChanges(
   connection: Sql,

@@ -3,7 +3,10 @@ import type { Sql, Transaction } from './database.ts';
 
 export const isWebhook = (id: string): boolean => id.startsWith(ID_PREFIXES.webhook);
 
-/** Keeps a webhook, source or workflow of the account from being deleted until the transaction ends. False: there is none. */
+/**
+ * Keeps a webhook, source or workflow of the account from being deleted until the transaction ends.
+ * False: there is none.
+ */
 export function lockListener(tx: Transaction, accountId: string, id: string): Promise<boolean> {
   return isWebhook(id) ? lockWebhook(tx, accountId, id) : lockEmitter(tx, accountId, id);
 }

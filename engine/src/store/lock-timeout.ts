@@ -1,15 +1,21 @@
 import type { Sql, Transaction } from './database.ts';
 
-/** For what somebody else has locked: heavy commits wait, those that are made once more after they were held up hardly. */
+/**
+ * For what somebody else has locked: heavy commits wait, those that are made once more after they
+ * were held up hardly.
+ */
 export type Patience = 'endless' | 'usual' | 'short';
 
 /**
- * Another transaction may hold rows of one tenant for a second and more: another node's commit, which rests between its pieces, or a wide
- * deletion. What waits for it longer than commits of two nodes do that bring little is committed beside the others.
+ * Another transaction may hold rows of one tenant for a second and more: another node's commit,
+ * which rests between its pieces, or a wide deletion. What waits for it longer than commits of two
+ * nodes do that bring little is committed beside the others.
  */
 export const MAX_LOCK_MS = { endless: undefined, usual: 100, short: 25 } as const;
 
-/** Of the statements behind it in the transaction: see wasHeldUp. Undefined: as long as it takes. */
+/**
+ * Of the statements behind it in the transaction: see wasHeldUp. Undefined: as long as it takes.
+ */
 export async function setLockTimeout(tx: Sql | Transaction, maxLockMs: number | undefined): Promise<void> {
   if (maxLockMs !== undefined) await tx`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`;
 }

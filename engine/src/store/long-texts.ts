@@ -7,9 +7,10 @@ const SEPARATOR = '\u0001';
 const NULL = '\u0002';
 
 /**
- * A `text[]` of texts that may be long, JSON as a rule: one text, which Postgres takes apart. In an array each would be escaped
- * and read character by character: half a megabyte held the node's thread for some 20 ms, now 2. They belong at the end of a
- * statement: for each parameter behind them the client may copy all of it to a larger buffer.
+ * A `text[]` of texts that may be long, JSON as a rule: one text, which Postgres takes apart. In an
+ * array each would be escaped and read character by character: half a megabyte held the node's
+ * thread for some 20 ms, now 2. They belong at the end of a statement: for each parameter behind
+ * them the client may copy all of it to a larger buffer.
  */
 export function longTexts(sql: Sql | Transaction, texts: readonly (string | null)[]): Fragment {
   const parts = new FragmentParts();

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
 
 /**
- * Whether the database could not be reached, or the connection to it was lost: what the client and the socket say, and the server before it
- * closes the connection (57P01 to 57P05: it stops, or was told to; 25P03 and 25P04: its time is over).
+ * Whether the database could not be reached, or the connection to it was lost: what the client and
+ * the socket say, and the server before it closes the connection (57P01 to 57P05: it stops, or was
+ * told to; 25P03 and 25P04: its time is over).
  */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
@@ -12,16 +13,18 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Whether the database is away, or answers and can take nothing now: it is read-only (25006), as after a failover, or its disk, memory or
- * connections are used up (class 53), or its disk fails (58030).
+ * Whether the database is away, or answers and can take nothing now: it is read-only (25006), as
+ * after a failover, or its disk, memory or connections are used up (class 53), or its disk fails
+ * (58030).
  */
 export function isDatabaseAway(error: unknown): boolean {
   return isConnectionLost(error) || /^(53|25006$|58030$)/.test(codeOf(error));
 }
 
 /**
- * The same, or it answers and had no time for this: a deadlock that came again and again (class 40), a lock that was not to be had in time
- * (55P03), a statement that took too long (57014). None of it is a fault of the request, which may be made once more.
+ * The same, or it answers and had no time for this: a deadlock that came again and again (class
+ * 40), a lock that was not to be had in time (55P03), a statement that took too long (57014). None
+ * of it is a fault of the request, which may be made once more.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseAway(error) || wasRolledBack(error) || /^(55P03|57014)$/.test(codeOf(error));
@@ -42,7 +45,10 @@ const WORDS: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^ECONNREFUSED$/, 'Nothing listens where the database should be'],
 ];
 
-/** What is the matter with the database, for whoever asks: without its address, and what else an error says. */
+/**
+ * What is the matter with the database, for whoever asks: without its address, and what else an
+ * error says.
+ */
 export function describeDatabaseError(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };
   const code = codeOf(error);
@@ -50,7 +56,10 @@ export function describeDatabaseError(error: unknown): string {
   return WORDS.find(([codes]) => codes.test(code))?.[1] ?? 'The database cannot be reached';
 }
 
-/** Whether it certainly left nothing behind: the database rolled the transaction back, to let another one go on. */
+/**
+ * Whether it certainly left nothing behind: the database rolled the transaction back, to let
+ * another one go on.
+ */
 export function wasRolledBack(error: unknown): boolean {
   return ROLLED_BACK.has(codeOf(error));
 }
@@ -70,8 +79,9 @@ const MAX_AWAY_MS = 20_000;
 const PAUSE_MS = 250;
 
 /**
- * Asks again while the database is away: for runs, which would fail for what is no fault of their component. Only what may be done
- * twice: a connection can be lost after its query was done. `onAway` is called each time that it is found away.
+ * Asks again while the database is away: for runs, which would fail for what is no fault of their
+ * component. Only what may be done twice: a connection can be lost after its query was done.
+ * `onAway` is called each time that it is found away.
  */
 export async function askUntilBack<T>(ask: () => Promise<T>, onAway: () => void = () => undefined): Promise<T> {
   const endsAtMs = performance.now() + MAX_AWAY_MS;

@@ -1,7 +1,10 @@
 import type { Database, Sql, Transaction } from './database.ts';
 import { sql } from './drizzle.ts';
 
-/** Channel on which nodes tell each other which cached source is out of date; the payload is the source's id. */
+/**
+ * Channel on which nodes tell each other which cached source is out of date; the payload is the
+ * source's id.
+ */
 export const SOURCE_CHANGED_CHANNEL = 'headwater_source_changed';
 
 /** Sent with the transaction's commit. */

@@ -40,7 +40,10 @@ export async function insertOAuthState(sql: Sql, state: NewOAuthState): Promise<
   });
 }
 
-/** The flow of this state, once: of two callbacks with the same state one gets it. Undefined for an expired one too. */
+/**
+ * The flow of this state, once: of two callbacks with the same state one gets it. Undefined for an
+ * expired one too.
+ */
 export async function takeOAuthState(sql: Sql, stateHash: Buffer): Promise<OAuthStateRow | undefined> {
   const rows = await sql<(OAuthStateRow & { is_open: boolean })[]>`
     delete from oauth_states s using accounts a

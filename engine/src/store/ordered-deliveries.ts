@@ -17,10 +17,10 @@ interface Candidate {
 }
 
 /**
- * Which deliveries of a webhook that is in order may be sent now. One that has to wait for another of its
- * key is parked: it is not due until `releaseNext` makes it so, and no claim looks at it again. The
- * caller has locked the row of the webhook, as has whoever records the end of a delivery of it: none is
- * parked behind one that has ended.
+ * Which deliveries of a webhook that is in order may be sent now. One that has to wait for another
+ * of its key is parked: it is not due until `releaseNext` makes it so, and no claim looks at it
+ * again. The caller has locked the row of the webhook, as has whoever records the end of a delivery
+ * of it: none is parked behind one that has ended.
  */
 export async function parkBehind(
   tx: Transaction,

@@ -11,7 +11,10 @@ export interface NewOwnApp {
   maxApps: number;
 }
 
-/** Why there is no such app: the catalogue or the account has one of that slug, or the account has all that it may have. */
+/**
+ * Why there is no such app: the catalogue or the account has one of that slug, or the account has
+ * all that it may have.
+ */
 type Refusal = 'in_catalogue' | 'taken' | 'full';
 
 export async function insertOwnApp(sql: Sql, app: NewOwnApp): Promise<'made' | Refusal> {
@@ -49,7 +52,10 @@ export async function replaceOwnApp(
   });
 }
 
-/** Answers how many accounts are connected to it: with any it stays. Its OAuth client and open flows go with it. */
+/**
+ * Answers how many accounts are connected to it: with any it stays. Its OAuth client and open flows
+ * go with it.
+ */
 export async function deleteOwnApp(sql: Sql, accountId: string, id: string): Promise<number> {
   return sql.begin(async (tx) => {
     await lockAccount(tx, accountId);

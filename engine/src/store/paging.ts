@@ -37,20 +37,27 @@ export interface PageQuery {
   /** Narrows the list: `` sql`and deleted_at is null` ``. */
   where?: Fragment;
   /**
-   * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id alone, which grows with
-   * time as well; for tables whose ids are compared byte by byte and whose index ends in them.
+   * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id
+   * alone, which grows with time as well; for tables whose ids are compared byte by byte and whose
+   * index ends in them.
    */
   order: 'created' | 'id';
-  /** Where counting stops, for lists of what happens rather than of what was made. Default: nowhere. */
+  /**
+   * Where counting stops, for lists of what happens rather than of what was made. Default: nowhere.
+   */
   maxCounted?: number;
-  /** What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends before it has too many of them. */
+  /**
+   * What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends
+   * before it has too many of them.
+   */
   bytes?: Fragment;
 }
 
 /**
- * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides an entry. `after` goes on
- * below a cursor, `before` answers what is just above it. `total` counts the whole list, or up to `maxCounted`.
- * Throws INVALID_REQUEST naming `limit`, `after` or `before`.
+ * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides
+ * an entry. `after` goes on below a cursor, `before` answers what is just above it. `total` counts
+ * the whole list, or up to `maxCounted`. Throws INVALID_REQUEST naming `limit`, `after` or
+ * `before`.
  */
 export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
   checkPageSize(page.limit);
@@ -122,7 +129,8 @@ export function inPageOrder<T extends { id: string }>(ids: readonly string[], ro
   return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
 }
 
-// Microseconds, as Postgres keeps them: at a Date's milliseconds, rows of one millisecond would be skipped or repeated.
+// Microseconds, as Postgres keeps them: at a Date's milliseconds, rows of one millisecond would be
+// skipped or repeated.
 interface Cursor {
   id: string;
   micros: number;

@@ -16,8 +16,9 @@ interface Waiting {
 }
 
 /**
- * Steps after which executions wait, in one transaction: their rows, what they wait for, and the job that wakes them. Answers
- * those that were written; the others have lost their lease. `maxLockMs`: see setLockTimeout.
+ * Steps after which executions wait, in one transaction: their rows, what they wait for, and the
+ * job that wakes them. Answers those that were written; the others have lost their lease.
+ * `maxLockMs`: see setLockTimeout.
  */
 export async function parkExecutions(
   sql: Sql,
@@ -79,8 +80,9 @@ interface ParkedWait {
 }
 
 /**
- * What was resumed before it waited is woken at once. What came for a run that is to be tried again stands beside that wait: it is for the
- * first run of the step that then waits, unless somebody brings something for a later one.
+ * What was resumed before it waited is woken at once. What came for a run that is to be tried again
+ * stands beside that wait: it is for the first run of the step that then waits, unless somebody
+ * brings something for a later one.
  */
 async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<ParkedWait[]> {
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));

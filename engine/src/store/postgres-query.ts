@@ -3,8 +3,9 @@ import type postgres from 'postgres';
 export type Client = postgres.Sql<{ bigint: number }>;
 
 /**
- * What postgres.js 3.4.9 keeps in a query beside its published type. It hands the query to `handler` when somebody waits for it, and
- * settles it by `resolve` and `reject`. The tests of the pool hold a newer version to this.
+ * What postgres.js 3.4.9 keeps in a query beside its published type. It hands the query to
+ * `handler` when somebody waits for it, and settles it by `resolve` and `reject`. The tests of the
+ * pool hold a newer version to this.
  */
 export interface PostgresQuery {
   handler: (query: PostgresQuery) => void;

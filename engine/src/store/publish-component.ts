@@ -1,9 +1,15 @@
 import type { Sql } from './database.ts';
 
-/** `taken`: another row with that key and version is published; the same code there counts as this one. */
+/**
+ * `taken`: another row with that key and version is published; the same code there counts as this
+ * one.
+ */
 export type PublishOutcome = { kind: 'published'; id: string } | { kind: 'taken' } | { kind: 'absent' };
 
-/** Publishes a saved component in its account. One at a time for each account, so that of two versions alike one is first. */
+/**
+ * Publishes a saved component in its account. One at a time for each account, so that of two
+ * versions alike one is first.
+ */
 export async function publishComponent(sql: Sql, accountId: string, id: string): Promise<PublishOutcome> {
   return sql.begin(async (tx): Promise<PublishOutcome> => {
     await tx`select id from accounts where id = ${accountId} for no key update`;

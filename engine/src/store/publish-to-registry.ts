@@ -4,7 +4,10 @@ import { type KeyState, readKeyState } from './read-registry.ts';
 import { copiedColumns } from './registry-columns.ts';
 import { type CodeLimits, codeBytesOfRow, insertCode } from './require-code-room.ts';
 
-/** Publications are rare; one at a time for the whole registry, so that what was judged is what is stored. */
+/**
+ * Publications are rare; one at a time for the whole registry, so that what was judged is what is
+ * stored.
+ */
 const PUBLISH_LOCK = 4_815_162_345;
 
 export interface RegistryCandidate {
@@ -16,10 +19,16 @@ export interface RegistryCandidate {
   app?: string;
 }
 
-/** `judge` throws, or answers the id of the version that is the same, or nothing where a new one is to be stored. */
+/**
+ * `judge` throws, or answers the id of the version that is the same, or nothing where a new one is
+ * to be stored.
+ */
 export type Judge = (state: KeyState) => string | undefined;
 
-/** Copies a saved component into the registry. Answers the id of the version there. Throws NOT_FOUND where it is gone. */
+/**
+ * Copies a saved component into the registry. Answers the id of the version there. Throws NOT_FOUND
+ * where it is gone.
+ */
 export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, judge: Judge): Promise<string> {
   const { accountId, componentId, key, prefix, app } = candidate;
   return sql.begin(async (tx) => {
@@ -61,7 +70,10 @@ export async function readSeededHashes(sql: Sql): Promise<Set<string>> {
   return new Set(rows.map((row) => row.code_hash));
 }
 
-/** Adds versions that are not there. Where somebody else has the key, his stays. Answers the keys that were passed over. */
+/**
+ * Adds versions that are not there. Where somebody else has the key, his stays. Answers the keys
+ * that were passed over.
+ */
 export async function seedRegistry(sql: Sql, components: readonly SeedComponent[]): Promise<string[]> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
@@ -119,8 +131,8 @@ export async function findCopy(sql: Sql, accountId: string, registryId: string):
 }
 
 /**
- * Copies a version of the registry into an account, once. Answers the id of the copy; undefined where the version is gone. Throws
- * CONFLICT where the account has no room for it.
+ * Copies a version of the registry into an account, once. Answers the id of the copy; undefined
+ * where the version is gone. Throws CONFLICT where the account has no room for it.
  */
 export async function copyFromRegistry(
   sql: Sql,

@@ -56,8 +56,9 @@ async function insertRow(sql: Transaction, account: NewConnectedAccount): Promis
 }
 
 /**
- * Puts other credentials in the place of those that there are; the account is healthy with them. With `version` only where
- * they are still those. False where there is no such account, or it has others by now.
+ * Puts other credentials in the place of those that there are; the account is healthy with them.
+ * With `version` only where they are still those. False where there is no such account, or it has
+ * others by now.
  */
 export async function replaceCredentials(
   sql: Sql,

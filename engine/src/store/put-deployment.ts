@@ -13,8 +13,8 @@ import { lockAccount, requireRoom } from './require-room.ts';
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
 
 /**
- * Stores a version. It is nobody's until it is made the current one. Throws CONFLICT where the account has no room for it. The
- * caller has locked the account.
+ * Stores a version. It is nobody's until it is made the current one. Throws CONFLICT where the
+ * account has no room for it. The caller has locked the account.
  */
 export async function insertDeployment(
   tx: Transaction,
@@ -39,8 +39,8 @@ export async function insertDeployment(
 }
 
 /**
- * Whether a version is there, also where the connection was lost that stored it: whoever stores one has locked the account before, so that
- * nothing of it is under way once we have.
+ * Whether a version is there, also where the connection was lost that stored it: whoever stores one
+ * has locked the account before, so that nothing of it is under way once we have.
  */
 export async function isDeploymentStored(sql: Sql, accountId: string, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
@@ -61,9 +61,10 @@ export interface CurrentVersion {
 }
 
 /**
- * Makes a version the current one, with its endpoints, timers and subscriptions, in the caller's transaction, which holds the
- * workflow's row and has locked the account before. Throws CONFLICT where a component or variable that it needs is gone, or the account
- * has no room for its subscriptions.
+ * Makes a version the current one, with its endpoints, timers and subscriptions, in the caller's
+ * transaction, which holds the workflow's row and has locked the account before. Throws CONFLICT
+ * where a component or variable that it needs is gone, or the account has no room for its
+ * subscriptions.
  */
 export async function makeCurrent(
   tx: Transaction,
@@ -103,7 +104,10 @@ function httpPropsOf(triggers: readonly Trigger[]) {
   return triggers.flatMap((one) => (one.type === 'http' ? [{ name: one.id, customResponse: one.customResponse }] : []));
 }
 
-/** Only those of triggers: what was subscribed to otherwise stays. A source that is gone is passed over. Answers how many are new. */
+/**
+ * Only those of triggers: what was subscribed to otherwise stays. A source that is gone is passed
+ * over. Answers how many are new.
+ */
 async function putSubscriptions(
   tx: Transaction,
   accountId: string,

@@ -5,8 +5,8 @@ import { WEBHOOK_CHANGED_CHANNEL } from './notify-changed.ts';
 const WORTH_MS = 1_000;
 
 /**
- * Receivers have asked to be sent nothing before these times, in epoch milliseconds by webhook. Until then
- * deliveries go through the lane, which waits; nodes give back what they have not begun.
+ * Receivers have asked to be sent nothing before these times, in epoch milliseconds by webhook.
+ * Until then deliveries go through the lane, which waits; nodes give back what they have not begun.
  */
 export async function putOffWebhooks(tx: Transaction, untils: ReadonlyMap<string, number>): Promise<void> {
   await tx`

@@ -12,9 +12,10 @@ export interface TimerProp {
 }
 
 /**
- * Sets the timers of a source, with the jobs of their next ticks. One whose schedule stays the same keeps its phase; a
- * changed one starts anew from now. Others end. However many there are it is a few statements, and of what stays as it is nothing is
- * written. The caller holds the row of the source or workflow, so that nobody else sets them meanwhile.
+ * Sets the timers of a source, with the jobs of their next ticks. One whose schedule stays the same
+ * keeps its phase; a changed one starts anew from now. Others end. However many there are it is a
+ * few statements, and of what stays as it is nothing is written. The caller holds the row of the
+ * source or workflow, so that nobody else sets them meanwhile.
  */
 export async function putTimers(
   tx: Transaction,
@@ -52,8 +53,9 @@ function isSame(row: ScheduleRow | undefined, schedule: TimerSchedule): boolean 
 const MAX_COUNTED = 10_000;
 
 /**
- * The transaction's time, from which its timers start, and the priority of their first ticks. Of those it is not known how many others
- * are due with them: each is taken for one of as many as the account has timers.
+ * The transaction's time, from which its timers start, and the priority of their first ticks. Of
+ * those it is not known how many others are due with them: each is taken for one of as many as the
+ * account has timers.
  */
 async function readStart(tx: Transaction, accountId: string): Promise<{ nowMs: number; priority: number }> {
   const [row] = await tx<{ now_ms: number; count: number }[]>`
@@ -93,7 +95,10 @@ async function startTimers(
   );
 }
 
-/** Rests of their own: rows are locked meanwhile, which must not last as long as everybody's rests do. */
+/**
+ * Rests of their own: rows are locked meanwhile, which must not last as long as everybody's rests
+ * do.
+ */
 const createGiveWay = createRests();
 
 /** The search for the tick of a rare cron takes a while: see LIMITS.maxTimerCrons. */
@@ -112,7 +117,10 @@ function firstTickMs(schedule: TimerSchedule, nowMs: number): number | null {
   return nextMs === undefined ? null : Math.round(nextMs);
 }
 
-/** Ends all timers of the source but those of the props in `kept`, with their jobs and the ticks that were not run. */
+/**
+ * Ends all timers of the source but those of the props in `kept`, with their jobs and the ticks
+ * that were not run.
+ */
 export async function dropTimers(tx: Transaction, sourceId: string, kept: readonly string[] = []): Promise<void> {
   const gone = await tx<{ prop_name: string }[]>`
     delete from timers where source_id = ${sourceId} and prop_name <> all(${kept}::text[]) returning prop_name`;

@@ -15,7 +15,10 @@ interface Row {
   abandoned_ms: number;
 }
 
-/** Those of `ids` that are the account's, in no order. Events are cut beyond LIMITS.summaryEventBytes. */
+/**
+ * Those of `ids` that are the account's, in no order. Events are cut beyond
+ * LIMITS.summaryEventBytes.
+ */
 export async function readAbandonedRuns(
   sql: Sql,
   accountId: string,

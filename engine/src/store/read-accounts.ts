@@ -1,7 +1,10 @@
 import type { AccountSummary } from '../contract.ts';
 import type { Sql } from './database.ts';
 
-/** For the operator, the one reader of all accounts. Those of `ids` that exist, in the order of `ids`. */
+/**
+ * For the operator, the one reader of all accounts. Those of `ids` that exist, in the order of
+ * `ids`.
+ */
 export async function readAccounts(sql: Sql, ids: readonly string[]): Promise<AccountSummary[]> {
   const rows = await sql<{ id: string; name: string; sources: number; created_ms: number }[]>`
     select a.id, a.name, extract(epoch from a.created_at)::float8 * 1000 as created_ms,

@@ -57,8 +57,8 @@ export interface AppPageRequest {
 }
 
 /**
- * A slice of the catalogue with the account's own apps, in the order of slugs; `total` counts all that `query` finds. An app of
- * the catalogue that one of the account hides is left out.
+ * A slice of the catalogue with the account's own apps, in the order of slugs; `total` counts all
+ * that `query` finds. An app of the catalogue that one of the account hides is left out.
  */
 export async function readAppPage(
   sql: Sql,

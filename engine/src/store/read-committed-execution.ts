@@ -2,8 +2,9 @@ import type { ExecutionCommit } from '../workflows/run/execution-rows.ts';
 import type { Sql } from './database.ts';
 
 /**
- * Whether a commit of which no answer came was written. Everything of it is in one transaction, so its end, or its last step
- * where it has none, says it of all: another holder would have written another time.
+ * Whether a commit of which no answer came was written. Everything of it is in one transaction, so
+ * its end, or its last step where it has none, says it of all: another holder would have written
+ * another time.
  */
 export async function isExecutionCommitted(sql: Sql, { key, steps, end }: ExecutionCommit): Promise<boolean> {
   const last = steps.at(-1);

@@ -2,9 +2,9 @@ import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { Sql } from './database.ts';
 
 /**
- * Of a component that the caller may use, of an account or the registry: whoever asks has found it for an account before. Undefined
- * where it was deleted or withdrawn since: sandbox processes know code by its hash, and the code that is left there, none, is not
- * what its hash says.
+ * Of a component that the caller may use, of an account or the registry: whoever asks has found it
+ * for an account before. Undefined where it was deleted or withdrawn since: sandbox processes know
+ * code by its hash, and the code that is left there, none, is not what its hash says.
  */
 export async function readComponentBundle(sql: Sql, componentId: string): Promise<ComponentBundle | undefined> {
   const [row] = await sql<{ bundle: string; source_map: string | null; hash: string }[]>`

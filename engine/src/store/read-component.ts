@@ -3,15 +3,18 @@ import type { ComponentRecord } from '../contract-components.ts';
 import type { Database } from './database.ts';
 import { components } from './schema.ts';
 
-/** All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody looks at a component. */
+/**
+ * All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody
+ * looks at a component.
+ */
 const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
 const recordColumns = columns;
 
 type RecordRow = Omit<typeof components.$inferSelect, 'bundle' | 'sourceMap'>;
 
 /**
- * By id, or by key: the one published last, else the draft saved last. `version` narrows both. Copies from the registry have no
- * key here: they would hide its newer versions.
+ * By id, or by key: the one published last, else the draft saved last. `version` narrows both.
+ * Copies from the registry have no key here: they would hide its newer versions.
  */
 export async function readComponent(
   db: Database,
@@ -48,7 +51,10 @@ interface SameComponent {
   before?: string;
 }
 
-/** The same code of the same version, with the same packages, saved before under that key; without a key, as `before`. */
+/**
+ * The same code of the same version, with the same packages, saved before under that key; without a
+ * key, as `before`.
+ */
 export async function readSameComponent(
   db: Database,
   accountId: string,

@@ -8,7 +8,9 @@ export interface RecordRow {
   updated_ms: number;
 }
 
-/** One record; null where the store has none under that key, undefined where there is no such store. */
+/**
+ * One record; null where the store has none under that key, undefined where there is no such store.
+ */
 export async function readDataStoreRecord(
   sql: Sql,
   accountId: string,
@@ -58,14 +60,18 @@ export interface RecordsPage {
   hasMore: boolean;
 }
 
-/** A list of records as they are now: what is written between two pages may or may not be in the second. */
+/**
+ * A list of records as they are now: what is written between two pages may or may not be in the
+ * second.
+ */
 export async function listDataStoreRecords(
   sql: Sql,
   accountId: string,
   storeId: string,
   { after = '', prefix = '', maxRecords, maxBytes, withValues }: RecordsQuery,
 ): Promise<RecordsPage> {
-  // One more than wanted tells whether there is more. Values stay where they are stored until it is known which are shown.
+  // One more than wanted tells whether there is more. Values stay where they are stored until it is
+  // known which are shown.
   const rows = await sql<(RecordRow & { found: number })[]>`
     select key, ${withValues ? sql`value` : sql`''`} as value, found,
       extract(epoch from expires_at)::float8 * 1000 as expires_ms,

@@ -2,8 +2,8 @@ import type { EndpointRoute } from '../contract.ts';
 import type { Sql } from './database.ts';
 
 /**
- * Where endpoints of active sources lead, by key; keys that lead nowhere are left out. A source that is being deployed
- * already answers: services ping at once.
+ * Where endpoints of active sources lead, by key; keys that lead nowhere are left out. A source
+ * that is being deployed already answers: services ping at once.
  */
 export async function readEndpoints(sql: Sql, keys: readonly string[]): Promise<Map<string, EndpointRoute>> {
   // Postgres text cannot hold NUL, so no key has one.

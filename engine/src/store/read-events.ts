@@ -20,7 +20,9 @@ export interface EventRow {
 
 /** Which of an emitter's events. */
 export interface EventRange {
-  /** One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`). */
+  /**
+   * One channel, '' being the default one; absent: all but the built-in ones (`$errors`, `$logs`).
+   */
   channel?: string;
   /** Both included. */
   start?: EventPosition;
@@ -30,14 +32,18 @@ export interface EventRange {
 export interface EventSlice extends EventRange {
   limit: number;
   expand: boolean;
-  /** Neither is included. `after` goes on to older events, `before` answers the ones that are just newer. */
+  /**
+   * Neither is included. `after` goes on to older events, `before` answers the ones that are just
+   * newer.
+   */
   after?: EventPosition;
   before?: EventPosition;
 }
 
 /**
- * A transaction that looks for rows in the order of an index, and ends when it has seen enough. Where the database takes an emitter, or
- * a webhook, for a small one, as before the table is analyzed, it would otherwise read and sort all that it has.
+ * A transaction that looks for rows in the order of an index, and ends when it has seen enough.
+ * Where the database takes an emitter, or a webhook, for a small one, as before the table is
+ * analyzed, it would otherwise read and sort all that it has.
  */
 export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return sql.begin(async (tx) => {
@@ -46,7 +52,10 @@ export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promi
   }) as Promise<T>;
 }
 
-/** For what is read in several statements: where one has stopped to look is where the next finds it, whatever is added or deleted. */
+/**
+ * For what is read in several statements: where one has stopped to look is where the next finds it,
+ * whatever is added or deleted.
+ */
 export function readInIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return inIndexOrder(sql, async (tx) => {
     await tx`set transaction isolation level repeatable read`;
@@ -56,13 +65,16 @@ export function readInIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise
 
 interface EventsRead {
   items: EventRecord[];
-  /** It stopped to look here, having seen LIMITS.maxScannedEvents. Absent: it has found as many as were asked for, or all. */
+  /**
+   * It stopped to look here, having seen LIMITS.maxScannedEvents. Absent: it has found as many as
+   * were asked for, or all.
+   */
   lookedUpTo?: EventPosition;
 }
 
 /**
- * Events of an emitter, newest first. Data is cut in the database: what an answer does not show is not brought into memory.
- * See Events.recent.
+ * Events of an emitter, newest first. Data is cut in the database: what an answer does not show is
+ * not brought into memory. See Events.recent.
  */
 export async function readEvents(
   sql: Transaction,
@@ -104,7 +116,10 @@ export function eventColumns(sql: Sql | Transaction): Fragment {
   return sql`indexed_at_ms, seq, channel, invocation_id, caused_by, trace_id, emit_id, summary, ts`;
 }
 
-/** How many there are, among the newest LIMITS.maxScannedEvents where the channel has no index; stops counting at `max`. */
+/**
+ * How many there are, among the newest LIMITS.maxScannedEvents where the channel has no index;
+ * stops counting at `max`.
+ */
 export async function countEvents(
   sql: Transaction,
   accountId: string,
@@ -121,8 +136,9 @@ export async function countEvents(
 }
 
 /**
- * The position of the `n`th event, counted from the newest; where there are fewer among the newest LIMITS.maxScannedEvents, that of the oldest
- * of these, of whatever channel. Undefined where all there are do not make as many.
+ * The position of the `n`th event, counted from the newest; where there are fewer among the newest
+ * LIMITS.maxScannedEvents, that of the oldest of these, of whatever channel. Undefined where all
+ * there are do not make as many.
  */
 export async function findNthEvent(
   sql: Transaction,
@@ -152,7 +168,10 @@ function newest(sql: Transaction, accountId: string, emitterId: string, range: E
 /** events_channel leads to them. */
 const hasIndex = ({ channel }: EventRange) => channel !== undefined && channel !== '';
 
-/** Behind millions of other events it would be looked for for half a minute; an index would cost each event (migration 0039). */
+/**
+ * Behind millions of other events it would be looked for for half a minute; an index would cost
+ * each event (migration 0039).
+ */
 function scanLimit(sql: Transaction, range: EventRange): Fragment {
   return hasIndex(range) ? sql`` : sql`limit ${LIMITS.maxScannedEvents}`;
 }

@@ -50,12 +50,14 @@ interface WaitRow {
 const startOf = ({ status, started_at_ms: ms }: ExecutionRow) => (status === 'queued' ? undefined : ms);
 
 const MAX_BATCH = 64;
-/** Executions that are taken together are asked for together; one that comes alone does not wait. */
+/**
+ * Executions that are taken together are asked for together; one that comes alone does not wait.
+ */
 const MIN_INTERVAL_MS = 2;
 
 /**
- * readExecutionProgress for executions that were taken before. Most of those that a dead node left had not begun: one query
- * says so of all that are taken together.
+ * readExecutionProgress for executions that were taken before. Most of those that a dead node left
+ * had not begun: one query says so of all that are taken together.
  */
 export function createProgressReads(sql: Sql): (id: string) => Promise<ExecutionProgress> {
   const batcher = createBatcher<string, boolean>({

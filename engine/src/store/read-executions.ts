@@ -14,7 +14,10 @@ interface Slice extends PageRequest {
   statuses?: readonly ExecutionStatus[];
 }
 
-/** Ids of a workflow's executions, newest first: those that have ended or waited, and those that are queued or run. */
+/**
+ * Ids of a workflow's executions, newest first: those that have ended or waited, and those that are
+ * queued or run.
+ */
 export async function listExecutionIds(
   sql: Sql,
   accountId: string,
@@ -55,12 +58,15 @@ export async function countExecutions(
   return row?.count ?? 0;
 }
 
-/** What is taken of a part. Its order begins with columns that are the same in all of its rows, as that of an index does. */
+/**
+ * What is taken of a part. Its order begins with columns that are the same in all of its rows, as
+ * that of an index does.
+ */
 type Slicer = (...columns: string[]) => Fragment;
 
 /**
- * Each part takes its slice for itself, through an index that is in its order: a workflow may have millions of either, and its
- * neighbours too. What waits has a row of both kinds.
+ * Each part takes its slice for itself, through an index that is in its order: a workflow may have
+ * millions of either, and its neighbours too. What waits has a row of both kinds.
  */
 function executionsOf(
   sql: Sql,
@@ -123,7 +129,10 @@ interface Row {
   wake_ms: number | null;
 }
 
-/** Those of `ids` that are the account's, without their steps, in no order. Events are cut beyond so many bytes. */
+/**
+ * Those of `ids` that are the account's, without their steps, in no order. Events are cut beyond so
+ * many bytes.
+ */
 export async function readExecutions(
   sql: Sql,
   accountId: string,
@@ -219,9 +228,9 @@ interface StepBounds {
 }
 
 /**
- * The steps that executions have come to, in order; `maxBytes` of each value, null: values are whole. Lines whose JSON has more
- * than `maxLogBytes` are left out, of each step all or none. `withProps`: what the steps got as
- * well.
+ * The steps that executions have come to, in order; `maxBytes` of each value, null: values are
+ * whole. Lines whose JSON has more than `maxLogBytes` are left out, of each step all or none.
+ * `withProps`: what the steps got as well.
  */
 export async function readExecutionSteps(
   sql: Sql,

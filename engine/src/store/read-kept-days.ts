@@ -4,7 +4,9 @@ import type { Sql } from './database.ts';
 export interface KeptDays {
   id: string;
   days: number;
-  /** What is older goes in any case: the account has more than maxHistoryBytes. 0: nothing has to. */
+  /**
+   * What is older goes in any case: the account has more than maxHistoryBytes. 0: nothing has to.
+   */
   keptFromMs: number;
 }
 
@@ -16,7 +18,10 @@ interface Turn {
   defaultDays: number;
 }
 
-/** Sources, workflows and accounts in the order of their ids, deleted ones included: what they emitted is still there. */
+/**
+ * Sources, workflows and accounts in the order of their ids, deleted ones included: what they
+ * emitted is still there.
+ */
 export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
   return sql<KeptDays[]>`
     select s.id, coalesce((a.limits ->> 'eventRetentionDays')::float8, ${defaultDays}::float8) as days,
@@ -30,7 +35,10 @@ export async function readEmittersKeptDays(sql: Sql, { after, limit, defaultDays
     order by s.id limit ${limit}`;
 }
 
-/** Workflows in the order of their ids, with the number of versions that are kept in any case. Versions go by their days alone. */
+/**
+ * Workflows in the order of their ids, with the number of versions that are kept in any case.
+ * Versions go by their days alone.
+ */
 export async function readWorkflowsKept(
   sql: Sql,
   { after, limit, defaultDays, defaultVersions }: Turn & { defaultVersions: number },
@@ -43,8 +51,8 @@ export async function readWorkflowsKept(
 }
 
 /**
- * Webhooks that there are deliveries to, deleted ones included, in the order of their ids. Steps from one to the next through
- * the index, however many deliveries each has.
+ * Webhooks that there are deliveries to, deleted ones included, in the order of their ids. Steps
+ * from one to the next through the index, however many deliveries each has.
  */
 export async function readWebhooksKeptDays(sql: Sql, { after, limit, defaultDays }: Turn): Promise<KeptDays[]> {
   return sql<KeptDays[]>`

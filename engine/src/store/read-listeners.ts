@@ -14,10 +14,10 @@ export interface ListenerRow extends ReceiverRow {
 }
 
 /**
- * Every webhook, source and workflow that is subscribed to one of the channels of the emitters, or to a
- * pattern of channels, by id or by glob, stopped ones too. Those of other channels, which may be
- * thousands, are not read for each commit. Answers the query itself: it is sent when it is awaited, in
- * its turn among those of the commit.
+ * Every webhook, source and workflow that is subscribed to one of the channels of the emitters, or
+ * to a pattern of channels, by id or by glob, stopped ones too. Those of other channels, which may
+ * be thousands, are not read for each commit. Answers the query itself: it is sent when it is
+ * awaited, in its turn among those of the commit.
  */
 export function readListeners(
   connection: Sql,

@@ -4,7 +4,9 @@ import type { LoggedRun, LogPlace } from '../events/log-lines.ts';
 import { isWorkflow } from '../run/invocation.ts';
 import type { Sql } from './database.ts';
 
-/** The oldest from this place on, itself included, or after it; or the newest before one, or of all. */
+/**
+ * The oldest from this place on, itself included, or after it; or the newest before one, or of all.
+ */
 export type LogSlice = { from: LogPlace } | { after: LogPlace } | { before: LogPlace | undefined };
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
@@ -53,8 +55,9 @@ const RUNS_AT_ONCE = 100;
 const EXECUTIONS_AT_ONCE = 500;
 
 /**
- * Runs of a source, or executions of a workflow, that logged or failed: oldest or newest first, as the slice says, and no more
- * bytes of lines than one turn of a stream takes, but those of one run at least.
+ * Runs of a source, or executions of a workflow, that logged or failed: oldest or newest first, as
+ * the slice says, and no more bytes of lines than one turn of a stream takes, but those of one run
+ * at least.
  */
 export async function readLoggedRuns(
   sql: Sql,
@@ -106,7 +109,10 @@ async function readRuns(sql: Sql, accountId: string, sourceId: string, slice: Lo
   return { runs, through: runs.at(-1)?.place, isFull: rows.length < (rows[0]?.found ?? 0) };
 }
 
-/** Those that have ended in a transaction before which none is under way any more: none can appear among them later. */
+/**
+ * Those that have ended in a transaction before which none is under way any more: none can appear
+ * among them later.
+ */
 async function readExecutions(sql: Sql, accountId: string, workflowId: string, slice: LogSlice): Promise<LoggedRuns> {
   const rows = await readLoudExecutions(sql, accountId, workflowId, slice);
   const loud = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id }]));

@@ -97,7 +97,10 @@ export async function readRegistryPage(
 export interface KeyState {
   /** Of the key, newest first, withdrawn ones too. */
   versions: { id: string; version: string; publisher: string | null; codeHash: string; isWithdrawn: boolean }[];
-  /** Who has keys with the same prefix that no app stands for; the first one first, null being the server itself. */
+  /**
+   * Who has keys with the same prefix that no app stands for; the first one first, null being the
+   * server itself.
+   */
   prefixOwner: { publisher: string | null } | undefined;
   /** Versions that the publisher has in the registry, withdrawn ones too. */
   published: number;

@@ -23,8 +23,8 @@ interface Row {
 }
 
 /**
- * A source's newest runs that logged or failed, newest first. Each may have logged megabytes: the newest one has its lines, those
- * behind it as long as there are not too many.
+ * A source's newest runs that logged or failed, newest first. Each may have logged megabytes: the
+ * newest one has its lines, those behind it as long as there are not too many.
  */
 export async function readRuns(sql: Sql, accountId: string, sourceId: string, limit: number): Promise<RunRecord[]> {
   const newestFirst = sql`recorded_ms desc, recorded_seq desc`;
@@ -34,7 +34,10 @@ export async function readRuns(sql: Sql, accountId: string, sourceId: string, li
   return readSlice(sql, slice, newestFirst);
 }
 
-/** One page of these and of the quiet ones, newest first by their ids. The condition is that of the index runs_listed. */
+/**
+ * One page of these and of the quiet ones, newest first by their ids. The condition is that of the
+ * index runs_listed.
+ */
 export async function pageRuns(
   sql: Sql,
   accountId: string,

@@ -40,7 +40,10 @@ export interface SealedKeyUse {
   count: number;
 }
 
-/** Whoever configures a prop with a value of this form is refused, whatever `$sealed` is; what is no text was never sealed. */
+/**
+ * Whoever configures a prop with a value of this form is refused, whatever `$sealed` is; what is no
+ * text was never sealed.
+ */
 const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;
 
 /** Every sealed text of the database: the one place that says which columns hold them. */
@@ -83,7 +86,9 @@ const sealedValues = (sql: Sql) => sql`
   union all
   select 'oauth-state', encode(f.state_hash, 'hex'), '', f.account_id, f.request from oauth_states f`;
 
-/** Sealed texts that do not begin with `prefix`, after `after` in the order of kind, id and prop. */
+/**
+ * Sealed texts that do not begin with `prefix`, after `after` in the order of kind, id and prop.
+ */
 export async function readSealedValues(
   sql: Sql,
   prefix: string,
@@ -106,7 +111,10 @@ export async function readSealedKeyUse(sql: Sql): Promise<SealedKeyUse[]> {
   return rows.map(({ key_id: keyId, count }) => ({ keyId, count }));
 }
 
-/** Changes of sources with secrets under way: the end of one may write back texts that it has read before. */
+/**
+ * Changes of sources with secrets under way: the end of one may write back texts that it has read
+ * before.
+ */
 export async function readChangesUnderWay(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select coalesce(change_id, id) as id from sources

@@ -1,6 +1,9 @@
 import type { Sql } from './database.ts';
 
-/** Whose source or workflow it is; undefined where it cannot run. `inTurn`: its settings say when its executions start. */
+/**
+ * Whose source or workflow it is; undefined where it cannot run. `inTurn`: its settings say when
+ * its executions start.
+ */
 export async function readSourceAccount(
   sql: Sql,
   sourceId: string,

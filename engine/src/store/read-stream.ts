@@ -4,7 +4,10 @@ import { type EventPosition, parseEventId } from '../events/event-id.ts';
 import type { Sql } from './database.ts';
 import { eventColumns, eventRecord, type EventRow } from './read-events.ts';
 
-/** The newest positions of those that are there: of an emitter that was deleted, or never was, there is none. */
+/**
+ * The newest positions of those that are there: of an emitter that was deleted, or never was, there
+ * is none.
+ */
 export async function readLastPositions(sql: Sql, emitterIds: readonly string[]): Promise<Map<string, EventPosition>> {
   const rows = await sql<{ emitter_id: string; ms: number; seq: number }[]>`
     select emitter_id, last_event_ms as ms, last_event_seq as seq from emitter_state
@@ -15,7 +18,10 @@ export async function readLastPositions(sql: Sql, emitterIds: readonly string[])
 /** Absent: all channels that a stream without a channel has. */
 type Channel = string | undefined;
 
-/** With what `$.send.sse` has sent to the channel. Of its data, which may be long, only the beginning is looked at. */
+/**
+ * With what `$.send.sse` has sent to the channel. Of its data, which may be long, only the
+ * beginning is looked at.
+ */
 function ofStream(sql: Sql, channel: Channel) {
   if (channel === undefined) return sql`(channel not like '$%' or channel = '$sse')`;
   const sent = `{"channel":${JSON.stringify(channel)},"payload":`;
@@ -23,8 +29,9 @@ function ofStream(sql: Sql, channel: Channel) {
 }
 
 /**
- * The position after which the newest `count` events of the channel are, among the newest maxStreamScanEvents of the emitter: behind
- * millions of others they would be looked for for seconds.
+ * The position after which the newest `count` events of the channel are, among the newest
+ * maxStreamScanEvents of the emitter: behind millions of others they would be looked for for
+ * seconds.
  */
 export async function readReplayStart(
   sql: Sql,
@@ -50,13 +57,16 @@ interface ReadOn {
   items: EventRecord[];
   /** There are more. */
   isFull: boolean;
-  /** Where it stopped to look: the rest is not known. Absent: it has seen all, or so many that there was no room for more. */
+  /**
+   * Where it stopped to look: the rest is not known. Absent: it has seen all, or so many that there
+   * was no room for more.
+   */
   lookedUpTo?: EventPosition;
 }
 
 /**
- * The events after a position, oldest first: so many, and so many bytes of data (but one event at least), as one turn of a
- * stream takes, among the next maxStreamScanEvents of the emitter.
+ * The events after a position, oldest first: so many, and so many bytes of data (but one event at
+ * least), as one turn of a stream takes, among the next maxStreamScanEvents of the emitter.
  */
 export async function readEventsAfter(
   sql: Sql,

@@ -8,7 +8,10 @@ export interface TestEvent {
   /** JSON text. */
   event: string;
   cause?: EventCause | undefined;
-  /** JSON text: what the execution had as `steps.trigger.context`; absent for one that has not begun, and for an event. */
+  /**
+   * JSON text: what the execution had as `steps.trigger.context`; absent for one that has not
+   * begun, and for an event.
+   */
   context?: string;
   /** Steps that it has completed. */
   steps: PassedStep[];
@@ -44,7 +47,10 @@ export async function readExecutionForTest(
   return { event, cause: causeOf(found), ...(context === null ? {} : { context }), steps };
 }
 
-/** Of an event that a source or workflow of the account has emitted; the id is `<emitter id>-<event id>`. */
+/**
+ * Of an event that a source or workflow of the account has emitted; the id is `<emitter id>-<event
+ * id>`.
+ */
 export async function readEventForTest(sql: Sql, accountId: string, emitId: string): Promise<TestEvent | undefined> {
   const [, emitterId = '', ms = '', seq = ''] = /^(.+)-(\d{1,15})-(\d{1,9})$/.exec(emitId) ?? [];
   if (emitterId === '') return undefined;

@@ -38,8 +38,9 @@ export async function readTraceDeliveries(
 }
 
 /**
- * The id of a delivery carries the millisecond of its event, so each is found at one place of its webhook's key. The bound within keeps
- * Postgres from making one join of it all, for which it would read all deliveries of these webhooks.
+ * The id of a delivery carries the millisecond of its event, so each is found at one place of its
+ * webhook's key. The bound within keeps Postgres from making one join of it all, for which it would
+ * read all deliveries of these webhooks.
  */
 async function findDeliveries(
   sql: Sql,

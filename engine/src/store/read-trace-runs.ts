@@ -53,7 +53,9 @@ export async function readTraceRuns(
   });
 }
 
-/** Executions of the trace: those that have a row of their own, and those that are queued or run. */
+/**
+ * Executions of the trace: those that have a row of their own, and those that are queued or run.
+ */
 export async function readTraceExecutionIds(
   sql: Sql,
   accountId: string,
@@ -83,8 +85,9 @@ interface Started {
 }
 
 /**
- * Ids of what the events started. Nothing leads to it but the milliseconds in its id: the bound within keeps Postgres from making one
- * join of it all, for which it would read the rows of all accounts.
+ * Ids of what the events started. Nothing leads to it but the milliseconds in its id: the bound
+ * within keeps Postgres from making one join of it all, for which it would read the rows of all
+ * accounts.
  */
 async function readStarted(
   tx: Transaction,

@@ -17,8 +17,8 @@ export interface TraceEventRow {
 }
 
 /**
- * The trace that an execution, a run or an event (its `emit_id`) is part of; undefined where it is none of them, or where
- * nothing says so any more.
+ * The trace that an execution, a run or an event (its `emit_id`) is part of; undefined where it is
+ * none of them, or where nothing says so any more.
  */
 export async function findTraceId(sql: Sql, accountId: string, id: string): Promise<string | undefined> {
   const ofEvent = await findTraceOfEvent(sql, accountId, id);
@@ -58,7 +58,10 @@ export interface TraceStepRow {
   runs: number;
   error: string | null;
   logs: string | null;
-  /** JSON text, where `$summary` may be among them. Null as well where those of all steps together are too long. */
+  /**
+   * JSON text, where `$summary` may be among them. Null as well where those of all steps together
+   * are too long.
+   */
   exports: string | null;
   /** JSON text; null as well where those of all steps together are too long. */
   props: string | null;
@@ -91,7 +94,10 @@ export function readTraceSteps(
     from measured order by execution_id, position`;
 }
 
-/** One more than is shown tells that there are more. Without what was sent and answered, which can be kilobytes of each. */
+/**
+ * One more than is shown tells that there are more. Without what was sent and answered, which can
+ * be kilobytes of each.
+ */
 export function newestAttempts(sql: Sql) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
   return sql`(
@@ -152,7 +158,10 @@ export interface TraceHolderRow {
   active: boolean;
 }
 
-/** Those of `ids` that are queued or run: which node has each, and whether its source or workflow is active. */
+/**
+ * Those of `ids` that are queued or run: which node has each, and whether its source or workflow is
+ * active.
+ */
 export function readTraceHolders(sql: Sql, accountId: string, ids: readonly string[]): Promise<TraceHolderRow[]> {
   return sql<TraceHolderRow[]>`
     select i.id, i.leased_by as node_id, coalesce(e.active, false) as active
@@ -221,7 +230,10 @@ export function readTraceSends(sql: Sql, accountId: string, traceId: string, lim
     where trace_id = ${traceId} and account_id = ${accountId} order by id limit ${limit}`;
 }
 
-/** Of sources, workflows and webhooks, deleted ones too as long as they have rows; of a webhook without one the beginning of its URL. */
+/**
+ * Of sources, workflows and webhooks, deleted ones too as long as they have rows; of a webhook
+ * without one the beginning of its URL.
+ */
 export async function readNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; name: string }[]>`
     select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[])

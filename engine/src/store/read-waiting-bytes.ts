@@ -1,9 +1,10 @@
 import type { Sql } from './database.ts';
 
 /**
- * What the executions of each account that wait have, as it counts for maxWaitingBytes. Rows that earlier versions wrote have `bytes` without what
- * the next run is given and what resumed it, which are nearly all of a row that is large: of such a row they count. Their lengths are read
- * from the rows themselves, not from where long texts are stored.
+ * What the executions of each account that wait have, as it counts for maxWaitingBytes. Rows that
+ * earlier versions wrote have `bytes` without what the next run is given and what resumed it, which
+ * are nearly all of a row that is large: of such a row they count. Their lengths are read from the
+ * rows themselves, not from where long texts are stored.
  */
 export async function readWaitingBytes(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ account_id: string; bytes: number }[]>`

@@ -17,8 +17,8 @@ interface HealthRow {
 }
 
 /**
- * Looks at the newest LIMITS.maxHealthDeliveries deliveries of the webhook, and counts what waits up
- * to LIMITS.maxCountedEvents, however many there are.
+ * Looks at the newest LIMITS.maxHealthDeliveries deliveries of the webhook, and counts what waits
+ * up to LIMITS.maxCountedEvents, however many there are.
  */
 export async function readWebhookHealth(
   sql: Sql,

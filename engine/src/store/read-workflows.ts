@@ -87,7 +87,10 @@ export async function readDeploymentsById(
     order by array_position(${[...ids]}::text[], d.id)`;
 }
 
-/** The sources that any version of the workflow has deployed, and that nothing else is subscribed to by their id. */
+/**
+ * The sources that any version of the workflow has deployed, and that nothing else is subscribed to
+ * by their id.
+ */
 export async function readOwnSources(sql: Sql | Transaction, accountId: string, workflowId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select s.id from sources s

@@ -28,7 +28,10 @@ export interface Receiver {
   settings?: ReceiverSettings;
 }
 
-/** Its receiver has asked to be sent nothing for now. While it drains, that is the pace of what it held. */
+/**
+ * Its receiver has asked to be sent nothing for now. While it drains, that is the pace of what it
+ * held.
+ */
 const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null and w.paced_until > now(), false)`;
 
 /** Whether no delivery of the webhook `w` is sent but through its lane. */

@@ -27,9 +27,10 @@ export type AttemptResult = {
 } & AttemptEnd;
 
 /**
- * Records attempts and gives up their leases in one statement; where there are retries, their jobs are in the same
- * transaction. Answers for each result whether it was recorded: false where this node's lease was lost, and another node
- * has the say. A delivery cancelled meanwhile stays so, unless this attempt delivered it after all.
+ * Records attempts and gives up their leases in one statement; where there are retries, their jobs
+ * are in the same transaction. Answers for each result whether it was recorded: false where this
+ * node's lease was lost, and another node has the say. A delivery cancelled meanwhile stays so,
+ * unless this attempt delivered it after all.
  */
 export function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {

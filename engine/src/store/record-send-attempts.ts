@@ -12,8 +12,9 @@ export type SendResult = {
 } & AttemptEnd;
 
 /**
- * Records attempts and gives up their leases, with the jobs of retries, in one transaction. Answers for each result whether
- * it was recorded: false where this node's lease was lost. What was sealed is deleted once it is delivered.
+ * Records attempts and gives up their leases, with the jobs of retries, in one transaction. Answers
+ * for each result whether it was recorded: false where this node's lease was lost. What was sealed
+ * is deleted once it is delivered.
  */
 export function recordSendAttempts(sql: Sql, nodeId: string, results: readonly SendResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {

@@ -5,7 +5,10 @@ import type { Sql, Transaction } from './database.ts';
 export type AttemptEnd = { status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' };
 
 export interface RetryRecording<R> {
-  /** Writes what attempts have led to, for what this node still has. Answers for each whether it was written. */
+  /**
+   * Writes what attempts have led to, for what this node still has. Answers for each whether it was
+   * written.
+   */
   update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
   /** The job that comes back for what is to be attempted again. */
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;

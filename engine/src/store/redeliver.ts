@@ -6,7 +6,10 @@ import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from './read-events.ts';
 
-/** Deliveries that are made due again in one transaction: whoever waits for one of its rows waits for a fraction of a second. */
+/**
+ * Deliveries that are made due again in one transaction: whoever waits for one of its rows waits
+ * for a fraction of a second.
+ */
 const REDELIVERED_AT_ONCE = 1_000;
 
 interface RedeliverySlice {
@@ -85,8 +88,8 @@ export async function countRedeliverable(
 }
 
 /**
- * Those that come after one, which may have failed again by now. Of those whose events were deleted each is looked at once: it is cancelled,
- * and not in front of the others the next time.
+ * Those that come after one, which may have failed again by now. Of those whose events were deleted
+ * each is looked at once: it is cancelled, and not in front of the others the next time.
  */
 async function redeliverSome(
   sql: Sql,

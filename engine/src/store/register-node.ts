@@ -4,8 +4,8 @@ import type { ListeningNode } from './read-live-nodes.ts';
 import { unlockJobs } from './unlock-jobs.ts';
 
 /**
- * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead node's. `id` is new at
- * every start of a process; `encryptionKeyId` as in LiveNode.
+ * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead
+ * node's. `id` is new at every start of a process; `encryptionKeyId` as in LiveNode.
  */
 export async function registerNode(
   sql: Sql,
@@ -19,8 +19,9 @@ export async function registerNode(
 }
 
 /**
- * Notes which graphile-worker pool is the node's, so that its locked jobs can be unlocked when the node is dead. Left to
- * graphile-worker they would stay locked for four hours. `ended` is the one it had before: what that left locked is free.
+ * Notes which graphile-worker pool is the node's, so that its locked jobs can be unlocked when the
+ * node is dead. Left to graphile-worker they would stay locked for four hours. `ended` is the one
+ * it had before: what that left locked is free.
  */
 export async function recordJobPool(sql: Sql, nodeId: string, poolId: string, ended?: string): Promise<void> {
   await sql`update nodes set job_pool = ${poolId} where id = ${nodeId}`;

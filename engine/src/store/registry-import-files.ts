@@ -40,8 +40,8 @@ export interface BegunComponent {
 }
 
 /**
- * Counts an attempt at the first component that is not through, one that waits for nothing before those that do; undefined where all
- * are, or the turn was lost.
+ * Counts an attempt at the first component that is not through, one that waits for nothing before
+ * those that do; undefined where all are, or the turn was lost.
  */
 export async function beginComponent(
   sql: Sql,
@@ -59,7 +59,10 @@ export async function beginComponent(
   return row;
 }
 
-/** For an attempt that found no room, or no packages: it does not count, whoever has the import by now. */
+/**
+ * For an attempt that found no room, or no packages: it does not count, whoever has the import by
+ * now.
+ */
 export async function giveBackAttempt(
   sql: Sql,
   { importId, path, waitsForPackages }: { importId: string; path: string; waitsForPackages: boolean },

@@ -18,7 +18,10 @@ export async function countWaitingImports(sql: Sql | Transaction, accountId: str
   return count?.waiting ?? 0;
 }
 
-/** Undefined where `maxWaiting` of the account are under way. Of those that have ended it keeps the newest `kept`. */
+/**
+ * Undefined where `maxWaiting` of the account are under way. Of those that have ended it keeps the
+ * newest `kept`.
+ */
 export async function insertImport(
   sql: Sql,
   { id, accountId, userId, scope, files, total }: NewImport,
@@ -97,8 +100,8 @@ interface ClaimedRow {
 }
 
 /**
- * An import of the account whose last turn is longest ago, one of each account at a time, and none of an account that is to rest, or of
- * `others`; undefined where none waits.
+ * An import of the account whose last turn is longest ago, one of each account at a time, and none
+ * of an account that is to rest, or of `others`; undefined where none waits.
  */
 export async function claimImport(
   sql: Sql,
@@ -130,7 +133,10 @@ export async function extendImport(sql: Sql, { id, turnAt }: ImportTurn, leaseSe
     where id = ${id} and turn_at = ${turnAt}::text::timestamptz and ended_at is null`;
 }
 
-/** Does nothing where the turn was lost: whoever has it now imports the component as well, and says what became of it. */
+/**
+ * Does nothing where the turn was lost: whoever has it now imports the component as well, and says
+ * what became of it.
+ */
 export async function recordImported(sql: Sql, { id, turnAt }: ImportTurn, result: ImportedComponent): Promise<void> {
   const { path, componentId, key, version, error } = result;
   await sql`
@@ -141,7 +147,10 @@ export async function recordImported(sql: Sql, { id, turnAt }: ImportTurn, resul
     on conflict (import_id, path) do nothing`;
 }
 
-/** `ended`: all of its components are through; `restSeconds`: no import of the account is claimed for so long. */
+/**
+ * `ended`: all of its components are through; `restSeconds`: no import of the account is claimed
+ * for so long.
+ */
 export type TurnEnd = { kind: 'ended' } | { kind: 'waits'; restSeconds: number };
 
 /** Gives the turn back. Does nothing where it was lost. */

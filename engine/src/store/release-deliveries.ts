@@ -4,8 +4,9 @@ import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 
 /**
- * Gives back pending deliveries that a node has leased: all of them (the node ends, or was found dead), or those given. Lane
- * jobs that pick them up are added in the same transaction. Answers how many there were.
+ * Gives back pending deliveries that a node has leased: all of them (the node ends, or was found
+ * dead), or those given. Lane jobs that pick them up are added in the same transaction. Answers how
+ * many there were.
  */
 export async function releaseDeliveries(sql: Sql, nodeId: string, only?: { ids: readonly string[] }): Promise<number> {
   return sql.begin(async (tx) => {
@@ -20,8 +21,9 @@ export async function releaseDeliveries(sql: Sql, nodeId: string, only?: { ids: 
 }
 
 /**
- * Gives back what a node has leased and has not begun. What was cancelled meanwhile stays so and loses its lease, which would keep it from being
- * delivered again; the rest gets lane jobs, due at `runAtMs` (default now).
+ * Gives back what a node has leased and has not begun. What was cancelled meanwhile stays so and
+ * loses its lease, which would keep it from being delivered again; the rest gets lane jobs, due at
+ * `runAtMs` (default now).
  */
 export async function releaseUnbegun(
   sql: Sql,

@@ -21,16 +21,18 @@ const RELEASE_LOCK = 4_815_162_347;
 export interface DeadNodesOptions {
   /** One whose connection is still there: it may be slow, or its machine has vanished. */
   deadAfterMs: number;
-  /** One whose connection has ended, as it does at once with its process. Default: `deadAfterMs`. */
+  /**
+   * One whose connection has ended, as it does at once with its process. Default: `deadAfterMs`.
+   */
   goneAfterMs?: number;
   /** The caller's own. */
   exceptId: string;
 }
 
 /**
- * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued and their locked jobs
- * unlocked, all in one transaction. Dead is also any lease whose node has no row. Answers nothing released while another
- * node is at it.
+ * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued
+ * and their locked jobs unlocked, all in one transaction. Dead is also any lease whose node has no
+ * row. Answers nothing released while another node is at it.
  */
 export async function releaseDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
@@ -68,8 +70,8 @@ function isDead(sql: Sql | Transaction, { deadAfterMs, goneAfterMs = deadAfterMs
 }
 
 /**
- * Declares every node but the caller dead. For the start on an embedded database, which is one process's own: whatever
- * else is in it was left by one that is gone.
+ * Declares every node but the caller dead. For the start on an embedded database, which is one
+ * process's own: whatever else is in it was left by one that is gone.
  */
 export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } = {}): Promise<ReleasedNodes> {
   const exceptId = options.exceptId ?? '';
@@ -99,8 +101,9 @@ export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> 
 }
 
 /**
- * Ids that hold leases without a row in nodes: a node that was declared dead while it was only slow may take a few more
- * before it notices. Steps from id to id through the index, however many rows each has.
+ * Ids that hold leases without a row in nodes: a node that was declared dead while it was only slow
+ * may take a few more before it notices. Steps from id to id through the index, however many rows
+ * each has.
  */
 async function findStrayedLeases(tx: Transaction, exceptId: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`

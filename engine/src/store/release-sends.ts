@@ -3,8 +3,8 @@ import type { Sql, Transaction } from './database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
 
 /**
- * Gives back pending sends that these nodes have leased (they end, or were found dead). Answers how many rows there were, and
- * the lane jobs that are to be added in the same transaction.
+ * Gives back pending sends that these nodes have leased (they end, or were found dead). Answers how
+ * many rows there were, and the lane jobs that are to be added in the same transaction.
  */
 export async function releaseSends(
   tx: Sql | Transaction,
@@ -20,7 +20,10 @@ export async function releaseSends(
   return { count: total, lanes: rows.map((row) => sendLane(row.account_id)) };
 }
 
-/** Gives back what this node has no room for; it is due again at `atMs`, behind what has waited meanwhile. */
+/**
+ * Gives back what this node has no room for; it is due again at `atMs`, behind what has waited
+ * meanwhile.
+ */
 export async function postponeSends(
   sql: Sql,
   nodeId: string,
@@ -39,7 +42,10 @@ export async function postponeSends(
   });
 }
 
-/** Adds lane jobs for accounts with sends that have been due and leased by nobody for `olderThanMs`; as for deliveries. */
+/**
+ * Adds lane jobs for accounts with sends that have been due and leased by nobody for `olderThanMs`;
+ * as for deliveries.
+ */
 export async function requeueStalledSends(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {
     const rows = await tx<{ account_id: string }[]>`

@@ -2,8 +2,9 @@ import type { Sql, Transaction } from './database.ts';
 import type { SealedValue } from './read-sealed-values.ts';
 
 /**
- * Puts other texts in the place of sealed ones, each only where the text is still the one that was read; nothing else of
- * its row changes, and no node needs to hear of it. Answers how many were replaced.
+ * Puts other texts in the place of sealed ones, each only where the text is still the one that was
+ * read; nothing else of its row changes, and no node needs to hear of it. Answers how many were
+ * replaced.
  */
 export async function replaceSealedValues(
   sql: Sql,

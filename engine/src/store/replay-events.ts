@@ -36,7 +36,10 @@ interface EventRow extends EventPosition {
   bytes: number;
 }
 
-/** The next ones in the order of their ids, as far as their data are read together no more than `maxBytes`. */
+/**
+ * The next ones in the order of their ids, as far as their data are read together no more than
+ * `maxBytes`.
+ */
 export async function readReplayEvents(
   sql: Sql | Transaction,
   scope: ReplayScope,
@@ -104,8 +107,8 @@ export async function countReplayEvents(sql: Sql, scope: ReplayScope): Promise<R
 }
 
 /**
- * Of these events, those that the listener has got. A run of a source that neither logged nor failed has left nothing but
- * its events.
+ * Of these events, those that the listener has got. A run of a source that neither logged nor
+ * failed has left nothing but its events.
  */
 async function countKnown(sql: Sql, scope: ReplayScope, events: readonly ReplayEvent[]): Promise<number> {
   if (events.length === 0) return 0;

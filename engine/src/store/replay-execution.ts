@@ -14,7 +14,10 @@ export interface EndedExecution {
   steps: { namespace: string; status: string }[];
 }
 
-/** `running`: it has not ended. Undefined: there is none in this account. In one statement: it may be deleted, with its steps, between two. */
+/**
+ * `running`: it has not ended. Undefined: there is none in this account. In one statement: it may
+ * be deleted, with its steps, between two.
+ */
 export async function readEndedExecution(
   sql: Sql,
   accountId: string,
@@ -51,9 +54,10 @@ export interface Replay {
 }
 
 /**
- * One transaction: the execution, the steps that it takes over, and its place in the queue. What those sent is not sent again.
- * Answers what the steps count for maxHistoryBytes; undefined: its version is not there any more. Where what it replays was deleted
- * since it was read, nothing is written: without its steps, what they have done would be done again.
+ * One transaction: the execution, the steps that it takes over, and its place in the queue. What
+ * those sent is not sent again. Answers what the steps count for maxHistoryBytes; undefined: its
+ * version is not there any more. Where what it replays was deleted since it was read, nothing is
+ * written: without its steps, what they have done would be done again.
  */
 export async function insertReplay(sql: Sql, replay: Replay): Promise<number | 'replayed' | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;

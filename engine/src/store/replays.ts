@@ -34,7 +34,10 @@ export function replayJob(replayId: string, runAtMs?: number): JobSpec {
   return runAtMs === undefined ? spec : { ...spec, runAtMs };
 }
 
-/** With its job. False: as many of the account have not ended as it may have. The oldest ended ones go. */
+/**
+ * With its job. False: as many of the account have not ended as it may have. The oldest ended ones
+ * go.
+ */
 export async function insertReplay(sql: Sql, replay: NewReplay): Promise<boolean> {
   const { id, accountId, ids, counted } = replay;
   return sql.begin(async (tx) => {

@@ -13,7 +13,10 @@ interface OverdueTimer {
 /** Of those that are overdue, what one turn looks at. */
 const OVERDUE_BATCH = 1_000;
 
-/** Timers whose tick is overdue and has no job, or one that is never run again, get another: nothing else would ever fire them. */
+/**
+ * Timers whose tick is overdue and has no job, or one that is never run again, get another: nothing
+ * else would ever fire them.
+ */
 export async function requeueOverdueTimers(sql: Sql, afterMs: number): Promise<void> {
   await sql.begin(async (tx) => {
     const rows = await tx<OverdueTimer[]>`

@@ -7,7 +7,10 @@ import { lockAccount } from './require-room.ts';
 
 export type CodeLimits = Pick<AccountLimits, 'maxComponents' | 'maxCodeBytes'>;
 
-/** Of source text, bundle, source map, and the definitions of props, which code of a few bytes can make megabytes of. */
+/**
+ * Of source text, bundle, source map, and the definitions of props, which code of a few bytes can
+ * make megabytes of.
+ */
 export function codeBytes({ code, bundle, props }: StoredCode): number {
   return (
     Buffer.byteLength(code) + Buffer.byteLength(bundle.code) + Buffer.byteLength(bundle.sourceMap) + jsonBytes(props)
@@ -20,14 +23,18 @@ interface StoredCode {
   props: unknown;
 }
 
-/** The same of rows. Postgres knows the sizes without reading the values, and of text as it was before it was compressed. */
+/**
+ * The same of rows. Postgres knows the sizes without reading the values, and of text as it was
+ * before it was compressed.
+ */
 export const codeBytesOfRow = (sql: Sql | Transaction) => sql`(
   octet_length(code) + octet_length(bundle) + coalesce(octet_length(source_map), 0) + pg_column_size(configurable_props)
 )`;
 
 /**
- * Does `insert`, which adds a component with `bytes` of code, where the account has room for it; code that nothing uses any more
- * makes room. Throws CONFLICT, with the limit, where that is not enough.
+ * Does `insert`, which adds a component with `bytes` of code, where the account has room for it;
+ * code that nothing uses any more makes room. Throws CONFLICT, with the limit, where that is not
+ * enough.
  */
 export async function insertCode<T>(
   sql: Sql,
@@ -52,7 +59,8 @@ export async function insertCode<T>(
 }
 
 /**
- * Refuses early, before code is fetched, bundled and loaded, what has no room whatever its size. Throws as `insertCode` does.
+ * Refuses early, before code is fetched, bundled and loaded, what has no room whatever its size.
+ * Throws as `insertCode` does.
  */
 export async function checkCodeRoom(sql: Sql, accountId: string, limits: CodeLimits): Promise<void> {
   if ((await findExceeded(sql, accountId, limits, 1)) === undefined) return;

@@ -3,17 +3,24 @@ import { overLimit } from '../accounts/over-limit.ts';
 import type { Sql, Transaction } from './database.ts';
 import { lockAccount } from './require-room.ts';
 
-/** What a row costs beside the values in it, with its indexes; the sum below is over so many rows at most. */
+/**
+ * What a row costs beside the values in it, with its indexes; the sum below is over so many rows at
+ * most.
+ */
 const ROW_BYTES = 1024;
 
-/** The size of a value that is to be stored: as JSON, as configuration_bytes counts it but for spaces. */
+/**
+ * The size of a value that is to be stored: as JSON, as configuration_bytes counts it but for
+ * spaces.
+ */
 export function jsonBytes(...values: readonly unknown[]): number {
   return values.reduce<number>((sum, value) => sum + Buffer.byteLength(JSON.stringify(value)), 0);
 }
 
 /**
- * Throws CONFLICT, with the limit, where the props of the account's sources and the versions of its workflows would have more
- * than maxConfigurationBytes with one row of `bytes` more. Locks the account first.
+ * Throws CONFLICT, with the limit, where the props of the account's sources and the versions of its
+ * workflows would have more than maxConfigurationBytes with one row of `bytes` more. Locks the
+ * account first.
  */
 export async function requireConfigurationRoom(
   tx: Transaction,
@@ -32,7 +39,8 @@ export async function checkConfigurationRoom(
   { maxConfigurationBytes: value }: Pick<AccountLimits, 'maxConfigurationBytes'>,
   bytes: number,
 ): Promise<void> {
-  // Of texts, kept in each row: pg_column_size would be that of compressed ones, and a length reads all of the value.
+  // Of texts, kept in each row: pg_column_size would be that of compressed ones, and a length reads
+  // all of the value.
   const [row] = await sql<{ used: number }[]>`
     select (
       select coalesce(sum(configuration_bytes + ${ROW_BYTES}::int4), 0)

@@ -24,14 +24,18 @@ const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) =
 };
 
 /**
- * Until the transaction ends nobody else counts what the account has: what two make at the same time is counted one after the
- * other. Taken before any other row of the account, so that two never wait for each other. Runs and events never take it.
+ * Until the transaction ends nobody else counts what the account has: what two make at the same
+ * time is counted one after the other. Taken before any other row of the account, so that two never
+ * wait for each other. Runs and events never take it.
  */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx`select from accounts where id = ${accountId} for no key update`;
 }
 
-/** Throws CONFLICT, with the limit, where the account has no room for `more`. Locks the account first. */
+/**
+ * Throws CONFLICT, with the limit, where the account has no room for `more`. Locks the account
+ * first.
+ */
 export async function requireRoom<L extends CountedLimit>(
   tx: Transaction,
   accountId: string,
@@ -43,7 +47,9 @@ export async function requireRoom<L extends CountedLimit>(
   await checkRoom(tx, accountId, limits, name, more);
 }
 
-/** The same without the lock, to refuse early what costs something: by then there may be less room. */
+/**
+ * The same without the lock, to refuse early what costs something: by then there may be less room.
+ */
 export async function checkRoom<L extends CountedLimit>(
   sql: Sql | Transaction,
   accountId: string,

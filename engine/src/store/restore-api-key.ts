@@ -1,6 +1,9 @@
 import type { Sql, Transaction } from './database.ts';
 
-/** Makes a key of the account valid again. Answers the account that has the key, whichever that is; undefined: none. */
+/**
+ * Makes a key of the account valid again. Answers the account that has the key, whichever that is;
+ * undefined: none.
+ */
 export async function restoreApiKey(
   tx: Sql | Transaction,
   keyHash: Uint8Array,

@@ -21,8 +21,9 @@ type Outcome = { accountId: string } | 'refused' | 'changed';
 const MAX_TRIES = 3;
 
 /**
- * Wakes an execution that waits for this token. Where its step still runs, what is brought is kept until it waits. Answers whose
- * it is; undefined: it waits for nothing, for something else, or was resumed before.
+ * Wakes an execution that waits for this token. Where its step still runs, what is brought is kept
+ * until it waits. Answers whose it is; undefined: it waits for nothing, for something else, or was
+ * resumed before.
  */
 export async function resumeExecution(sql: Sql, resumption: Resumption): Promise<string | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -40,7 +41,8 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
   if (now === undefined) return 'refused';
   if (!now.parked) return keepEarly(tx, resumption);
   if (!opens(resumption, now)) return 'refused';
-  // Its time may come at this moment: who wakes it has read by then what has come for it, and deletes the wait.
+  // Its time may come at this moment: who wakes it has read by then what has come for it, and
+  // deletes the wait.
   const parked = await tx`select from invocations where id = ${id} and leased_by = ${PARKED} for share`;
   if (parked.count === 0) return 'changed';
   const resumed = await tx`
@@ -97,8 +99,8 @@ function opens({ token, isOurs }: BroughtToken, now: Progress): boolean {
 
 async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, token, data, position, runs } = resumption;
-  // While a node runs it, no end of a step is written before this is through, and none is under way: who parks it would wait for us, and
-  // we for the row of the wait that he deletes.
+  // While a node runs it, no end of a step is written before this is through, and none is under
+  // way: who parks it would wait for us, and we for the row of the wait that he deletes.
   await tx`
     select from invocations where id = ${id} and leased_by is not null and leased_by <> ${PARKED} for no key update`;
   const now = await readProgress(tx, resumption);
@@ -118,7 +120,10 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
   return (await readProgress(tx, resumption))?.parked === true ? 'changed' : 'refused';
 }
 
-/** The wait that led to the run is there until the end of this run is written, which leaves what was brought (see overWaits). */
+/**
+ * The wait that led to the run is there until the end of this run is written, which leaves what was
+ * brought (see overWaits).
+ */
 async function keepBeside(tx: Transaction, { id, token, data, position, runs }: Resumption): Promise<boolean> {
   const kept = await tx`
     update execution_waits set early_token = ${token}, early_position = ${position}, early_runs = ${runs}, early_data = ${data},

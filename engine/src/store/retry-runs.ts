@@ -30,8 +30,9 @@ export async function readAbandonedRunSizes(
 }
 
 /**
- * Makes invocations of abandoned runs again, whole and with their ids, without crashes; their records of having been abandoned
- * go, as runs have one. Answers how many: what another retry has taken already is none of them.
+ * Makes invocations of abandoned runs again, whole and with their ids, without crashes; their
+ * records of having been abandoned go, as runs have one. Answers how many: what another retry has
+ * taken already is none of them.
  */
 export async function retryRuns(sql: Sql, accountId: string, ids: readonly string[]): Promise<number> {
   return sql.begin(async (tx) => {

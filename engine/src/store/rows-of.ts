@@ -13,9 +13,10 @@ const LONG_CHARS = 64 * 1024;
 const MAX_VALUES_ROWS = 8;
 
 /**
- * What rows are inserted `from`. As a rule an array for each column, so that the statement is the same however many rows there
- * are. Few rows with long texts are `values`: to plan with an array and to take it apart Postgres copies each text several times
- * (five megabytes took 30 to 40 ms of it, 15 to 25 as values).
+ * What rows are inserted `from`. As a rule an array for each column, so that the statement is the
+ * same however many rows there are. Few rows with long texts are `values`: to plan with an array
+ * and to take it apart Postgres copies each text several times (five megabytes took 30 to 40 ms of
+ * it, 15 to 25 as values).
  */
 export function rowsOf(sql: Sql | Transaction, columns: readonly Column[]): Fragment {
   const count = columns[0]?.[1].length ?? 0;

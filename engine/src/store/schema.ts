@@ -5,8 +5,9 @@ import type { RequestOptions, WebhookFormat } from '../contract-webhook-requests
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract-deliveries.ts';
 
 /**
- * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only what the resources'
- * queries need is typed here: the statements written for every event are plain SQL in this folder.
+ * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only
+ * what the resources' queries need is typed here: the statements written for every event are plain
+ * SQL in this folder.
  */
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 const moment = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });

@@ -1,7 +1,10 @@
 import { TASKS } from '../jobs/tasks.ts';
 import type { JobSpec } from './add-jobs.ts';
 
-/** The lane job that picks up what of an account's sends is due and leased by nobody. `runAtMs` default: now. */
+/**
+ * The lane job that picks up what of an account's sends is due and leased by nobody. `runAtMs`
+ * default: now.
+ */
 export function sendLane(accountId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.send, payload: { accountId }, key: `send:${accountId}:now` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };

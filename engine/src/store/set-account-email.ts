@@ -1,6 +1,9 @@
 import type { Sql } from './database.ts';
 
-/** Of the account's first user. Answers the account's name; undefined where there is no such account. */
+/**
+ * Of the account's first user. Answers the account's name; undefined where there is no such
+ * account.
+ */
 export async function setAccountEmail(sql: Sql, accountId: string, email: string | null): Promise<string | undefined> {
   const [row] = await sql<{ name: string }[]>`
     update users u set email = ${email} from accounts a

@@ -22,8 +22,8 @@ export type SetRecordOutcome =
 export type DataStoreLimits = Pick<AccountLimits, 'maxDataStoreRecords' | 'maxDataStoreBytes'>;
 
 /**
- * Puts a record in place, whole or not at all. Writers of one store follow each other, so its size is exact. What makes a
- * store smaller is taken also where it is over a limit that was lowered.
+ * Puts a record in place, whole or not at all. Writers of one store follow each other, so its size
+ * is exact. What makes a store smaller is taken also where it is over a limit that was lowered.
  */
 export async function setDataStoreRecord(
   sql: Sql,

@@ -7,9 +7,10 @@ export interface SharesOptions<T> {
   weightOf: (item: T) => number;
   maxWeight: number;
   /**
-   * Of one tenant that gives way. Whoever has more than half of that waiting is heavy, and has shares beside those of the others, also while
-   * nobody else is here: who comes next must not wait for what is under way. It gives way while somebody is here who brings little.
-   * Default: nobody is heavy, and one tenant may have all.
+   * Of one tenant that gives way. Whoever has more than half of that waiting is heavy, and has
+   * shares beside those of the others, also while nobody else is here: who comes next must not wait
+   * for what is under way. It gives way while somebody is here who brings little. Default: nobody
+   * is heavy, and one tenant may have all.
    */
   maxTenantWeight?: number;
   /** Default: the process's clock. */
@@ -22,7 +23,10 @@ interface Share<T> {
   items: T[];
   /** A heavy one was taken while somebody was here who brings little. */
   givesWay: boolean;
-  /** Until this is called no other share has anything of its tenants, so the order of each is kept. Idempotent. */
+  /**
+   * Until this is called no other share has anything of its tenants, so the order of each is kept.
+   * Idempotent.
+   */
   end(): void;
 }
 
@@ -30,13 +34,14 @@ interface Share<T> {
 export interface Shares<T> {
   push(item: T): void;
   /**
-   * What a share could not do goes to the front of its tenants' lines, whose shares are heavy ones for a while. The share has not ended: nothing
-   * of them was taken meanwhile.
+   * What a share could not do goes to the front of its tenants' lines, whose shares are heavy ones
+   * for a while. The share has not ended: nothing of them was taken meanwhile.
    */
   putBack(items: readonly T[]): void;
   /**
-   * The next ones of that kind, at most so many and together no heavier than `maxWeight`: one of each tenant in turn, the order of each
-   * tenant kept. The first is taken whatever it weighs; whoever is served first is last the next time.
+   * The next ones of that kind, at most so many and together no heavier than `maxWeight`: one of
+   * each tenant in turn, the order of each tenant kept. The first is taken whatever it weighs;
+   * whoever is served first is last the next time.
    */
   take(kind: ShareKind, maxItems: number): Share<T>;
   /** How many there are of that kind, whose tenants have no share under way. */

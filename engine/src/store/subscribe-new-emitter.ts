@@ -3,9 +3,10 @@ import type { Transaction } from './database.ts';
 import { requireRoom } from './require-room.ts';
 
 /**
- * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are locked: whoever deletes the
- * listener deletes them before its subscriptions, and so waits for these to be there. Throws CONFLICT where the account would have more
- * subscriptions than it may have.
+ * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are
+ * locked: whoever deletes the listener deletes them before its subscriptions, and so waits for
+ * these to be there. Throws CONFLICT where the account would have more subscriptions than it may
+ * have.
  */
 export async function subscribeNewEmitter(
   tx: Transaction,

@@ -2,7 +2,10 @@ import { idFloor, type IdKind } from '@headwater/shared';
 import { emitIdOf } from '../events/event-id.ts';
 import type { TraceEventRow } from './read-trace.ts';
 
-/** Ids of the events; and of each millisecond in which there were any, between which ids rows that were made in it have theirs. */
+/**
+ * Ids of the events; and of each millisecond in which there were any, between which ids rows that
+ * were made in it have theirs.
+ */
 export function momentsOf(
   events: readonly TraceEventRow[],
   kind: IdKind,

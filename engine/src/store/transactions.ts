@@ -22,8 +22,9 @@ function pauseMs(tries: number): number {
 }
 
 /**
- * Runs a statement that is a transaction of its own. It is made once more where it certainly left nothing behind (a deadlock, a failed
- * serialization), and where its connection was lost and it only reads.
+ * Runs a statement that is a transaction of its own. It is made once more where it certainly left
+ * nothing behind (a deadlock, a failed serialization), and where its connection was lost and it
+ * only reads.
  */
 export function runAlone(pool: ConnectionPool, query: PostgresQuery, tries = 1): void {
   const runOn = (connection: Connection) =>
@@ -78,9 +79,10 @@ function giveBack(pool: ConnectionPool, connection: Connection): void {
 }
 
 /**
- * A transaction. After a deadlock or a failed serialization `work` is called once more, as it is where the connection was lost before the
- * transaction had begun: so it must do nothing but ask the database. Rejects when the connection is lost, whatever `work` waits for. `work`
- * may answer a list of queries.
+ * A transaction. After a deadlock or a failed serialization `work` is called once more, as it is
+ * where the connection was lost before the transaction had begun: so it must do nothing but ask the
+ * database. Rejects when the connection is lost, whatever `work` waits for. `work` may answer a
+ * list of queries.
  */
 export async function begin<T>(front: Client, pool: ConnectionPool, work: Work<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -128,7 +130,8 @@ async function settle<T>(worked: T | Promise<T>): Promise<T> {
 }
 
 async function rollBack(tx: Transaction, connection: Connection, error: unknown): Promise<void> {
-  // postgres.js 3.4.9 takes a statement that it could not make for one that was sent, and mistakes the answers of all that follow.
+  // postgres.js 3.4.9 takes a statement that it could not make for one that was sent, and mistakes
+  // the answers of all that follow.
   if (connection.isBusy && !isServersWord(error))
     connection.retire(
       connectionError('CONNECTION_CLOSED', 'A transaction failed while its queries were under way', error),

@@ -2,8 +2,9 @@ import { LIMITS } from '@headwater/shared';
 import type { Sql } from './database.ts';
 
 /**
- * Deletes abandoned runs that are too old, and of each account the oldest beyond how many and how much it may have. At most
- * `limit`; answers how many. Reads the whole table, which is small: for once in a while.
+ * Deletes abandoned runs that are too old, and of each account the oldest beyond how many and how
+ * much it may have. At most `limit`; answers how many. Reads the whole table, which is small: for
+ * once in a while.
  */
 export async function trimAbandonedRuns(sql: Sql, limit: number): Promise<number> {
   const rows = await sql`

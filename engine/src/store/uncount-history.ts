@@ -1,6 +1,9 @@
 import type { Transaction } from './database.ts';
 
-/** What was deleted of an account's history before its time counts no more: in the part that began at each time so many bytes. */
+/**
+ * What was deleted of an account's history before its time counts no more: in the part that began
+ * at each time so many bytes.
+ */
 export async function uncountHistory(
   tx: Transaction,
   accountId: string,

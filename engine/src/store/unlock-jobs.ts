@@ -2,9 +2,10 @@ import type { Sql, Transaction } from './database.ts';
 import { freed } from './job-statements.ts';
 
 /**
- * Frees the jobs that dead pools hold, and deletes those of them that were superseded. graphile-worker itself waits four
- * hours, in which the lane (and a timer) would stand still. A job that is run twice because its worker lived after all does
- * no harm: lanes claim their rows one by one. Waits for no lock: what another transaction changes is freed by freeLostJobs.
+ * Frees the jobs that dead pools hold, and deletes those of them that were superseded.
+ * graphile-worker itself waits four hours, in which the lane (and a timer) would stand still. A job
+ * that is run twice because its worker lived after all does no harm: lanes claim their rows one by
+ * one. Waits for no lock: what another transaction changes is freed by freeLostJobs.
  */
 export async function unlockJobs(tx: Sql | Transaction, pools: readonly string[]): Promise<void> {
   if (pools.length === 0) return;
@@ -18,7 +19,10 @@ export interface LostJobsOptions {
   lostAfterMs: number;
 }
 
-/** Frees jobs that nobody works on, whichever way they were lost, and deletes superseded jobs that nobody holds. */
+/**
+ * Frees jobs that nobody works on, whichever way they were lost, and deletes superseded jobs that
+ * nobody holds.
+ */
 export async function freeLostJobs(tx: Sql | Transaction, options: LostJobsOptions): Promise<void> {
   const { strayAfterMs, lostAfterMs } = options;
   const isLost = `(locked_at <= now() - make_interval(secs => $1::float8 / 1000)

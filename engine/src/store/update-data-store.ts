@@ -4,7 +4,10 @@ import type { Database } from './database.ts';
 import type { DataStoreRow } from './read-data-stores.ts';
 import { dataStores } from './schema.ts';
 
-/** Changes the fields given; an empty description is removed. Undefined where the account has no such store. */
+/**
+ * Changes the fields given; an empty description is removed. Undefined where the account has no
+ * such store.
+ */
 export async function updateDataStore(
   db: Database,
   accountId: string,

@@ -9,7 +9,10 @@ import type { WebhookRow } from './read-webhooks.ts';
 import { webhooks } from './schema.ts';
 import { addNoticeIn, type WebhookNotice } from './webhook-notices.ts';
 
-/** `sealedHeaders`, `sealedAuth`, `sealedClientKey`: in the place of what they seal; null removes it. */
+/**
+ * `sealedHeaders`, `sealedAuth`, `sealedClientKey`: in the place of what they seal; null removes
+ * it.
+ */
 export type WebhookChange = Omit<WebhookUpdate, 'headers' | 'auth' | 'clientKey' | keyof RequestOptions> & {
   sealedHeaders?: string | null;
   sealedAuth?: string | null;
@@ -76,9 +79,10 @@ function optionsWith(options: NonNullable<WebhookChange['options']>) {
 }
 
 /**
- * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name or description is removed. What is
- * pending of one that becomes inactive stays, and is held; started, it has its lane. Undefined where the
- * account has no such webhook, or none of these revisions.
+ * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name
+ * or description is removed. What is pending of one that becomes inactive stays, and is held;
+ * started, it has its lane. Undefined where the account has no such webhook, or none of these
+ * revisions.
  */
 export async function updateWebhook(
   db: Database,

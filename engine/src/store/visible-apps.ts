@@ -1,6 +1,9 @@
 import type { Sql } from './database.ts';
 
-/** What an account may see and use of `all_apps a`: the catalogue and its own. Undefined: the catalogue alone. */
+/**
+ * What an account may see and use of `all_apps a`: the catalogue and its own. Undefined: the
+ * catalogue alone.
+ */
 export function seenBy(sql: Sql, accountId: string | undefined) {
   return accountId === undefined
     ? sql`a.account_id is null`

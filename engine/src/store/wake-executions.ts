@@ -12,12 +12,14 @@ interface WokenRow {
 }
 
 /**
- * Executions whose time has come go back to the queue of their workflow, in one transaction. What the request that resumed one
- * brought becomes an export of the step that waited. One that is not due any more, or woken already, is left alone.
+ * Executions whose time has come go back to the queue of their workflow, in one transaction. What
+ * the request that resumed one brought becomes an export of the step that waited. One that is not
+ * due any more, or woken already, is left alone.
  */
 export async function wakeExecutions(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.begin(async (tx) => {
-    // Invocations before waits, and in one order, as everywhere: who resumes at this moment locks the same rows.
+    // Invocations before waits, and in one order, as everywhere: who resumes at this moment locks
+    // the same rows.
     const parked = await tx<{ id: string }[]>`
       select id from invocations where id = any(${[...new Set(ids)]}::text[]) and leased_by = ${PARKED} order by id for update`;
     const rows = await tx<WokenRow[]>`
@@ -37,7 +39,10 @@ export async function wakeExecutions(sql: Sql, ids: readonly string[]): Promise<
   });
 }
 
-/** The step is done. A wait for another run of the step stays, and says which it is, until that has been committed. */
+/**
+ * The step is done. A wait for another run of the step stays, and says which it is, until that has
+ * been committed.
+ */
 async function endWaits(tx: Transaction, over: readonly WokenRow[]): Promise<void> {
   if (over.length === 0) return;
   const ids = over.map((row) => row.execution_id);
@@ -56,8 +61,8 @@ async function endWaits(tx: Transaction, over: readonly WokenRow[]): Promise<voi
 const OVERDUE_BATCH = 1_000;
 
 /**
- * Waits that are over and whose job is lost get another one. Data that came for a step which then did not wait is deleted with
- * the end of its execution.
+ * Waits that are over and whose job is lost get another one. Data that came for a step which then
+ * did not wait is deleted with the end of its execution.
  */
 export async function requeueOverdueWaits(sql: Sql, afterMs: number): Promise<void> {
   const overdue = sql`wake_at < now() - make_interval(secs => ${afterMs / 1000}::float8)`;
@@ -67,7 +72,8 @@ export async function requeueOverdueWaits(sql: Sql, afterMs: number): Promise<vo
     ) as late
     where w.execution_id = late.execution_id and not exists (select from invocations i where i.id = w.execution_id)`;
   await sql.begin(async (tx) => {
-    // Added again, a job that waits for its turn would be the last once more. Keys of jobs have another collation than ids.
+    // Added again, a job that waits for its turn would be the last once more. Keys of jobs have
+    // another collation than ids.
     const rows = await tx<{ execution_id: string }[]>`
       select late.execution_id from (
         select w.execution_id from execution_waits w join invocations i on i.id = w.execution_id and i.leased_by = ${PARKED}

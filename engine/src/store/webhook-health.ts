@@ -28,9 +28,9 @@ interface WebhookRow {
 }
 
 /**
- * Notes since when webhooks fail, and disables those that have failed for too long or are gone: they
- * hold what waits. Most attempts that fail change nothing here: the rows are locked only where they
- * have to change, in the order of their ids.
+ * Notes since when webhooks fail, and disables those that have failed for too long or are gone:
+ * they hold what waits. Most attempts that fail change nothing here: the rows are locked only where
+ * they have to change, in the order of their ids.
  */
 export async function noteHealth(tx: Transaction, { failing, gone, recovered, exhausted }: HealthSigns): Promise<void> {
   if (exhausted.length > 0) await addExhaustedNotices(tx, exhausted);

@@ -38,8 +38,8 @@ export async function addNoticeIn(tx: Pick<Database['orm'], 'execute'>, notice: 
 }
 
 /**
- * Deliveries that have failed for good, where somebody listens. Not those of notices: a webhook that
- * fails would be told of its own failures for ever.
+ * Deliveries that have failed for good, where somebody listens. Not those of notices: a webhook
+ * that fails would be told of its own failures for ever.
  */
 export async function addExhaustedNotices(
   tx: Sql | Transaction,

@@ -21,7 +21,10 @@ export interface HeldRows {
   nodeId: string;
 }
 
-/** Writes what was planned and ends the transaction, in one round trip where this node goes on with all of it. */
+/**
+ * Writes what was planned and ends the transaction, in one round trip where this node goes on with
+ * all of it.
+ */
 export async function writeCommit(
   connection: Sql,
   plan: CommitPlan,
@@ -51,11 +54,15 @@ export async function writeCommit(
     await connection`commit`;
     return;
   }
-  // After a failed statement `commit` rolls back without an error of its own; the statement's error rejects here.
+  // After a failed statement `commit` rolls back without an error of its own; the statement's error
+  // rejects here.
   await Promise.all([...statements, connection`commit`]);
 }
 
-/** Of what this node has no room for, in one order everywhere: two commits that add the same lanes must not deadlock. */
+/**
+ * Of what this node has no room for, in one order everywhere: two commits that add the same lanes
+ * must not deadlock.
+ */
 function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
   const webhookIds = plan.deliveries
     .filter((row) => !held.deliveries.has(row) && row.listener.isHeld !== true)

@@ -1,6 +1,9 @@
 /** What the streams of each tenant have read and their clients have not taken. */
 export interface HeldBytes {
-  /** Resolves when the tenant may read more: there is room, or nothing of it is held; or when `signal` fires. */
+  /**
+   * Resolves when the tenant may read more: there is room, or nothing of it is held; or when
+   * `signal` fires.
+   */
   room(tenantId: string, signal: AbortSignal): Promise<void>;
   /** Below 0: they were taken. */
   add(tenantId: string, bytes: number): void;
@@ -11,7 +14,10 @@ interface Tenant {
   waiting: Set<() => void>;
 }
 
-/** Beyond `maxBytes` no stream of the tenant reads on: one whose client is slow must not cost memory for each of its streams. */
+/**
+ * Beyond `maxBytes` no stream of the tenant reads on: one whose client is slow must not cost memory
+ * for each of its streams.
+ */
 export function createHeldBytes(maxBytes: number): HeldBytes {
   const tenants = new Map<string, Tenant>();
 

@@ -29,8 +29,9 @@ export interface ReaderOptions<T, C> {
 }
 
 /**
- * Reads on from a position whenever there is something behind it. Positions of an emitter grow in the order of their commits,
- * so nothing is passed over and nothing given twice, whichever nodes commit, and however late it is asked for the next.
+ * Reads on from a position whenever there is something behind it. Positions of an emitter grow in
+ * the order of their commits, so nothing is passed over and nothing given twice, whichever nodes
+ * commit, and however late it is asked for the next.
  */
 export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
   const { watch, isAfter, read, onHeld, onClose, everyMs = Number.POSITIVE_INFINITY } = options;
@@ -38,7 +39,8 @@ export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
   const { signal } = closing;
   let { cursor } = options;
   let readAtMs = 0;
-  // Where a client goes on in the middle of a run's lines, the rest of them is at a position that it knows.
+  // Where a client goes on in the middle of a run's lines, the rest of them is at a position that
+  // it knows.
   let mayHaveMore = true;
 
   async function readOn(last: EventPosition): Promise<T[]> {
@@ -63,7 +65,8 @@ export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
           const items = await readOn(last);
           if (signal.aborted) break;
           onHeld(items);
-          // Also with nothing, where it looks through very many of others: the client is to hear that the stream lives.
+          // Also with nothing, where it looks through very many of others: the client is to hear
+          // that the stream lives.
           if (items.length > 0 || Date.now() >= untilMs) return items;
         } else {
           const leftMs = untilMs - Date.now();

@@ -43,7 +43,8 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
     const opening = new AbortController();
     place.closeWith(() => opening.abort());
     try {
-      // In turn like every read: those that are opened at once would have all connections of the node while they look.
+      // In turn like every read: those that are opened at once would have all connections of the
+      // node while they look.
       const end = await turns.take(accountId, opening.signal);
       if (end === undefined) throw nodeStops();
       const begun = await begin(watches, emitterId, source.start, end);

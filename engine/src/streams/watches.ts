@@ -34,9 +34,9 @@ interface Entry {
 }
 
 /**
- * Knows what is new of the emitters that somebody follows. Other nodes' commits are found by asking for all of them at once,
- * a few times a second and only while somebody follows any: a NOTIFY in each commit would take a lock that all commits of the
- * database wait for.
+ * Knows what is new of the emitters that somebody follows. Other nodes' commits are found by asking
+ * for all of them at once, a few times a second and only while somebody follows any: a NOTIFY in
+ * each commit would take a lock that all commits of the database wait for.
  */
 export function createWatches({ readLast, onError, pollMs = LIMITS.streamPollMs }: WatchesOptions): Watches {
   const entries = new Map<string, Entry>();

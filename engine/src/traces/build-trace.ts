@@ -19,8 +19,8 @@ export interface TraceParts extends ListenerParts {
 }
 
 /**
- * Puts rows together into a tree; answers what nothing else in it has started. Of thousands of rows with lines and errors: between
- * them the thread is for others.
+ * Puts rows together into a tree; answers what nothing else in it has started. Of thousands of rows
+ * with lines and errors: between them the thread is for others.
  */
 export async function buildTrace(parts: TraceParts): Promise<{ runs: TraceRun[]; isCut: boolean }> {
   const giveWay = createGiveWay();

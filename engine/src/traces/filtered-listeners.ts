@@ -31,8 +31,9 @@ function isFilterOf({ event_name: channel, filter_ms: sinceMs }: TraceSubscripti
 }
 
 /**
- * Listeners that did not get the event because none of their filters for its channel matches. Filters are evaluated again: to
- * note each event that is filtered out would cost as much as to deliver it.
+ * Listeners that did not get the event because none of their filters for its channel matches.
+ * Filters are evaluated again: to note each event that is filtered out would cost as much as to
+ * deliver it.
  */
 export function filteredOut(
   row: TraceEventRow,

@@ -29,8 +29,9 @@ type Finder = (row: TraceEventRow, known: readonly TraceListener[]) => TraceList
 export const emitIdOfRow = (row: TraceEventRow) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq });
 
 /**
- * Who got the events or ran for them, who was to get them and did not, and, where there is room, who was not meant. Of all events
- * together: hundreds of them with a thousand subscriptions would be an answer of hundreds of megabytes.
+ * Who got the events or ran for them, who was to get them and did not, and, where there is room,
+ * who was not meant. Of all events together: hundreds of them with a thousand subscriptions would
+ * be an answer of hundreds of megabytes.
  */
 export async function findListeners(
   parts: ListenerParts,
@@ -98,7 +99,10 @@ function missing({ missed }: ListenerParts): Finder {
   };
 }
 
-/** Notes of such reasons are of one run each, the others of everything that an emitter got in one commit. */
+/**
+ * Notes of such reasons are of one run each, the others of everything that an emitter got in one
+ * commit.
+ */
 const OF_ONE_RUN: ReadonlySet<string> = new Set(['too_many_hops', 'backlog_full', 'hold_full', 'filter_too_costly']);
 
 function isMissed(row: TraceEventRow, missed: TraceMissedRow): boolean {
@@ -113,7 +117,10 @@ function filtered({ subscriptions, data }: ListenerParts): Finder {
   return (row, known) => filteredOut(row, subscriptions, data.get(emitIdOfRow(row)), known);
 }
 
-/** Who listened to the emitter then, but to none of its events of this channel. Nobody is told that of built-in channels. */
+/**
+ * Who listened to the emitter then, but to none of its events of this channel. Nobody is told that
+ * of built-in channels.
+ */
 function onOtherChannels({ subscriptions }: ListenerParts): Finder {
   return (row, known) => {
     if (row.channel.startsWith('$')) return [];

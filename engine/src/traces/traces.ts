@@ -24,11 +24,17 @@ const ID = /^\w+(-\d+-\d+)?$/;
 /** One more than is shown tells that there are more. */
 const LIMIT = LIMITS.maxTraceRows + 1;
 
-/** Of the time that it took: others have two thirds of it. One that took longer than a second waited for them. */
+/**
+ * Of the time that it took: others have two thirds of it. One that took longer than a second waited
+ * for them.
+ */
 const REST = 2;
 const MAX_REST_MS = 2_000;
 
-/** One at a time of an account, each followed by a rest: some are hundreds of events with thousands of listeners. */
+/**
+ * One at a time of an account, each followed by a rest: some are hundreds of events with thousands
+ * of listeners.
+ */
 export function createTraces(sql: Sql): Traces {
   const turns = createBoundedTurns('maxTracesPerTenant', 'requests for traces');
   return {

@@ -9,8 +9,8 @@ const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
 const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
 
 /**
- * What is wrong with the list of steps as such, before anything is asked about their components. Throws INVALID_REQUEST with the limit
- * where there are too many of them.
+ * What is wrong with the list of steps as such, before anything is asked about their components.
+ * Throws INVALID_REQUEST with the limit where there are too many of them.
  */
 export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
   requireFew('steps', inputs.length);

@@ -16,8 +16,8 @@ type SettingsBounds = Pick<AccountLimits, 'memoryMb' | 'executionWallMs'>;
 export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[] };
 
 /**
- * The settings that hold from now on: what is given over what was set before, and null for what is taken back. With everything
- * that is wrong with them.
+ * The settings that hold from now on: what is given over what was set before, and null for what is
+ * taken back. With everything that is wrong with them.
  */
 export function decideSettings(
   given: SettingsInput,
@@ -41,7 +41,10 @@ export function decideSettings(
   return { settings, errors: findSettingProblems(given, account) };
 }
 
-/** Only of what is given: what was set before under other bounds is no reason to refuse another change. */
+/**
+ * Only of what is given: what was set before under other bounds is no reason to refuse another
+ * change.
+ */
 function findSettingProblems(given: SettingsInput, account: SettingsBounds): FieldError[] {
   const errors: FieldError[] = [];
   const add = (path: string, fault: Fault | undefined) => {
@@ -61,7 +64,10 @@ function findSettingProblems(given: SettingsInput, account: SettingsBounds): Fie
   return errors;
 }
 
-/** Whichever of the two is less: what the account has for an execution, or what any workflow may have. */
+/**
+ * Whichever of the two is less: what the account has for an execution, or what any workflow may
+ * have.
+ */
 function findTimeoutFault(seconds: GivenCount, executionWallMs: number): Fault | undefined {
   const used = seconds ?? 0;
   const most = Math.floor(executionWallMs / 1_000);

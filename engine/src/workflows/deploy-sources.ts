@@ -15,8 +15,9 @@ export interface SourceContext {
 }
 
 /**
- * Deploys the sources of a version's triggers, one after the other, and stores the version with all triggers. Where anything of that
- * fails, those that were deployed are deleted again; not where the version is stored, and only the answer to that was lost.
+ * Deploys the sources of a version's triggers, one after the other, and stores the version with all
+ * triggers. Where anything of that fails, those that were deployed are deleted again; not where the
+ * version is stored, and only the answer to that was lost.
  */
 export async function withSources(
   context: SourceContext,

@@ -3,9 +3,9 @@ import type { WorkflowSettings } from '../contract-workflows.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 
 /**
- * The HTTP and timer triggers have an endpoint or a timer of their id as prop name; a source has a subscription. `deployed`: the
- * source was deployed with the workflow, and goes with it. `given`: the owner has said what `customResponse` is; without it the code
- * of the steps may switch it on.
+ * The HTTP and timer triggers have an endpoint or a timer of their id as prop name; a source has a
+ * subscription. `deployed`: the source was deployed with the workflow, and goes with it. `given`:
+ * the owner has said what `customResponse` is; without it the code of the steps may switch it on.
  */
 export type Trigger =
   | { id: string; type: 'http'; customResponse: boolean; given?: true }

@@ -41,8 +41,9 @@ interface Planning {
 }
 
 /**
- * Where an environment variable is named: `keys` lead there from the step, such as `['props', 'headers', 'authorization']`. They are joined where
- * they are shown: one key may have 50 000 characters, and an expression under it a thousand variables.
+ * Where an environment variable is named: `keys` lead there from the step, such as `['props',
+ * 'headers', 'authorization']`. They are joined where they are shown: one key may have 50 000
+ * characters, and an expression under it a thousand variables.
  */
 interface VariableUse {
   name: string;
@@ -61,9 +62,10 @@ interface ChosenStep {
 }
 
 /**
- * The steps of a new version: their components are saved or looked up, their props checked and sealed, their expressions
- * checked. Throws INVALID_PROPS with everything that is wrong with the props of all steps, and what is wrong with the first
- * component that is, each with the path of its step. Throws INVALID_REQUEST, with the limit, where they are too large together.
+ * The steps of a new version: their components are saved or looked up, their props checked and
+ * sealed, their expressions checked. Throws INVALID_PROPS with everything that is wrong with the
+ * props of all steps, and what is wrong with the first component that is, each with the path of its
+ * step. Throws INVALID_REQUEST, with the limit, where they are too large together.
  */
 export async function planSteps(
   context: StepContext,
@@ -88,7 +90,8 @@ export async function planSteps(
     const old = oldStep(planning, input);
     const component = await inStep(input, i, async () => {
       const found = await choose(planning, input, old);
-      // Of all steps before any of their defaults is looked at: a request of some kilobytes may name the same megabyte a hundred times.
+      // Of all steps before any of their defaults is looked at: a request of some kilobytes may
+      // name the same megabyte a hundred times.
       await planning.size.addDefinitions(found);
       return found;
     });
@@ -112,7 +115,10 @@ export async function planSteps(
   return steps;
 }
 
-/** The step that is there already: by its id, or else by its namespace, unless that is one that another input names by id. */
+/**
+ * The step that is there already: by its id, or else by its namespace, unless that is one that
+ * another input names by id.
+ */
 function oldStep({ inputs, before }: Planning, { id, namespace }: StepInputRecord): Step | undefined {
   const byId = before.find((step) => step.id === id);
   if (byId !== undefined) return byId;
@@ -156,8 +162,9 @@ async function planStep(planning: Planning, { input, old, component }: ChosenSte
 }
 
 /**
- * `env`: the environment variables that are named. What checks props cannot let others have the thread, and parsing expressions is
- * long: there it is only noted which values have some, and they are parsed afterwards, whether they were given, kept or are defaults.
+ * `env`: the environment variables that are named. What checks props cannot let others have the
+ * thread, and parsing expressions is long: there it is only noted which values have some, and they
+ * are parsed afterwards, whether they were given, kept or are defaults.
  */
 async function decideStepProps(
   planning: Planning,
@@ -218,7 +225,10 @@ function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 're
   };
 }
 
-/** What is kept from one execution to another is kept in a data store: there may be many of a step at the same time. */
+/**
+ * What is kept from one execution to another is kept in a data store: there may be many of a step
+ * at the same time.
+ */
 function checkHasNoDb({ id }: ComponentRecord, definitions: readonly PropDefinition[]): void {
   const errors = definitions
     .filter(({ type }) => type === '$.service.db')

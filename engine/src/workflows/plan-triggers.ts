@@ -17,9 +17,9 @@ export interface TriggerPlan {
 }
 
 /**
- * The triggers of a new version. One that is there keeps its id, and with it its URL or the phase of its timer: the one that is
- * named by id; else a timer with the same schedule; else the first of the same type. `before` is empty for a new workflow, and
- * then ids say nothing.
+ * The triggers of a new version. One that is there keeps its id, and with it its URL or the phase
+ * of its timer: the one that is named by id; else a timer with the same schedule; else the first of
+ * the same type. `before` is empty for a new workflow, and then ids say nothing.
  */
 export function planTriggers(inputs: readonly TriggerInput[], before: readonly Trigger[]): TriggerPlan {
   const errors = findTriggerProblems(inputs, before);
@@ -32,8 +32,8 @@ export function planTriggers(inputs: readonly TriggerInput[], before: readonly T
 }
 
 /**
- * Has the workflow answer its clients where the code of a step calls `$.respond`, but for HTTP triggers whose owner has said what
- * they do. One that answers goes on, whatever the code is now.
+ * Has the workflow answer its clients where the code of a step calls `$.respond`, but for HTTP
+ * triggers whose owner has said what they do. One that answers goes on, whatever the code is now.
  */
 export async function switchAnswersOn(
   sql: Sql,

@@ -23,8 +23,8 @@ export interface PlannedVersion {
 }
 
 /**
- * A new version: what is given, over that of before. Throws INVALID_REQUEST with everything that is wrong with its form, and then
- * what `planSteps` throws.
+ * A new version: what is given, over that of before. Throws INVALID_REQUEST with everything that is
+ * wrong with its form, and then what `planSteps` throws.
  */
 export async function planVersion(
   context: PlanContext,

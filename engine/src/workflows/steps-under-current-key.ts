@@ -2,7 +2,10 @@ import { type Sealer, underCurrentKey } from '../secrets/seal.ts';
 import { isSealed } from '../sources/run-props.ts';
 import type { Step } from './deployment.ts';
 
-/** Steps as they are to be stored: while the sources of their version were deployed, which takes minutes, the key may have been replaced. */
+/**
+ * Steps as they are to be stored: while the sources of their version were deployed, which takes
+ * minutes, the key may have been replaced.
+ */
 export function stepsUnderCurrentKey(
   sealer: Pick<Sealer, 'rewrap' | 'currentPrefix'>,
   accountId: string,

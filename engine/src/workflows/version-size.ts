@@ -2,16 +2,23 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { ComponentRecord } from '../contract-components.ts';
 import type { Step } from './deployment.ts';
 
-/** What a new version may still hold: each of its methods throws INVALID_REQUEST, with the limit, once that is more than there is room for. */
+/**
+ * What a new version may still hold: each of its methods throws INVALID_REQUEST, with the limit,
+ * once that is more than there is room for.
+ */
 export interface VersionSize {
-  /** What the component of a step has of definitions of props. Before they are made use of: their defaults become part of the step. */
+  /**
+   * What the component of a step has of definitions of props. Before they are made use of: their
+   * defaults become part of the step.
+   */
   addDefinitions(component: Pick<ComponentRecord, 'id' | 'configurableProps'>): Promise<void>;
   addStep(step: Step): Promise<void>;
 }
 
 /**
- * A request of some kilobytes makes a hundred megabytes where each of a hundred steps has a megabyte of defaults. Each value is measured
- * on its own, and between them `giveWay` lets others have the thread: to measure all of it at once would be what is to be prevented.
+ * A request of some kilobytes makes a hundred megabytes where each of a hundred steps has a
+ * megabyte of defaults. Each value is measured on its own, and between them `giveWay` lets others
+ * have the thread: to measure all of it at once would be what is to be prevented.
  */
 export function measureVersion(giveWay: () => Promise<void>): VersionSize {
   const value = LIMITS.maxWorkflowVersionBytes;

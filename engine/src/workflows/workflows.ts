@@ -38,7 +38,9 @@ export interface WorkflowContext extends PlanContext, SourceContext {
   intake: Pick<Intake, 'add'>;
   /** As InTurnIntake.queue. */
   queueInTurn: (turn: NewTurn) => Promise<void>;
-  /** Drops what this node has in memory of the workflow; other nodes hear of it from the database. */
+  /**
+   * Drops what this node has in memory of the workflow; other nodes hear of it from the database.
+   */
   forget: (workflowId: string) => void;
 }
 
@@ -51,7 +53,8 @@ export function createWorkflows(context: WorkflowContext): Workflows {
   return {
     async create(who, input) {
       checkName(input.name);
-      // Exact only where it is inserted; without this, its steps would be bundled and its sources deployed first.
+      // Exact only where it is inserted; without this, its steps would be bundled and its sources
+      // deployed first.
       await checkRoom(sql, who.accountId, await context.room.limits(who.accountId), 'maxWorkflows');
       const id = await withComponents(context, who, (own) => create(own, who, input));
       return show(context, who, await find(context, who, id));
@@ -179,7 +182,10 @@ async function findBase(context: WorkflowContext, who: Principal, current: Workf
   return latest.settings.autoDeploy ? current : latest;
 }
 
-/** Deletions of an account follow each other: those of one workflow would wait for its row, each with one of the node's few connections. */
+/**
+ * Deletions of an account follow each other: those of one workflow would wait for its row, each
+ * with one of the node's few connections.
+ */
 function createRemoval(context: WorkflowContext): Workflows['delete'] {
   const { db, forget } = context;
   const turns = createBoundedTurns('maxDeletionsPerTenant', 'deletions of workflows');

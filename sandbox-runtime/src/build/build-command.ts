@@ -5,7 +5,10 @@ export interface BuildRights {
   /** Patterns of paths, as for `--allow-fs-read`. */
   readable: readonly string[];
   writable: readonly string[];
-  /** For the bundler's own program. Node's permission model does not hold for that; the limits below do. */
+  /**
+   * For the bundler's own program. Node's permission model does not hold for that; the limits below
+   * do.
+   */
   mayStartPrograms: boolean;
   /** A native module that the script may load, its argument. */
   addon?: string | undefined;
@@ -23,8 +26,9 @@ const HEAP_MB = 1_024;
 const BLOCK_BYTES = 512;
 
 /**
- * How a build process is started: its script comes on standard input. A shell sets the limits of the operating system, which
- * the programs that it starts inherit, and becomes the process; one that a system does not know is passed over.
+ * How a build process is started: its script comes on standard input. A shell sets the limits of
+ * the operating system, which the programs that it starts inherit, and becomes the process; one
+ * that a system does not know is passed over.
  */
 export function buildCommand(rights: BuildRights): { program: string; args: string[] } {
   const limits: [string, number][] = [

@@ -36,7 +36,9 @@ const RETRY_AFTER_S = 10;
 /** The reason comes first; what follows is stacks. */
 const MAX_LOGGED_CHARS = 300;
 
-/** Bundles a component as far as it goes without packages. Throws UNAVAILABLE when the node stops. */
+/**
+ * Bundles a component as far as it goes without packages. Throws UNAVAILABLE when the node stops.
+ */
 export async function bundleAlone(
   context: BuildContext,
   tenantId: string,
@@ -58,15 +60,19 @@ export async function bundleAlone(
   };
 }
 
-/** The bundler escapes NUL in strings, and leaves it in regular expressions and raw templates, as packages have them. */
+/**
+ * The bundler escapes NUL in strings, and leaves it in regular expressions and raw templates, as
+ * packages have them.
+ */
 function storingErrors(code: Buffer): FieldError[] {
   if (!code.includes(0)) return [];
   return [{ path: 'component_code', message: 'The code with its packages contains a NUL character' }];
 }
 
 /**
- * Code is told apart by its hash, in processes of whoever deploys it too: the word of a process that has read a stranger's is not taken for it. Of
- * tens of megabytes it takes tens of milliseconds, and is made in turns with others.
+ * Code is told apart by its hash, in processes of whoever deploys it too: the word of a process
+ * that has read a stranger's is not taken for it. Of tens of megabytes it takes tens of
+ * milliseconds, and is made in turns with others.
  */
 async function readBundle(text: Buffer, sourceMap: string): Promise<ComponentBundle> {
   const giveWay = createGiveWay(0);
@@ -94,9 +100,10 @@ export async function findMissingFiles(
 }
 
 /**
- * Fetches the packages and bundles the component with them, each in a process of its own. Once more where the cache was cut down
- * between the two, which is another build's doing. Throws UNAVAILABLE also where the packages cannot be had at the moment, with
- * the seconds after which it is worth another try.
+ * Fetches the packages and bundles the component with them, each in a process of its own. Once more
+ * where the cache was cut down between the two, which is another build's doing. Throws UNAVAILABLE
+ * also where the packages cannot be had at the moment, with the seconds after which it is worth
+ * another try.
  */
 export async function bundleWithPackages(
   context: BuildContext,

@@ -19,14 +19,20 @@ export interface BuildProcessesOptions {
   log(level: 'warn', message: string, fields: Record<string, unknown>): void;
 }
 
-/** The processes of builds: those that fetch packages have a network and no bundler, those that bundle the other way round. */
+/**
+ * The processes of builds: those that fetch packages have a network and no bundler, those that
+ * bundle the other way round.
+ */
 export interface BuildProcesses {
   /** Components without packages: a process serves several tasks, of one tenant. */
   plain: TaskPool;
   /** One process for each component that brings packages. */
   trees: TaskPool;
   fetching: TaskPool;
-  /** Finds what of the operating system confines a bundler here; the log says what is missing. The first task does it otherwise. */
+  /**
+   * Finds what of the operating system confines a bundler here; the log says what is missing. The
+   * first task does it otherwise.
+   */
   findLayers(): Promise<readonly BuildLayer[]>;
   stop(): void;
 }

@@ -8,7 +8,10 @@ export interface BuildScripts {
   fetch: string;
 }
 
-/** What a process that bundles must be allowed to read. The binary is in a package beside esbuild's, or nested in it. */
+/**
+ * What a process that bundles must be allowed to read. The binary is in a package beside esbuild's,
+ * or nested in it.
+ */
 export function findEsbuildPaths(): string[] {
   const esbuildDir = dirname(dirname(findEsbuild()));
   return [join(esbuildDir, '*'), join(dirname(esbuildDir), '@esbuild', '*')];

@@ -11,7 +11,10 @@ export interface BuildSlotsOptions {
   slowMs: number;
   /** For how long. Default 60 000. */
   slowForMs?: number;
-  /** Where it says no, no build of the tenant begins. Whoever makes it say yes calls `look`. Default: always yes. */
+  /**
+   * Where it says no, no build of the tenant begins. Whoever makes it say yes calls `look`.
+   * Default: always yes.
+   */
   mayBegin?: (tenantId: string) => boolean;
 }
 
@@ -28,8 +31,10 @@ interface Waiting {
 const SLOW_FOR_MS = 60_000;
 
 /**
- * Who may build now. Builds need a core each, so few run at a time; the next one is the next tenant's. A build that has begun takes as long as it may,
- * so one tenant never has all slots, nor have those together whose builds were slow of late: the others would wait for their slowest code each time.
+ * Who may build now. Builds need a core each, so few run at a time; the next one is the next
+ * tenant's. A build that has begun takes as long as it may, so one tenant never has all slots, nor
+ * have those together whose builds were slow of late: the others would wait for their slowest code
+ * each time.
  */
 export class BuildSlots {
   readonly #options: Required<BuildSlotsOptions>;

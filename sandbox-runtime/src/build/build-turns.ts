@@ -8,8 +8,9 @@ export interface BuildTurns {
   plain: Pick<BuildSlots, 'run'>;
   packages: Pick<BuildSlots, 'run'>;
   /**
-   * What `work` says it holds counts for the tenant until it has ended. At LIMITS.maxHeldBuildChars no turn of the tenant begins: how
-   * large a bundle is, is known when it is there, so a turn says it before it ends.
+   * What `work` says it holds counts for the tenant until it has ended. At LIMITS.maxHeldBuildChars
+   * no turn of the tenant begins: how large a bundle is, is known when it is there, so a turn says
+   * it before it ends.
    */
   holding<T>(tenantId: string, work: (hold: (bundle: ComponentBundle) => void) => Promise<T>): Promise<T>;
   /** From here on nobody waits for room. */

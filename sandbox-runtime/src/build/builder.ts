@@ -21,8 +21,8 @@ export interface BuilderOptions {
   /** The npm registry to use. Default: the one that npm is set to use here. */
   registryUrl?: string;
   /**
-   * How the network is reached, for proxies and own certificates: all of the environment that builds get. Default: nothing
-   * but the authorities that npm trusts, where its registry is used.
+   * How the network is reached, for proxies and own certificates: all of the environment that
+   * builds get. Default: nothing but the authorities that npm trusts, where its registry is used.
    */
   environment?: Readonly<Record<string, string>>;
   /** What starts its processes. Default: one of its own, ended with it. */
@@ -37,8 +37,9 @@ interface BuildRequest {
   tenantId: string;
   component: ComponentFiles;
   /**
-   * Asked for a bundle made earlier of the same code, before packages are fetched. `pinned`: every import names an exact
-   * version, so that an old bundle is as good as a new one. It may be large, so it is asked for in the tenant's turn to bundle.
+   * Asked for a bundle made earlier of the same code, before packages are fetched. `pinned`: every
+   * import names an exact version, so that an old bundle is as good as a new one. It may be large,
+   * so it is asked for in the tenant's turn to bundle.
    */
   findEarlier?: (pinned: boolean) => Promise<Built | undefined>;
 }
@@ -46,22 +47,27 @@ interface BuildRequest {
 /** Makes components ready to load. */
 export interface Builder {
   /**
-   * Never rejects for what the code contains or for packages that are missing or broken: that is the outcome, with the
-   * author's file and line. Throws RATE_LIMITED where too many builds of the tenant wait, UNAVAILABLE when the node stops, no
-   * registry is known, or packages cannot be had at the moment, which alone says when it is worth another try.
+   * Never rejects for what the code contains or for packages that are missing or broken: that is
+   * the outcome, with the author's file and line. Throws RATE_LIMITED where too many builds of the
+   * tenant wait, UNAVAILABLE when the node stops, no registry is known, or packages cannot be had
+   * at the moment, which alone says when it is worth another try.
    */
   build(request: BuildRequest): Promise<BuildOutcome>;
   /**
-   * As `build`, for whoever goes on with the bundle: it counts as held by the tenant until `use` has ended. While the tenant's hold
-   * LIMITS.maxHeldBuildChars or more, no other build of it begins.
+   * As `build`, for whoever goes on with the bundle: it counts as held by the tenant until `use`
+   * has ended. While the tenant's hold LIMITS.maxHeldBuildChars or more, no other build of it
+   * begins.
    */
   buildFor<T>(request: BuildRequest, use: (outcome: BuildOutcome) => Promise<T>): Promise<T>;
   /**
-   * The files that the given ones import by relative paths and that are not among them. Empty for code that cannot be read.
-   * Throws RATE_LIMITED, and UNAVAILABLE when the node stops.
+   * The files that the given ones import by relative paths and that are not among them. Empty for
+   * code that cannot be read. Throws RATE_LIMITED, and UNAVAILABLE when the node stops.
    */
   listMissingFiles(tenantId: string, component: ComponentFiles): Promise<MissingFile[]>;
-  /** What the operating system does around processes that bundle. The log says what of it is missing here, as it would at the first build. */
+  /**
+   * What the operating system does around processes that bundle. The log says what of it is missing
+   * here, as it would at the first build.
+   */
   findLayers(): Promise<readonly BuildLayer[]>;
   /** Ends builds under way. Idempotent. */
   stop(): Promise<void>;
@@ -83,8 +89,9 @@ const BUILD_LIMITS: BuildLimits = {
 };
 
 /**
- * Nothing that a tenant wrote or chose is read by the bundler in this process: code of a few hundred kilobytes can overflow its
- * stack or take all memory, and it is a single program for everyone.
+ * Nothing that a tenant wrote or chose is read by the bundler in this process: code of a few
+ * hundred kilobytes can overflow its stack or take all memory, and it is a single program for
+ * everyone.
  */
 export function createBuilder(options: BuilderOptions): Builder {
   const limits = { ...BUILD_LIMITS, ...options.limits };

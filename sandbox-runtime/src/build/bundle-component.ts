@@ -19,15 +19,16 @@ export type PlainOutcome =
   | { kind: 'failed'; errors: FieldError[]; limit?: ExceededLimit };
 
 /**
- * Makes component code that imports no packages ready to load: one self-contained ES module with a source map that leads back
- * to `fileName` (default `component.js`). JavaScript is tried first, then TypeScript; when both fail, the errors of the likelier
- * one are reported, each with file, 1-based line and 0-based column.
+ * Makes component code that imports no packages ready to load: one self-contained ES module with a
+ * source map that leads back to `fileName` (default `component.js`). JavaScript is tried first,
+ * then TypeScript; when both fail, the errors of the likelier one are reported, each with file,
+ * 1-based line and 0-based column.
  *
- * In this process, whose bundler code can break for good: for code that is trusted, as of tests. Strangers' code goes to a
- * `Builder`.
+ * In this process, whose bundler code can break for good: for code that is trusted, as of tests.
+ * Strangers' code goes to a `Builder`.
  *
- * Code over LIMITS.maxComponentCodeBytes is refused. Nothing is read from disk, whatever the code says: every import ends in
- * `resolveWithoutPackages`, and no tsconfig is looked for.
+ * Code over LIMITS.maxComponentCodeBytes is refused. Nothing is read from disk, whatever the code
+ * says: every import ends in `resolveWithoutPackages`, and no tsconfig is looked for.
  */
 export async function bundleComponent(code: string, fileName: string = DEFAULT_FILE): Promise<BundleOutcome> {
   const outcome = await bundlePlain({ entry: fileName, files: { [fileName]: code } });
@@ -44,8 +45,9 @@ export async function bundleComponent(code: string, fileName: string = DEFAULT_F
 }
 
 /**
- * As `bundleComponent`, for a component of one or more files; says which packages are missing where there are any. Rejects where
- * the bundler broke down. `maxBundleBytes`: a kilobyte of code can name a constant a thousand times, and the bundler writes it out each time.
+ * As `bundleComponent`, for a component of one or more files; says which packages are missing where
+ * there are any. Rejects where the bundler broke down. `maxBundleBytes`: a kilobyte of code can
+ * name a constant a thousand times, and the bundler writes it out each time.
  */
 export async function bundlePlain(
   component: ComponentFiles,
@@ -63,7 +65,8 @@ export async function bundlePlain(
   const first = await tryBundle(component, isTypeScript ? 'ts' : 'js', maxBundleBytes);
   if (first.kind !== 'failed' || isTypeScript) return first;
   const second = await tryBundle(component, 'ts', maxBundleBytes);
-  // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is the better message.
+  // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is
+  // the better message.
   return second.kind !== 'failed' || isOnlyImports(second.errors) ? second : first;
 }
 

@@ -6,20 +6,24 @@ import { listMissingFiles } from './list-missing-files.ts';
 import type { PackageTree } from './packages/resolve-tree.ts';
 import { serveTasks, type TaskAnswer } from './serve-tasks.ts';
 
-/** The bundler looks for what an import by a pattern may mean in the folders of this machine, and whoever breaks out of it for what listens there. */
+/**
+ * The bundler looks for what an import by a pattern may mean in the folders of this machine, and
+ * whoever breaks out of it for what listens there.
+ */
 function refuseSurroundings(koffiPath: string | undefined): void {
   if (koffiPath === undefined) return;
   try {
     refuseToBundler(koffiPath);
   } catch {
-    // Where the kernel takes no filter, it still answers the same whatever is there: see bundler-failures.ts.
+    // Where the kernel takes no filter, it still answers the same whatever is there: see
+    // bundler-failures.ts.
   }
 }
 
 refuseSurroundings(process.argv[2]);
 /**
- * The main file of a bundler process. It reads nothing but the cache of packages, reaches nothing, and runs nothing of what it
- * bundles.
+ * The main file of a bundler process. It reads nothing but the cache of packages, reaches nothing,
+ * and runs nothing of what it bundles.
  */
 serveTasks(async (given, text) => {
   const task = given as BundleTask;

@@ -1,6 +1,9 @@
 import { bundleOwnCode } from './bundle-own-code.ts';
 
-/** A script that ends well where a filter of system calls can be installed with its last argument, koffi's native part, and holds. */
+/**
+ * A script that ends well where a filter of system calls can be installed with its last argument,
+ * koffi's native part, and holds.
+ */
 export function bundleProbe(): Promise<string> {
   return bundleOwnCode({
     name: 'syscall-probe',

@@ -1,20 +1,24 @@
 import type { Plugin } from 'esbuild';
 import { bundleOwnCode } from './bundle-own-code.ts';
 
-/** The script may read nothing, not even isolated-vm: it is told where the addon is, which may be an open file. */
+/**
+ * The script may read nothing, not even isolated-vm: it is told where the addon is, which may be an
+ * open file.
+ */
 const ADDON =
   'const addon = { exports: {} }; process.dlopen(addon, process.argv[2]); module.exports = addon.exports.ivm;';
 
 /**
- * Bundles what runs in every sandbox process into one script. A process then starts in half the time, because it need not
- * strip types, and can be denied the reading of everything.
+ * Bundles what runs in every sandbox process into one script. A process then starts in half the
+ * time, because it need not strip types, and can be denied the reading of everything.
  */
 export function bundleProcess(): Promise<string> {
   return bundleOwnCode({
     name: 'process',
     main: new URL('../process/process-main.ts', import.meta.url),
     madeOf: ADDON,
-    // A function around it: the script is evaluated in the global scope, where names such as `crypto` are taken.
+    // A function around it: the script is evaluated in the global scope, where names such as
+    // `crypto` are taken.
     options: { format: 'iife', target: 'node24', platform: 'node', plugins: [isolatedVmFromArgument()] },
   });
 }

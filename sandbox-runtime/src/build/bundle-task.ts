@@ -22,7 +22,9 @@ export type PlainAnswer = Exclude<PlainOutcome, { kind: 'bundled' }> | { kind: '
 /** What becomes of `tree`. */
 export type TreeOutcome =
   | { ok: true; code: string; sourceMap: string; dependencies: Record<string, string> }
-  /** `isLost`: packages that were fetched are not in the cache any more, and can be fetched again. */
+  /**
+   * `isLost`: packages that were fetched are not in the cache any more, and can be fetched again.
+   */
   | { ok: false; errors: FieldError[]; limit?: ExceededLimit; isLost?: boolean };
 
 /** Its answer to `tree`; the code is the text of the answer. */

@@ -7,7 +7,10 @@ const OF_PATTERN =
   /^(?:The glob pattern (?:import|require)\(|Could not resolve (?:import|require)\(|Cannot read directory )/;
 const NO_PATTERNS = 'Cannot resolve an import by a pattern, such as import(`./${name}.js`): each file has to be named';
 
-/** Imports by a pattern, of which the bundler asks no plugin. Whether files of this machine fit one cannot be told from the answer. */
+/**
+ * Imports by a pattern, of which the bundler asks no plugin. Whether files of this machine fit one
+ * cannot be told from the answer.
+ */
 export function isOfPattern({ text }: Message): boolean {
   return text === FILE_FOUND || OF_PATTERN.test(text);
 }
@@ -28,8 +31,8 @@ export function rawFailures(error: unknown): Message[] {
 }
 
 /**
- * What the bundler found wrong with the code. Throws what is no finding: a defect of ours, or that the bundler's program broke
- * down over the code, after which it answers nobody any more.
+ * What the bundler found wrong with the code. Throws what is no finding: a defect of ours, or that
+ * the bundler's program broke down over the code, after which it answers nobody any more.
  */
 export function readFailures(error: unknown): Message[] {
   return closePatterns(rawFailures(error));

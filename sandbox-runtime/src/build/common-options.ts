@@ -10,7 +10,8 @@ export const COMMON_OPTIONS = {
   outfile: '/component.js',
   format: 'esm',
   target: 'es2024',
-  // Two modules may have a class of one name: the second would be called `Client2`, and code that looks at names takes another way.
+  // Two modules may have a class of one name: the second would be called `Client2`, and code that
+  // looks at names takes another way.
   keepNames: true,
   sourcemap: 'external',
   sourcesContent: false,

@@ -10,11 +10,16 @@ export interface ComponentFiles {
 /** Namespace of the author's files. */
 const COMPONENT_NAMESPACE = 'component';
 
-/** Of a file, as on Linux. Each import can stand for more than a dozen names, which the node reads. */
+/**
+ * Of a file, as on Linux. Each import can stand for more than a dozen names, which the node reads.
+ */
 const MAX_NAME_CHARS = 4_096;
 const EXTENSIONS = ['.mjs', '.js', '.ts', '.mts', '.cjs', '.json'];
 
-/** The names that `path`, imported by the file `importer`, may stand for, the likeliest first. None when it leads out, or is longer than names are. */
+/**
+ * The names that `path`, imported by the file `importer`, may stand for, the likeliest first. None
+ * when it leads out, or is longer than names are.
+ */
 export function candidatesOf(importer: string, path: string): string[] {
   const parts = importer.split('/').slice(0, -1);
   for (const part of path.split('/')) {
@@ -40,7 +45,10 @@ export function isOwnImport(args: OnResolveArgs): boolean {
   return args.namespace === COMPONENT_NAMESPACE;
 }
 
-/** Answers where the entry and the imports between the author's files lead; undefined for everything else. */
+/**
+ * Answers where the entry and the imports between the author's files lead; undefined for everything
+ * else.
+ */
 export function resolveOwn({ entry, files }: ComponentFiles, args: OnResolveArgs): OnResolveResult | undefined {
   if (args.kind === 'entry-point') return { path: pathOf(entry, files[entry] ?? ''), namespace: COMPONENT_NAMESPACE };
   if (!isOwnImport(args) || !isRelative(args.path)) return undefined;
@@ -49,7 +57,10 @@ export function resolveOwn({ entry, files }: ComponentFiles, args: OnResolveArgs
   return found === undefined ? undefined : { path: pathOf(found, files[found] ?? ''), namespace: COMPONENT_NAMESPACE };
 }
 
-/** Loads the author's files from memory. `entryLoader` says how the entry is read; the others go by their extension. */
+/**
+ * Loads the author's files from memory. `entryLoader` says how the entry is read; the others go by
+ * their extension.
+ */
 export function loadOwn({ entry, files }: ComponentFiles, entryLoader: Loader): Plugin {
   return {
     name: 'headwater-component',
@@ -65,8 +76,9 @@ export function loadOwn({ entry, files }: ComponentFiles, entryLoader: Loader): 
 const FILE_MAP = /(?<=[#@] sourceMappingURL)=(?!data:application\/json;(?:charset=[\w-]+;)?base64,)/g;
 
 /**
- * Source maps that are in the code itself lead to the author's own lines. The bundler reads those that a comment names by a path
- * as well, whatever file of this machine that is, and quotes it in an error: such a comment is made one like any other.
+ * Source maps that are in the code itself lead to the author's own lines. The bundler reads those
+ * that a comment names by a path as well, whatever file of this machine that is, and quotes it in
+ * an error: such a comment is made one like any other.
  */
 function closeMapComments(text: string): string {
   return text.replace(FILE_MAP, '-');
@@ -77,11 +89,15 @@ export function loaderOf(name: string): Loader {
   return /\.[cm]?ts$/.test(name) ? 'ts' : 'js';
 }
 
-// Spaces of its own line alone: across lines, a megabyte of empty ones would be searched from each of them.
+// Spaces of its own line alone: across lines, a megabyte of empty ones would be searched from each
+// of them.
 const EXPORT = /^[ \t]*export\s*(default\b|const\b|let\b|var\b|function\b|class\b|async\b|\{|\*)/m;
 const KIND = /!\.[a-z]+$/;
 
-/** The author's name of a file that the bundler calls `path`, with its namespace or without; undefined for any other file. */
+/**
+ * The author's name of a file that the bundler calls `path`, with its namespace or without;
+ * undefined for any other file.
+ */
 export function ownNameOf(source: string): string | undefined {
   return source.startsWith(`${COMPONENT_NAMESPACE}:`)
     ? ownName(source.slice(COMPONENT_NAMESPACE.length + 1))
@@ -94,9 +110,9 @@ export function ownName(path: string): string {
 }
 
 /**
- * The bundler tells from the end of a path what a file is, and the author's names do not say it: code comes as
- * `component.mjs` whatever it is. ES modules are named so, and then get the whole of a CommonJS package as its default export,
- * as in Node. All else is for the bundler to find out.
+ * The bundler tells from the end of a path what a file is, and the author's names do not say it:
+ * code comes as `component.mjs` whatever it is. ES modules are named so, and then get the whole of
+ * a CommonJS package as its default export, as in Node. All else is for the bundler to find out.
  */
 function pathOf(name: string, text: string): string {
   if (name.endsWith('.json')) return `${name}!.json`;

@@ -7,8 +7,9 @@ import { mapPlace } from './map-place.ts';
 const MAX_MESSAGE_CHARS = 2_000;
 
 /**
- * An error of the bundler as the API shows it: the author's file, 1-based line, 0-based column. Where that file was made of
- * others and brings their source map, it is a place in one of these. `defaultFile` is for errors without a place.
+ * An error of the bundler as the API shows it: the author's file, 1-based line, 0-based column.
+ * Where that file was made of others and brings their source map, it is a place in one of these.
+ * `defaultFile` is for errors without a place.
  */
 export function toFieldError(message: Message, { files }: ComponentFiles, defaultFile?: string): FieldError {
   const error: FieldError = { path: 'component_code', message: message.text.slice(0, MAX_MESSAGE_CHARS) };

@@ -17,13 +17,16 @@ export interface MissingFile {
   /** As it is written, `./common.mjs`. */
   path: string;
   importer: string;
-  /** File names that it may stand for, the likeliest first; empty when the path leads out of the top folder. */
+  /**
+   * File names that it may stand for, the likeliest first; empty when the path leads out of the top
+   * folder.
+   */
   candidates: string[];
 }
 
 /**
- * The files that the given ones import by relative paths and that are not among them, and no more of them than a component may have, and one.
- * Empty for code that cannot be read.
+ * The files that the given ones import by relative paths and that are not among them, and no more
+ * of them than a component may have, and one. Empty for code that cannot be read.
  */
 export async function listMissingFiles(component: ComponentFiles): Promise<MissingFile[]> {
   const missing = new Map<string, MissingFile>();
@@ -49,7 +52,8 @@ export async function listMissingFiles(component: ComponentFiles): Promise<Missi
               }
               return { path, external: true };
             });
-            // What `import('./dev/' + name)` may mean is looked up by the bundler itself, on the disk, and asked of nobody.
+            // What `import('./dev/' + name)` may mean is looked up by the bundler itself, on the
+            // disk, and asked of nobody.
             setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ contents: '' }));
           },
         },

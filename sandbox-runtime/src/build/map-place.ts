@@ -10,7 +10,10 @@ export interface Place {
 const MAP_COMMENT = '//# sourceMappingURL=data:application/json;base64,';
 const MAX_NAME_CHARS = 500;
 
-/** Where a place of an author's file comes from, by the source map that ends the file; without one it is the place itself. */
+/**
+ * Where a place of an author's file comes from, by the source map that ends the file; without one
+ * it is the place itself.
+ */
 export function mapPlace(place: Place, text: string): Place {
   const begin = text.lastIndexOf(MAP_COMMENT);
   if (begin === -1) return place;

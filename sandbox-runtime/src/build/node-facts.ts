@@ -30,8 +30,8 @@ export function readNodeFacts(): NodeFacts {
 }
 
 /**
- * Not loaded here: `wasi` prints a warning, and with `domain`, which `repl` loads, every new emitter of the process, each socket
- * too, takes five times as long.
+ * Not loaded here: `wasi` prints a warning, and with `domain`, which `repl` loads, every new
+ * emitter of the process, each socket too, takes five times as long.
  */
 const KNOWN_FUNCTIONS: Readonly<Record<string, string[]>> = {
   wasi: ['WASI'],

@@ -4,8 +4,8 @@ const NAMESPACE = 'headwater-own';
 const NAME = /^@headwater\/types(@[^/]*)?$/;
 
 /**
- * What there is of `@headwater/types` at run time (types/src/index.js, a test compares them). Text, because the processes that
- * bundle strangers' code can read no files.
+ * What there is of `@headwater/types` at run time (types/src/index.js, a test compares them). Text,
+ * because the processes that bundle strangers' code can read no files.
  */
 const TYPES = `
 export const defineSource = (source) => source;
@@ -15,8 +15,9 @@ export class ConfigurationError extends Error { name = 'ConfigurationError'; }
 `;
 
 /**
- * Answers imports of packages that come with the server, whatever version they name: a component saves where there is no
- * registry, and nobody who takes the name in one can put code in its place. Undefined for all others.
+ * Answers imports of packages that come with the server, whatever version they name: a component
+ * saves where there is no registry, and nobody who takes the name in one can put code in its place.
+ * Undefined for all others.
  */
 export function resolveOwnPackage(path: string): OnResolveResult | undefined {
   return NAME.test(path) ? { path: '@headwater/types', namespace: NAMESPACE, sideEffects: false } : undefined;

@@ -4,25 +4,33 @@ export interface TarFile {
   bytes: Buffer;
 }
 
-/** Thrown for an archive that cannot be unpacked, or that a package would not be in by honest means. */
+/**
+ * Thrown for an archive that cannot be unpacked, or that a package would not be in by honest means.
+ */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
 
 const BLOCK = 512;
-/** As on Linux. Long names may be of any length, and finding files by them takes time with their square. */
+/**
+ * As on Linux. Long names may be of any length, and finding files by them takes time with their
+ * square.
+ */
 const MAX_PATH_CHARS = 4_096;
 /** Of what the next file is called, and the like. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_LENGTH_DIGITS = 6;
-/** Of one header. Archivers write some twenty; of the shortest there would be thirty thousand in it. */
+/**
+ * Of one header. Archivers write some twenty; of the shortest there would be thirty thousand in it.
+ */
 const MAX_PAX_RECORDS = 100;
 
 /**
- * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes them). The first folder of
- * each path is taken away. Links and devices are passed over, as npm does; a path that leads out is refused, and so are more
- * than `maxFiles` entries of any kind. `keepsFirstFolder`: paths are as they stand there. Undefined for each entry that is no file: whoever
- * reads them with others may give way.
+ * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes
+ * them). The first folder of each path is taken away. Links and devices are passed over, as npm
+ * does; a path that leads out is refused, and so are more than `maxFiles` entries of any kind.
+ * `keepsFirstFolder`: paths are as they stand there. Undefined for each entry that is no file:
+ * whoever reads them with others may give way.
  */
 export function* readTar(
   archive: Buffer,

@@ -10,15 +10,19 @@ const NAMESPACE = 'headwater-builtin';
 /** Of what was imported, in errors: the reason comes after it. */
 const MAX_NAMED_CHARS = 300;
 
-/** Where the imports lead that a component without packages makes, and which packages it imports. */
+/**
+ * Where the imports lead that a component without packages makes, and which packages it imports.
+ */
 export interface FoundImports {
   /** Import strings, in the order they were met. */
   packages: Set<string>;
 }
 
 /**
- * Resolves every import of a component: Node's modules that the guest offers, the author's other files, packages that come with
- * the server, and nothing else. It answers for every path and namespace, so that esbuild looks into the file system for imports by a pattern alone, see bundler-failures.ts. Packages are noted in `found`.
+ * Resolves every import of a component: Node's modules that the guest offers, the author's other
+ * files, packages that come with the server, and nothing else. It answers for every path and
+ * namespace, so that esbuild looks into the file system for imports by a pattern alone, see
+ * bundler-failures.ts. Packages are noted in `found`.
  */
 export function resolveWithoutPackages(component: ComponentFiles, found: FoundImports): Plugin {
   return {
@@ -46,7 +50,10 @@ export function resolveBuiltin(path: string): OnResolveResult | undefined {
   return isOffered ? { path: name, namespace: NAMESPACE } : undefined;
 }
 
-/** A CommonJS module, so that its exports can be imported by name, as a whole and as the default, and required. */
+/**
+ * A CommonJS module, so that its exports can be imported by name, as a whole and as the default,
+ * and required.
+ */
 export function loadBuiltin(setup: PluginBuild): void {
   setup.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
     contents: `module.exports = ${BUILTIN_FUNCTION}(${JSON.stringify(path)});`,
@@ -54,7 +61,10 @@ export function loadBuiltin(setup: PluginBuild): void {
   }));
 }
 
-/** Whether a source of a map is a package's, or a module that was written here, and not the author's. */
+/**
+ * Whether a source of a map is a package's, or a module that was written here, and not the
+ * author's.
+ */
 export function isForeign(source: string): boolean {
   return source.startsWith('headwater-') || source === '<runtime>';
 }

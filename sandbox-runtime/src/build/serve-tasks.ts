@@ -13,8 +13,9 @@ export interface TaskAnswer {
 }
 
 /**
- * Serves the tasks of a build process, one after the other. A task that throws ends the process: what broke is not used
- * again. So does the end of the node, and whatever program was started here goes with it.
+ * Serves the tasks of a build process, one after the other. A task that throws ends the process:
+ * what broke is not used again. So does the end of the node, and whatever program was started here
+ * goes with it.
  */
 export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAnswer>): void {
   const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
@@ -35,10 +36,14 @@ export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAn
   channel.on('error', endGroup);
 }
 
-/** Of a process that is the first of its own: with it end all others, and to it the group's number means all but itself. */
+/**
+ * Of a process that is the first of its own: with it end all others, and to it the group's number
+ * means all but itself.
+ */
 const FIRST_PID = 1;
 
-// A build process leads a group of its own; the bundler's program is in it and may be busy for ever.
+// A build process leads a group of its own; the bundler's program is in it and may be busy for
+// ever.
 function endGroup(): void {
   if (process.pid === FIRST_PID) process.exit();
   process.kill(-process.pid, 'SIGKILL');

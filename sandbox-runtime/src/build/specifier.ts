@@ -1,6 +1,9 @@
 import semver from 'semver';
 
-/** What an import string of a component asks for: `lodash@^4/get` is `{ name: 'lodash', range: '^4', subpath: '/get' }`. */
+/**
+ * What an import string of a component asks for: `lodash@^4/get` is `{ name: 'lodash', range: '^4',
+ * subpath: '/get' }`.
+ */
 export interface PackageSpecifier {
   /** The import string as it was written. */
   text: string;
@@ -43,12 +46,18 @@ export function parseSpecifier(text: string): SpecifierOutcome {
   return { ok: true, specifier: { text, name, range, subpath } };
 }
 
-/** Whether a version is named to the last digit, so that the same code cannot mean another version tomorrow. */
+/**
+ * Whether a version is named to the last digit, so that the same code cannot mean another version
+ * tomorrow.
+ */
 export function isExact({ range }: { range: string }): boolean {
   return semver.valid(range) !== null;
 }
 
-/** Reads the right side of a dependency in a package.json; undefined where it leads anywhere but to the registry. */
+/**
+ * Reads the right side of a dependency in a package.json; undefined where it leads anywhere but to
+ * the registry.
+ */
 export function parseVersionRequest(name: string, wanted: string): VersionRequest | undefined {
   const [, aliasName, aliasRange] = /^npm:((?:@[^/@]+\/)?[^/@]+)(?:@(.*))?$/.exec(wanted) ?? [];
   const request =

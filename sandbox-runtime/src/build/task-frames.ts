@@ -1,8 +1,9 @@
 import { PartialFrame } from '../protocol/partial-frame.ts';
 
 /**
- * What a build process and the node exchange: JSON text, and with it a text that whoever passes it on need not read. A bundle has tens of
- * megabytes, and as a member of the JSON it holds the node's thread for a tenth of a second.
+ * What a build process and the node exchange: JSON text, and with it a text that whoever passes it
+ * on need not read. A bundle has tens of megabytes, and as a member of the JSON it holds the node's
+ * thread for a tenth of a second.
  *
  *   u32 bytes of the JSON | u32 bytes of the text | JSON | text; numbers big endian
  */
@@ -22,7 +23,10 @@ export function encodeFrame(value: unknown, text: string | Uint8Array = ''): Buf
   return Buffer.concat([head, json, content]);
 }
 
-/** Thrown for a frame beyond the bounds, or one that is no JSON: whoever sent it is not to be listened to further. */
+/**
+ * Thrown for a frame beyond the bounds, or one that is no JSON: whoever sent it is not to be
+ * listened to further.
+ */
 class TaskFrameError extends Error {
   override readonly name = 'TaskFrameError';
 }
@@ -42,7 +46,9 @@ export class TaskFrameReader {
     this.#bounds = bounds;
   }
 
-  /** The frames that this chunk completes. Throws where the sender is not to be listened to further. */
+  /**
+   * The frames that this chunk completes. Throws where the sender is not to be listened to further.
+   */
   push(chunk: Buffer): TaskFrame[] {
     let rest = this.#partial.with(chunk);
     const frames: TaskFrame[] = [];

@@ -2,7 +2,9 @@ import { type Task, type TaskEnd, TaskProcess, type TaskProcessOptions } from '.
 
 export interface TaskPoolOptions {
   start(): Promise<TaskProcessOptions>;
-  /** Tasks that one process serves; then it is replaced, and with it whatever has gathered in it. */
+  /**
+   * Tasks that one process serves; then it is replaced, and with it whatever has gathered in it.
+   */
   maxTasks: number;
   signal: AbortSignal;
 }
@@ -13,7 +15,10 @@ export interface TaskPool {
   stop(): void;
 }
 
-/** A process that had much to do is not used again: what it holds of memory would count for the next task. */
+/**
+ * A process that had much to do is not used again: what it holds of memory would count for the next
+ * task.
+ */
 const LONG_TASK_MS = 1_000;
 const IDLE_MS = 30_000;
 const MAX_IDLE = 2;
@@ -70,7 +75,8 @@ export function createTaskPool({ start, maxTasks, signal }: TaskPoolOptions): Ta
       const isFirst = process.tasksServed === 0;
       const end = await runOn(process, tenantId, task);
       if (end.kind === 'answered' || end.cause !== 'exit' || isFirst) return end;
-      // What was left of an earlier task may have ended it; alone in a new process this one is judged for itself.
+      // What was left of an earlier task may have ended it; alone in a new process this one is
+      // judged for itself.
       return runOn(await begin(), tenantId, task);
     },
     stop() {

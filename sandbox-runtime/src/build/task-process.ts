@@ -27,12 +27,15 @@ export interface Task<Answer = unknown> {
   isAnswer(answer: unknown): answer is Answer;
 }
 
-/** The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and lists of what is wrong or missing. */
+/**
+ * The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and
+ * lists of what is wrong or missing.
+ */
 const MAX_ANSWER = { maxJsonBytes: 16 * 1024 * 1024, maxTextBytes: ACCOUNT_LIMITS.maxBundleBytes.max };
 
 /**
- * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it is that task's doing. What
- * it answers is not believed: it has dealt with code of strangers.
+ * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it
+ * is that task's doing. What it answers is not believed: it has dealt with code of strangers.
  */
 export class TaskProcess {
   readonly #handle: ProcessHandle;

@@ -13,9 +13,14 @@ export interface CacheBounds {
   signal?: AbortSignal;
 }
 
-/** Looking through a full cache costs more than a small build. So long after the one before has ended, */
+/**
+ * Looking through a full cache costs more than a small build. So long after the one before has
+ * ended,
+ */
 const TRIM_EVERY_MS = 60_000;
-/** or sooner where builds have downloaded that share of what it may hold since the one before began. */
+/**
+ * or sooner where builds have downloaded that share of what it may hold since the one before began.
+ */
 const TRIM_EVERY_SHARE = 1 / 4;
 
 /** What a file takes of the disk at least. */
@@ -32,8 +37,8 @@ export interface Trims {
   /** Builds have put so many bytes into the cache. */
   grew(bytes: number): void;
   /**
-   * Unless it goes on, or was done a while ago and the cache has grown little since: nobody waits for it, and the slot of the build
-   * is free for the next.
+   * Unless it goes on, or was done a while ago and the cache has grown little since: nobody waits
+   * for it, and the slot of the build is free for the next.
    */
   start(): void;
   /** Never rejects. */
@@ -76,11 +81,12 @@ export function createTrims(
 }
 
 /**
- * Throws away what is believed no longer, and then what was used longest ago until the cache has at most so many bytes and files. A
- * build that misses a file fetches it again.
+ * Throws away what is believed no longer, and then what was used longest ago until the cache has at
+ * most so many bytes and files. A build that misses a file fetches it again.
  *
- * How many files there are is up to those who import packages, and a process that fetches them may be forged: one file at a time is
- * looked at, in turns with the rest of the node, and twice `maxFiles` are known at most.
+ * How many files there are is up to those who import packages, and a process that fetches them may
+ * be forged: one file at a time is looked at, in turns with the rest of the node, and twice
+ * `maxFiles` are known at most.
  */
 export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<void> {
   const giveWay = createGiveWay();
@@ -100,7 +106,10 @@ export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<
   await keepNewest(files, bounds);
 }
 
-/** Undefined where it is no file, which only a forged process puts there, or gone: another build or another node trims as well. */
+/**
+ * Undefined where it is no file, which only a forged process puts there, or gone: another build or
+ * another node trims as well.
+ */
 async function look(path: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) return undefined;
@@ -130,7 +139,10 @@ async function keepNewest(files: readonly CachedFile[], bounds: CacheBounds): Pr
   return kept;
 }
 
-/** Of directories in each other: each is open while what is in it goes, and their path is no longer than the system takes. */
+/**
+ * Of directories in each other: each is open while what is in it goes, and their path is no longer
+ * than the system takes.
+ */
 const MAX_OPEN = 8;
 
 /** What cannot be thrown away stays; the rest is not to wait for it. */
@@ -156,7 +168,10 @@ interface Removal {
   signal: AbortSignal | undefined;
 }
 
-/** One entry at a time. The function of Node that takes whole directories begins with all of them at once. */
+/**
+ * One entry at a time. The function of Node that takes whole directories begins with all of them at
+ * once.
+ */
 async function removeWhole(path: string, { depth, putAside, signal }: Removal): Promise<void> {
   const giveWay = createGiveWay();
   const info = await lstat(path);

@@ -14,7 +14,10 @@ export class GuestAbortSignal extends GuestEventTarget {
   declare onabort: ((event: GuestEvent) => unknown) | null;
   #aborted = false;
   #reason: unknown;
-  /** Signals that this one was made of; each is aborted by a controller or a clock, never by another signal. */
+  /**
+   * Signals that this one was made of; each is aborted by a controller or a clock, never by another
+   * signal.
+   */
   readonly #sources = new Set<GuestAbortSignal>();
   readonly #dependents = new Set<GuestAbortSignal>();
   readonly #algorithms = new Set<(reason: unknown) => void>();
@@ -124,7 +127,10 @@ export function followSignal(source: GuestAbortSignal | undefined): GuestAbortSi
   return GuestAbortSignal.any(source === undefined ? [] : [source]);
 }
 
-/** Runs before the listeners of the signal; the result takes it back. The signal must not be aborted yet. */
+/**
+ * Runs before the listeners of the signal; the result takes it back. The signal must not be aborted
+ * yet.
+ */
 export function onAbort(signal: GuestAbortSignal, algorithm: (reason: unknown) => void): () => void {
   return addAlgorithm(signal, algorithm);
 }

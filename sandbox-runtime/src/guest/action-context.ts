@@ -20,7 +20,10 @@ export interface ActionContextParts {
   warn(context: RunContext, message: string): void;
 }
 
-/** `$`, as `run` of an action gets it. A plain object: packages of components keep things of their own on it. */
+/**
+ * `$`, as `run` of an action gets it. A plain object: packages of components keep things of their
+ * own on it.
+ */
 export interface ActionContext {
   export(name: unknown, value: unknown): void;
   respond(response?: unknown): Promise<void>;
@@ -49,7 +52,10 @@ export function makeActionContext(
   };
 }
 
-/** At once, so that it is kept of a step that fails later. The last value of a name holds; what is undefined is null. */
+/**
+ * At once, so that it is kept of a step that fails later. The last value of a name holds; what is
+ * undefined is null.
+ */
 function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name: unknown, value: unknown): void {
   if (context.over) return;
   const { limits } = context;
@@ -69,7 +75,8 @@ function readName(name: unknown, maxChars: number): string {
   if (typeof name !== 'string' || name === '')
     throw new TypeError('$.export takes a name, a text that is not empty, and a value');
   if (name.length > maxChars) throw limitError({ name: 'maxExportNameChars', value: maxChars, used: name.length });
-  // Not with `includes`, which a component can patch: let through, the name would end the whole process.
+  // Not with `includes`, which a component can patch: let through, the name would end the whole
+  // process.
   for (let index = 0; index < RESERVED_EXPORTS.length; index += 1)
     if (name === RESERVED_EXPORTS[index]) throw new TypeError(`'${name}' cannot be the name of an export`);
   return name;

@@ -6,7 +6,10 @@ import { outlineProps } from './outline.ts';
 import { isObject } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
-/** What `additionalProps` answers, as JSON text of `{ props }`, outlined as the component's own props are. */
+/**
+ * What `additionalProps` answers, as JSON text of `{ props }`, outlined as the component's own
+ * props are.
+ */
 export async function answerAdditionalProps(
   component: LoadedComponent,
   self: object,
@@ -22,8 +25,9 @@ export async function answerAdditionalProps(
 }
 
 /**
- * Calls `additionalProps` with all definitions there are: the component's own, under those of the last answer. Components
- * change some of them (`previous.name.hidden = true`), so each is a copy, and a changed one belongs to the answer.
+ * Calls `additionalProps` with all definitions there are: the component's own, under those of the
+ * last answer. Components change some of them (`previous.name.hidden = true`), so each is a copy,
+ * and a changed one belongs to the answer.
  */
 export async function computeProps(
   component: LoadedComponent,
@@ -61,7 +65,9 @@ function previousDefinitions(component: LoadedComponent, json: string): Record<s
   return merged;
 }
 
-/** Functions have become true in what was outlined, and apps their slugs: the component's own stay. */
+/**
+ * Functions have become true in what was outlined, and apps their slugs: the component's own stay.
+ */
 function overlay(own: Record<string, unknown>, outlined: Record<string, unknown>): Record<string, unknown> {
   const { options, propDefinition: _, ...rest } = outlined;
   return { ...own, ...rest, ...(options === true || options === undefined ? {} : { options }) };

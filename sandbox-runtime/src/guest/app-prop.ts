@@ -9,8 +9,8 @@ export interface LoadedApp {
 }
 
 /**
- * `this.<app>` of one run, and the `this` of the app's methods: the methods and `$auth`. Without an account `$auth` is empty, so
- * that reading a key of it answers undefined.
+ * `this.<app>` of one run, and the `this` of the app's methods: the methods and `$auth`. Without an
+ * account `$auth` is empty, so that reading a key of it answers undefined.
  */
 export function makeAppProp(members: readonly Member[], auth: Record<string, unknown>): Record<string, unknown> {
   const instance: Record<string, unknown> = {};

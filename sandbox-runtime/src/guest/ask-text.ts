@@ -2,7 +2,10 @@ import { theBridge } from './bridge-slot.ts';
 import { codedError } from './node/errors.ts';
 import { throwLimitOf } from './throw-refused.ts';
 
-/** Asks the process for text. Its answer begins with `v`; any other is a reason, which is thrown as TypeError. */
+/**
+ * Asks the process for text. Its answer begins with `v`; any other is a reason, which is thrown as
+ * TypeError.
+ */
 export function askText(kind: number, a: string, b?: Uint8Array): string {
   const answer = theBridge().ask(kind, a, b);
   if (typeof answer === 'string' && answer.startsWith('v')) return answer.slice(1);

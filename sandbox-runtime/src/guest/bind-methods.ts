@@ -11,8 +11,8 @@ export function readMembers(methods: unknown): Member[] {
 }
 
 /**
- * Gives `target` its methods: functions and accessors with `target` as their `this`, anything else as it is. Anew for each run,
- * so that nothing a method keeps on `this` survives the run.
+ * Gives `target` its methods: functions and accessors with `target` as their `this`, anything else
+ * as it is. Anew for each run, so that nothing a method keeps on `this` survives the run.
  */
 export function bindMembers(target: Record<string, unknown>, members: readonly Member[]): void {
   for (const [name, { get, set, value }] of members) {

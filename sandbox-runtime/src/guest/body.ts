@@ -11,8 +11,8 @@ import { type GuestStream, isDisturbed, isStream, readToEnd, STREAM_CLASSES, str
 type Source = string | Uint8Array<ArrayBuffer>;
 
 /**
- * A body: a stream, or what it would give (`source`), for which a stream is made when somebody asks for it. Text stays text,
- * because the process encodes it faster than the guest.
+ * A body: a stream, or what it would give (`source`), for which a stream is made when somebody asks
+ * for it. Text stays text, because the process encodes it faster than the guest.
  */
 export interface BodyState {
   source?: Source;

@@ -33,13 +33,15 @@ import { makeWebCrypto } from './web-crypto.ts';
 import { WEB_CLASSES } from './web-globals.ts';
 
 /*
- * Evaluated once per sandbox process into a V8 snapshot; every isolate starts from it and calls the function below. Only
- * data and classes may exist at this point: nothing of the bridge, no time, no randomness.
+ * Evaluated once per sandbox process into a V8 snapshot; every isolate starts from it and calls the
+ * function below. Only data and classes may exist at this point: nothing of the bridge, no time, no
+ * randomness.
  */
 
 type Dispatch = (kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown) => string | undefined;
 
-// Memory of these is not counted by the isolate's limit, or opens a clock fine enough to read other processes by.
+// Memory of these is not counted by the isolate's limit, or opens a clock fine enough to read other
+// processes by.
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'] as const;
 
 function bootGuest(

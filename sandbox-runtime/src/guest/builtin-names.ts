@@ -1,6 +1,6 @@
 /**
- * Modules of Node that a component can import, with or without `node:`. The bundler resolves these names and the guest makes
- * them, so a new one is added here and in builtins.ts.
+ * Modules of Node that a component can import, with or without `node:`. The bundler resolves these
+ * names and the guest makes them, so a new one is added here and in builtins.ts.
  */
 const AVAILABLE_NAMES = [
   'assert',
@@ -48,7 +48,10 @@ const AVAILABLE_NAMES = [
   'zlib',
 ] as const;
 
-/** Can be imported, because packages do so for cases that never arise here; what is called or constructed throws. */
+/**
+ * Can be imported, because packages do so for cases that never arise here; what is called or
+ * constructed throws.
+ */
 export const UNAVAILABLE_NAMES = [
   'child_process',
   'dgram',
@@ -66,8 +69,14 @@ export const BUILTIN_NAMES = [...AVAILABLE_NAMES, ...UNAVAILABLE_NAMES] as const
 export type AvailableName = (typeof AVAILABLE_NAMES)[number];
 export type UnavailableName = (typeof UNAVAILABLE_NAMES)[number];
 
-/** Name of the guest's global function that hands out a builtin module. It gives no more than an import does. */
+/**
+ * Name of the guest's global function that hands out a builtin module. It gives no more than an
+ * import does.
+ */
 export const BUILTIN_FUNCTION = '__headwaterBuiltin';
 
-/** Export that the bundler puts at the end of every module: while it cannot be read, a top-level await is still pending. */
+/**
+ * Export that the bundler puts at the end of every module: while it cannot be read, a top-level
+ * await is still pending.
+ */
 export const LOADED_EXPORT = '__headwaterLoaded';

@@ -43,7 +43,10 @@ export interface BuiltinParts {
 
 type Module = Record<string, unknown>;
 
-/** Hands out Node's modules by name, each made when it is first asked for and kept for the isolate's life. */
+/**
+ * Hands out Node's modules by name, each made when it is first asked for and kept for the isolate's
+ * life.
+ */
 export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
   const made = new Map<string, unknown>();
   const get = (given: string): unknown => {
@@ -160,7 +163,10 @@ function makeUrl(): Module {
 
 const { get: getVolume, set: setVolume } = WeakMap.prototype;
 
-/** The files of the run that asks. They go with it: nobody else has ever seen them, nor the context of the run. */
+/**
+ * The files of the run that asks. They go with it: nobody else has ever seen them, nor the context
+ * of the run.
+ */
 function makeVolumes(runs: RunTracker): () => Volume {
   const volumes = new WeakMap<RunContext, Volume>();
   return () => {

@@ -1,8 +1,8 @@
 import { isBuiltInChannel } from '../protocol/built-in-channels.ts';
 
 /**
- * Throws for a name, key or id that the database cannot tell from another: it takes neither a NUL character nor half of a
- * surrogate pair, so two that differ in these alone would become one.
+ * Throws for a name, key or id that the database cannot tell from another: it takes neither a NUL
+ * character nor half of a surrogate pair, so two that differ in these alone would become one.
  */
 export function requireStorable(text: string, what: string): void {
   if (!text.includes('\0') && text.isWellFormed()) return;

@@ -13,7 +13,10 @@ interface Head {
 
 type HeadLimits = Pick<GuestLimits, 'maxFetchMethodChars' | 'maxHeaderNameChars' | 'maxHeadChars'>;
 
-/** A head that the other side would refuse is a TypeError with its limit at the author's line: refused there, it ends the whole process. */
+/**
+ * A head that the other side would refuse is a TypeError with its limit at the author's line:
+ * refused there, it ends the whole process.
+ */
 export function checkedHead(head: Head, limits: HeadLimits): string {
   const { maxFetchMethodChars, maxHeaderNameChars, maxHeadChars } = limits;
   const methodChars = head.method?.length ?? 0;

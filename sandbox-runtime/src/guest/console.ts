@@ -11,7 +11,10 @@ import { cutUtf8, utf8Length, utf8LengthUpTo } from './utf8.ts';
 /** Of longer lines the bytes are not counted: so many characters are a length too. */
 const MAX_COUNTED_CHARS = 64 * 1024;
 
-/** Writes a line to the log of a run. Longer ones are cut; beyond the limit of lines the rest is dropped. */
+/**
+ * Writes a line to the log of a run. Longer ones are cut; beyond the limit of lines the rest is
+ * dropped.
+ */
 export class RunLog {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
@@ -33,7 +36,8 @@ export class RunLog {
     const used = utf8LengthUpTo(message, MAX_COUNTED_CHARS);
     const isCut = used > value;
     const text = isCut ? cutUtf8(message, value) : message;
-    // One that there is no room for is no line: the process, which counts those that come, would take the empty one for a line as any other.
+    // One that there is no room for is no line: the process, which counts those that come, would
+    // take the empty one for a line as any other.
     this.#runs.takeBytes(context, isCut ? utf8Length(text) : used);
     context.logLines += 1;
     this.#post(context, level, text, isCut ? { name: 'maxLogLineBytes', value, used } : undefined);
@@ -44,7 +48,10 @@ export class RunLog {
   }
 }
 
-/** The guest's `console`. Everything goes to the log of the run; timers and counters are kept per isolate. */
+/**
+ * The guest's `console`. Everything goes to the log of the run; timers and counters are kept per
+ * isolate.
+ */
 export function makeConsole(log: RunLog, runs: RunTracker): Record<string, (...args: unknown[]) => void> {
   const timers = new Map<string, number>();
   const counters = new Map<string, number>();

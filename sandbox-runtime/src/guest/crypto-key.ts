@@ -1,6 +1,8 @@
 import { asInterface } from './web-idl.ts';
 
-/** A key as it crosses the bridge: the material is raw bytes, SPKI or PKCS #8, by the key's type. */
+/**
+ * A key as it crosses the bridge: the material is raw bytes, SPKI or PKCS #8, by the key's type.
+ */
 export interface KeyParts {
   type: 'secret' | 'public' | 'private';
   extractable: boolean;
@@ -14,8 +16,9 @@ const MAKE = Symbol('make');
 let partsOf: (key: GuestCryptoKey) => KeyParts;
 
 /**
- * `CryptoKey`. It holds its material in a private field, so that the process keeps nothing for an isolate. That an
- * unextractable key cannot be exported binds the component's own code, which is what the standard asks for.
+ * `CryptoKey`. It holds its material in a private field, so that the process keeps nothing for an
+ * isolate. That an unextractable key cannot be exported binds the component's own code, which is
+ * what the standard asks for.
  */
 export class GuestCryptoKey {
   readonly #parts: KeyParts;

@@ -20,13 +20,17 @@ export interface DescribedError {
   stack?: string;
   /** What else the error says of why: its causes, its errors, the answer that it is about. */
   details?: string;
-  /** The component does not accept how it is configured, and the message is for whoever configures it. */
+  /**
+   * The component does not accept how it is configured, and the message is for whoever configures
+   * it.
+   */
   isConfiguration?: true;
 }
 
 /**
- * Turns whatever was thrown into capped strings. It runs here, in the isolate and on its clock, because reading `message` or
- * `stack` may run code of the component: getters, proxies, Error.prepareStackTrace.
+ * Turns whatever was thrown into capped strings. It runs here, in the isolate and on its clock,
+ * because reading `message` or `stack` may run code of the component: getters, proxies,
+ * Error.prepareStackTrace.
  */
 export function describeError(thrown: unknown): DescribedError {
   try {
@@ -56,7 +60,10 @@ function readError(thrown: unknown): DescribedError {
   return described;
 }
 
-/** Lines on causes, on the errors of an AggregateError and on the answer that an HTTP client's error holds. */
+/**
+ * Lines on causes, on the errors of an AggregateError and on the answer that an HTTP client's error
+ * holds.
+ */
 function detailsOf(thrown: object, indent: string, levels: number): string {
   const { cause, errors, response } = thrown as { cause?: unknown; errors?: unknown; response?: unknown };
   let text = answerLine(response, indent);
@@ -94,7 +101,10 @@ function isPlainData(value: unknown): boolean {
   );
 }
 
-/** What `fetch` rejects with says nothing by itself: whoever reads the record of a run wants to know why. */
+/**
+ * What `fetch` rejects with says nothing by itself: whoever reads the record of a run wants to know
+ * why.
+ */
 function withReason(message: string, thrown: object): string {
   if (message !== FETCH_FAILED) return message;
   const { cause } = thrown as { cause?: { message?: unknown } | null };

@@ -17,7 +17,10 @@ interface EmitMeta {
   emittedAtMs: number;
 }
 
-/** `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or LimitError at the author's line. */
+/**
+ * `this.$emit(event, { id, name, summary, ts })`. Throws TypeError or LimitError at the author's
+ * line.
+ */
 export function emitEvent(
   bridge: Bridge,
   runs: RunTracker,
@@ -84,8 +87,8 @@ function readMeta(options: unknown, context: RunContext): EmitMeta {
 }
 
 /**
- * Milliseconds, a Date, or digits. A date that could not be parsed (`Date.parse(item.created)` of an item without one) is
- * common: the event then has no ts, and is not lost.
+ * Milliseconds, a Date, or digits. A date that could not be parsed (`Date.parse(item.created)` of
+ * an item without one) is common: the event then has no ts, and is not lost.
  */
 function readTs(ts: unknown): number | undefined {
   if (ts === undefined || ts === null) return undefined;

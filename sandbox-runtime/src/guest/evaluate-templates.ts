@@ -7,7 +7,10 @@ import { PrivateMap } from './private-map.ts';
 import { isPathOf, readPath, type TemplateScope } from './read-path.ts';
 import type { ResolvedProp } from './resolve-prop.ts';
 
-/** One expression, made ready once for all runs of the isolate. Throws MissingPath, and whatever the expression throws. */
+/**
+ * One expression, made ready once for all runs of the isolate. Throws MissingPath, and whatever the
+ * expression throws.
+ */
 type Evaluate = (scope: TemplateScope) => unknown;
 
 type Piece = string | { source: string; evaluate: Evaluate };
@@ -18,7 +21,10 @@ const MAX_KEPT = 1_000;
 const MakeFunction = Function;
 const MAX_SHOWN_CHARS = 200;
 
-/** What is wrong with how a step is configured: its message is for whoever configures it, and its stack shows nothing. */
+/**
+ * What is wrong with how a step is configured: its message is for whoever configures it, and its
+ * stack shows nothing.
+ */
 class TemplateError extends Error {
   override readonly name = 'ConfigurationError';
   override readonly stack = '';
@@ -30,7 +36,10 @@ export interface EvaluatedProps {
   evaluated: [name: string, value: unknown][] | undefined;
 }
 
-/** The props of a step with what their expressions come to. Throws TemplateError, which names step, prop and expression. */
+/**
+ * The props of a step with what their expressions come to. Throws TemplateError, which names step,
+ * prop and expression.
+ */
 export class Templates {
   readonly #kept = new PrivateMap<string, Piece[]>();
 

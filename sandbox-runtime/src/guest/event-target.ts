@@ -24,7 +24,10 @@ const AT_TARGET = 2;
 
 let stateOf: (event: GuestEvent) => EventState;
 
-/** `Event` of the DOM standard. Without a tree there is one target: capture and bubbling are kept as flags. */
+/**
+ * `Event` of the DOM standard. Without a tree there is one target: capture and bubbling are kept as
+ * flags.
+ */
 export class GuestEvent {
   static readonly NONE = NONE;
   static readonly CAPTURING_PHASE = 1;
@@ -259,7 +262,8 @@ function callListener(target: GuestEventTarget, callback: Callback, event: Guest
     if (typeof handleEvent !== 'function') throw new TypeError('The listener has no method handleEvent');
     applyFunction(handleEvent, callback, [event]);
   } catch (error) {
-    // The other listeners are still called. As in Node, the error is nobody's to catch: here it ends the run.
+    // The other listeners are still called. As in Node, the error is nobody's to catch: here it
+    // ends the run.
     setTimeout(() => {
       throw error;
     });
@@ -267,8 +271,8 @@ function callListener(target: GuestEventTarget, callback: Callback, event: Guest
 }
 
 /**
- * `onabort` and the like: a property that holds one listener, which keeps its place among the others. `name` is that of the
- * event; `whenSet` is called with the target when somebody sets one.
+ * `onabort` and the like: a property that holds one listener, which keeps its place among the
+ * others. `name` is that of the event; `whenSet` is called with the target when somebody sets one.
  */
 export function defineHandler(
   target: { prototype: object },

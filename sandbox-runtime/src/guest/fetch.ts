@@ -40,8 +40,9 @@ interface PendingFetch {
 const DURING_RUNS = 'Requests can be made during a run only, not while the component loads';
 
 /**
- * `fetch` of the runs. The request is made outside of the isolate, after the egress guard has agreed. Bodies cross whole, in
- * both directions: a stream as body is read to its end before the request leaves.
+ * `fetch` of the runs. The request is made outside of the isolate, after the egress guard has
+ * agreed. Bodies cross whole, in both directions: a stream as body is read to its end before the
+ * request leaves.
  */
 export class GuestFetch {
   readonly #bridge: Bridge;

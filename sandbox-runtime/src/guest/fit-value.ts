@@ -3,8 +3,9 @@ import { parseJson } from './intrinsics.ts';
 const NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 
 /**
- * Brings what an expression came to into the type of its prop where that loses nothing: text of a number, of `true` or
- * `false`, of JSON for objects and lists. Anything else is left as it is, for the component to judge.
+ * Brings what an expression came to into the type of its prop where that loses nothing: text of a
+ * number, of `true` or `false`, of JSON for objects and lists. Anything else is left as it is, for
+ * the component to judge.
  */
 export function fitValue(value: unknown, type: unknown): unknown {
   if (typeof type !== 'string') return value;

@@ -4,7 +4,10 @@ const MAX_ITEMS = 100;
 const MAX_CHARS = 64 * 1024 + 1;
 const LINE_CHARS = 100;
 
-/** A readable form of any value, at most 64 KB: nested four deep, 100 items a level. May run getters of proxies. */
+/**
+ * A readable form of any value, at most 64 KB: nested four deep, 100 items a level. May run getters
+ * of proxies.
+ */
 export function formatValue(value: unknown): string {
   const state = { left: MAX_CHARS, seen: [] as object[] };
   return format(value, 0, state);

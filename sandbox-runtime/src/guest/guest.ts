@@ -50,7 +50,10 @@ export class Guest {
     this.#parts = parts;
   }
 
-  /** Never throws, except when V8 ends the isolate: what goes wrong in a run is reported as its outcome. */
+  /**
+   * Never throws, except when V8 ends the isolate: what goes wrong in a run is reported as its
+   * outcome.
+   */
   dispatch(kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown): string | undefined {
     if (this.#ended.length > 0) this.#closeEnded();
     switch (kind) {
@@ -78,7 +81,10 @@ export class Guest {
     }
   }
 
-  /** Calls back what has waited for its turn within an entry; what it throws is the end of its run, as in a timer. */
+  /**
+   * Calls back what has waited for its turn within an entry; what it throws is the end of its run,
+   * as in a timer.
+   */
   runCallback(callback: (...args: unknown[]) => unknown, args: unknown[]): void {
     const { runs } = this.#parts;
     const owner = runs.current();
@@ -161,8 +167,9 @@ export class Guest {
   }
 
   /**
-   * Only the entries that answer something have a value that counts. What goes on in the microtasks after this, and what is open
-   * outside, is of the run still: the process knows when there is nothing left.
+   * Only the entries that answer something have a value that counts. What goes on in the microtasks
+   * after this, and what is open outside, is of the run still: the process knows when there is
+   * nothing left.
    */
   #finish(context: RunContext, value: unknown): undefined {
     if (context.over || context.ended) return;
@@ -194,7 +201,10 @@ export class Guest {
     else bridge.post(POST.done, context.run, answer);
   }
 
-  /** Those that had nothing open at the end of the last call are over; of the others the process says so. */
+  /**
+   * Those that had nothing open at the end of the last call are over; of the others the process
+   * says so.
+   */
   #closeEnded(): void {
     for (let index = 0; index < this.#ended.length; index += 1) {
       const context = this.#ended[index] as RunContext;

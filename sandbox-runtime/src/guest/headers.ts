@@ -13,7 +13,10 @@ const iterate = pairIterators<string>('Headers');
 let freeze: (headers: GuestHeaders) => void;
 let pairsOf: (headers: GuestHeaders) => [string, string][];
 
-/** `Headers` of the Fetch standard: names in lower case, several values of a name joined, `set-cookie` kept apart. */
+/**
+ * `Headers` of the Fetch standard: names in lower case, several values of a name joined,
+ * `set-cookie` kept apart.
+ */
 export class GuestHeaders {
   #pairs: [string, string][] = [];
   #immutable = false;

@@ -11,7 +11,10 @@ interface PendingCall {
   resolve: (answer: { head: string; bytes: Uint8Array }) => void;
 }
 
-/** What is worked out beside the isolate while it goes on. A call ends with its run: its promise then stays open. */
+/**
+ * What is worked out beside the isolate while it goes on. A call ends with its run: its promise
+ * then stays open.
+ */
 export class HostCalls {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;
@@ -31,7 +34,10 @@ export class HostCalls {
     return this.#send(POST.webCrypto, context, head, bytes);
   }
 
-  /** A call on a data store, for the run that the store was given to. Answers the JSON of a DataStoreAnswer. */
+  /**
+   * A call on a data store, for the run that the store was given to. Answers the JSON of a
+   * DataStoreAnswer.
+   */
   async callStore(context: RunContext, head: string, valueJson: string | undefined): Promise<string> {
     return (await this.#send(POST.dataStore, context, head, valueJson)).head;
   }

@@ -46,8 +46,8 @@ interface ResponseWay {
 }
 
 /**
- * Checks an answer and posts it; of several in one run the first. Throws before it returns a promise: a caller that does not
- * await must see its mistake too.
+ * Checks an answer and posts it; of several in one run the first. Throws before it returns a
+ * promise: a caller that does not await must see its mistake too.
  */
 export function sendResponse(out: ResponseWay, context: RunContext, response: unknown): Promise<void> {
   refuseInForm(context, 'respond');
@@ -137,7 +137,9 @@ function headerEntries(headers: object): [string, unknown][] {
   });
 }
 
-/** A list is one line, but for cookies: their values may have commas, so each has a line of its own. */
+/**
+ * A list is one line, but for cookies: their values may have commas, so each has a line of its own.
+ */
 function valuesOf(name: string, value: unknown): string[] {
   if (!Array.isArray(value)) return [headerText(name, value)];
   const texts = value.map((item) => headerText(name, item));

@@ -3,8 +3,9 @@ import { isObject } from './resolve-prop.ts';
 import type { RequestInit } from './request.ts';
 
 /*
- * The configured value of an http_request prop: `{ method, url, params, headers, body, auth }`. Names and values come as a
- * form's rows (`[{ name, value, disabled }]`, also below `fields`) or as plain objects, one or several.
+ * The configured value of an http_request prop: `{ method, url, params, headers, body, auth }`.
+ * Names and values come as a form's rows (`[{ name, value, disabled }]`, also below `fields`) or as
+ * plain objects, one or several.
  */
 
 type Pairs = [name: string, value: unknown][];

@@ -3,7 +3,9 @@ import { readHttpRequest } from './http-request-config.ts';
 import { isObject } from './resolve-prop.ts';
 import type { GuestResponse } from './response.ts';
 
-/** What `execute` answers: the shape that axios answers with, because that is what components read. */
+/**
+ * What `execute` answers: the shape that axios answers with, because that is what components read.
+ */
 interface ExecutedRequest {
   data: unknown;
   status: number;

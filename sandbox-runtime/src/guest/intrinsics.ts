@@ -1,6 +1,7 @@
 /**
- * What the guest's own code uses of the language where guest code could otherwise listen in or break a run of the same
- * component by patching a prototype. Taken while the snapshot is made, before any component exists.
+ * What the guest's own code uses of the language where guest code could otherwise listen in or
+ * break a run of the same component by patching a prototype. Taken while the snapshot is made,
+ * before any component exists.
  */
 export const stringifyJson = JSON.stringify;
 export const parseJson = JSON.parse as (text: string) => unknown;
@@ -9,8 +10,8 @@ export const now = Date.now;
 const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;
 export const ownKeys: (target: object) => string[] = Object.keys;
 /**
- * JSON of the guest's own small structures. A `toJSON` that guest code puts on Object.prototype or Array.prototype would be
- * called for them too, and what crosses the bridge would be its choice.
+ * JSON of the guest's own small structures. A `toJSON` that guest code puts on Object.prototype or
+ * Array.prototype would be called for them too, and what crosses the bridge would be its choice.
  */
 export function stringifyOwn(value: object): string {
   return stringifyJson(withoutToJson(value));
@@ -32,7 +33,9 @@ export function sliceText(text: string, from: number, to?: number): string {
   return applyFunction(sliceString, text, [from, to]);
 }
 
-/** What the web's and Node's interfaces do with an argument that should be text: any value is taken. */
+/**
+ * What the web's and Node's interfaces do with an argument that should be text: any value is taken.
+ */
 export const toText: (value: unknown) => string = String;
 
 const promiseThen = Promise.prototype.then;

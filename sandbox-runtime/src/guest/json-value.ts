@@ -1,6 +1,9 @@
 import { stringifyJson } from './intrinsics.ts';
 
-/** What a component hands over, as JSON. Throws TypeError for what JSON cannot hold; `what` begins its message. */
+/**
+ * What a component hands over, as JSON. Throws TypeError for what JSON cannot hold; `what` begins
+ * its message.
+ */
 export function toJson(what: string, value: unknown): string {
   let json: string | undefined;
   try {

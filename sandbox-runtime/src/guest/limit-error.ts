@@ -11,8 +11,8 @@ const reasons = new WeakMap<object, ExceededLimit>();
 let readLimit: (error: object) => ExceededLimit | undefined;
 
 /**
- * What a component is thrown at a limit of its account: `limit` has the name, the value and what was used. Nobody else can
- * make one, so it is believed when it ends a run.
+ * What a component is thrown at a limit of its account: `limit` has the name, the value and what
+ * was used. Nobody else can make one, so it is believed when it ends a run.
  */
 class LimitError extends RangeError {
   override readonly name = 'LimitError';
@@ -39,8 +39,9 @@ export function limitError(limit: ExceededLimit, code = 'LIMIT_EXCEEDED'): Error
 }
 
 /**
- * As `limitError`, of the kind that a standard has for what is refused: `fetch` throws a TypeError for headers that it does not take,
- * whatever is wrong with them, and code that catches one is to catch this too.
+ * As `limitError`, of the kind that a standard has for what is refused: `fetch` throws a TypeError
+ * for headers that it does not take, whatever is wrong with them, and code that catches one is to
+ * catch this too.
  */
 export function standardLimitError(make: (message: string) => Error, limit: ExceededLimit): Error {
   return reasonedBy(limit, make(describeLimit(limit)));

@@ -15,7 +15,9 @@ export interface LoadedComponent {
   apps: Map<string, LoadedApp>;
 }
 
-/** The component of a module: its default export, also where a bundler wrapped a CommonJS module. */
+/**
+ * The component of a module: its default export, also where a bundler wrapped a CommonJS module.
+ */
 export function defaultExportOf(namespace: { default?: unknown; [LOADED_EXPORT]?: unknown }): unknown {
   let exported: unknown;
   try {

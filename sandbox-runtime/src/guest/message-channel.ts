@@ -20,7 +20,10 @@ asInterface(GuestMessageEvent, 'MessageEvent');
 
 let entangle: (first: GuestMessagePort, second: GuestMessagePort) => void;
 
-/** One end of a channel within the isolate. Messages wait until the other end listens; ports cannot be transferred. */
+/**
+ * One end of a channel within the isolate. Messages wait until the other end listens; ports cannot
+ * be transferred.
+ */
 class GuestMessagePort extends GuestEventTarget {
   declare onmessage: ((event: GuestMessageEvent) => unknown) | null;
   #other: GuestMessagePort | undefined;

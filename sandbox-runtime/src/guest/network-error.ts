@@ -69,7 +69,10 @@ export function requestFailure({ message, code, limit }: NetworkFailure, peer: P
   return systemError(code.startsWith('UND_ERR_') || code === 'EPIPE' ? 'ECONNRESET' : code, message, peer);
 }
 
-/** An error of the operating system as Node throws it; `reason` is its cause, and is told at once where nobody was asked. */
+/**
+ * An error of the operating system as Node throws it; `reason` is its cause, and is told at once
+ * where nobody was asked.
+ */
 export function systemError(code: string, reason: string, { host, port }: Peer): Error {
   const error = new Error(worded(code, reason, host, port), { cause: new Error(reason) });
   const fields = systemFields(code);

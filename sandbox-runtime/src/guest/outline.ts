@@ -10,9 +10,10 @@ type PropBounds = Pick<GuestLimits, 'maxPropDepth' | 'maxPropDefinitionValues'>;
 const MAX_HOOKS_SHOWN = 100;
 
 /**
- * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and are left out of props
- * except for a prop's `options`, where true means that the component computes them. A prop with a `propDefinition` of an
- * app has what the app says of it, under what it says itself. Judged outside the isolate. Throws LimitError for more than the limits allow.
+ * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and
+ * are left out of props except for a prop's `options`, where true means that the component computes
+ * them. A prop with a `propDefinition` of an app has what the app says of it, under what it says
+ * itself. Judged outside the isolate. Throws LimitError for more than the limits allow.
  */
 export function outlineComponent(exported: unknown, limits: PropBounds & Pick<GuestLimits, 'maxOutlineChars'>): string {
   if (typeof exported !== 'object' || exported === null) {
@@ -41,7 +42,10 @@ export function outlineComponent(exported: unknown, limits: PropBounds & Pick<Gu
   throw limitError({ name: 'maxOutlineChars', value, used: outline.length });
 }
 
-/** Prop definitions as plain data, as `outlineComponent` shows them. Throws LimitError for what is too large or too deep. */
+/**
+ * Prop definitions as plain data, as `outlineComponent` shows them. Throws LimitError for what is
+ * too large or too deep.
+ */
 export function outlineProps(props: unknown, bounds: PropBounds): unknown {
   return plainCopy(resolveProps(props), bounds);
 }

@@ -5,8 +5,8 @@ type PairKind = 'entries' | 'keys' | 'values';
 const iteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]())) as object;
 
 /**
- * Iterators over pairs that may change while they are read: each step looks at the list as it is then, at the index it has
- * reached. One prototype for each class, as WebIDL has it.
+ * Iterators over pairs that may change while they are read: each step looks at the list as it is
+ * then, at the index it has reached. One prototype for each class, as WebIDL has it.
  */
 export function pairIterators<Value>(
   name: string,

@@ -13,8 +13,8 @@ interface Entry {
 }
 
 /**
- * `performance` with a clock of whole milliseconds: a finer one would help to read other processes' secrets out of the time
- * that something takes.
+ * `performance` with a clock of whole milliseconds: a finer one would help to read other processes'
+ * secrets out of the time that something takes.
  */
 export class GuestPerformance {
   readonly #startedAt: number;

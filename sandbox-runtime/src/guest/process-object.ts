@@ -16,7 +16,10 @@ export interface ProcessParts {
 const NOTHING = (): void => undefined;
 const RSS_BYTES = 64 * 1024 * 1024;
 
-/** A `process` with what packages look at to find out where they run. There is no environment in a sandbox. */
+/**
+ * A `process` with what packages look at to find out where they run. There is no environment in a
+ * sandbox.
+ */
 export function makeProcess(parts: ProcessParts): Record<string, unknown> {
   const startedAtMs = now();
   const elapsedMs = (): number => now() - startedAtMs;

@@ -23,7 +23,10 @@ interface Option {
   value: unknown;
 }
 
-/** The choices of a prop, as JSON text of `{ options, context? }`. Throws what the component throws, TypeError, and LimitError. */
+/**
+ * The choices of a prop, as JSON text of `{ options, context? }`. Throws what the component throws,
+ * TypeError, and LimitError.
+ */
 export async function answerOptions(
   component: LoadedComponent,
   instance: RunInstance,
@@ -47,7 +50,10 @@ export async function answerOptions(
   throw limitError({ name: 'maxPropOptionsBytes', value: maxBytes, used });
 }
 
-/** What pages by token: `{ options, context }`. Anything else that is no list is a mistake: `{ items }`, a Set, text. */
+/**
+ * What pages by token: `{ options, context }`. Anything else that is no list is a mistake: `{ items
+ * }`, a Set, text.
+ */
 function isPage(answered: unknown): answered is { options?: unknown; context?: unknown } {
   return isObject(answered) && (Object.hasOwn(answered, 'options') || Object.hasOwn(answered, 'context'));
 }
@@ -84,7 +90,8 @@ async function callOptions(
   const parameter = {
     ...inputs,
     page,
-    // Components take it apart at once (`prevContext: { cursor }`): without a previous page it is empty, and not absent.
+    // Components take it apart at once (`prevContext: { cursor }`): without a previous page it is
+    // empty, and not absent.
     prevContext: prevContext ?? {},
     ...(definition['useQuery'] === true && query !== undefined ? { query } : {}),
   };
@@ -103,8 +110,9 @@ async function readInputs(all: readonly unknown[], { props }: RunInstance): Prom
 }
 
 /**
- * The `this` of what an app defines: the prop that is this very app, or one of the same slug; of several, one with an account.
- * An app that is no prop of the component has its methods all the same.
+ * The `this` of what an app defines: the prop that is this very app, or one of the same slug; of
+ * several, one with an account. An app that is no prop of the component has its methods all the
+ * same.
  */
 function appOf(component: LoadedComponent, { self, props }: RunInstance, from: object): unknown {
   const { app: slug, methods } = from as Record<string, unknown>;
@@ -131,7 +139,10 @@ function readOptions(name: string, list: unknown): Option[] {
   return list.flatMap((item: unknown) => readOption(name, item) ?? []);
 }
 
-/** A plain value, `{ label, value }`, or that below `__lv` or `lv`. Undefined for one that cannot be chosen. */
+/**
+ * A plain value, `{ label, value }`, or that below `__lv` or `lv`. Undefined for one that cannot be
+ * chosen.
+ */
 function readOption(name: string, item: unknown): Option | undefined {
   if (item === undefined || item === null) return undefined;
   if (!isObject(item)) {

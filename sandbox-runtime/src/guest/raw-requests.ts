@@ -30,7 +30,10 @@ interface PendingRequest extends RawHandlers {
   context: RunContext;
 }
 
-/** Requests as the modules http and https make them: redirects are the caller's, and nothing is read into the headers. */
+/**
+ * Requests as the modules http and https make them: redirects are the caller's, and nothing is read
+ * into the headers.
+ */
 export class RawRequests {
   readonly #bridge: Bridge;
   readonly #runs: RunTracker;

@@ -8,8 +8,8 @@ const NAME = /(?:^|;)\s*name="([^"]*)"/i;
 const FILE_NAME = /;\s*filename="([^"]*)"/i;
 
 /**
- * Reads a multipart/form-data body. Throws TypeError for what is none. The bytes are looked at as a string with one
- * character for each, because that can be searched and cut by V8 itself.
+ * Reads a multipart/form-data body. Throws TypeError for what is none. The bytes are looked at as a
+ * string with one character for each, because that can be searched and cut by V8 itself.
  */
 export function readMultipart(bytes: Uint8Array, boundary: string): GuestFormData {
   const text = toBinary(bytes);

@@ -17,8 +17,9 @@ export function isPathOf({ root }: ExpressionPath): boolean {
 }
 
 /**
- * Walks a path through data, over own properties alone. Throws TypeError with the first part that is not there, unless it is
- * one that may be missing: then the whole path is undefined, as with `?.`.
+ * Walks a path through data, over own properties alone. Throws TypeError with the first part that
+ * is not there, unless it is one that may be missing: then the whole path is undefined, as with
+ * `?.`.
  */
 export function readPath({ root, parts }: ExpressionPath, scope: TemplateScope): unknown {
   let value: unknown = root === 'env' ? scope.env : scope.steps();
@@ -41,7 +42,8 @@ function describeMissing(walked: string, value: unknown, key: string): string {
   const names = typeof value === 'object' ? ownKeys(value as object) : [];
   let has = 0;
   let list = '';
-  // By hand: a component could have changed the methods of lists, and is not to see what another step was given.
+  // By hand: a component could have changed the methods of lists, and is not to see what another
+  // step was given.
   for (let index = 0; index < names.length && has < MAX_NAMES; index += 1) {
     const name = names[index] as string;
     if (name.length > MAX_NAME_CHARS) continue;

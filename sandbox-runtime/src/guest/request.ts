@@ -17,7 +17,10 @@ const NORMALISED = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH'];
 const FORBIDDEN = ['CONNECT', 'TRACE', 'TRACK'];
 const METHOD = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Members that have no meaning here: kept and checked, because clients set and read them. The first value is the default. */
+/**
+ * Members that have no meaning here: kept and checked, because clients set and read them. The first
+ * value is the default.
+ */
 const SETTINGS = {
   mode: ['cors', 'same-origin', 'no-cors'],
   credentials: ['same-origin', 'omit', 'include'],

@@ -2,8 +2,8 @@
 export interface ResolvedProp {
   definition: Record<string, unknown>;
   /**
-   * Of a prop with a `propDefinition`: the app whose `options` it has, where it gives none itself, and the values that they
-   * are given, the ones that win last.
+   * Of a prop with a `propDefinition`: the app whose `options` it has, where it gives none itself,
+   * and the values that they are given, the ones that win last.
    */
   origin: { from: object; inputs: readonly unknown[]; givesOptions: boolean } | undefined;
 }
@@ -15,9 +15,10 @@ const MAX_CHAIN = 8;
 const MAX_SHOWN_NAMES = 50;
 
 /**
- * What a prop is: the app's definition under what the prop says itself. The app is replaced by its slug in `propDefinition`:
- * with dozens of props that take theirs from it, it would be shown dozens of times. One that names nothing has the names
- * that there are as a third member, for the judge outside. Undefined for what is no definition.
+ * What a prop is: the app's definition under what the prop says itself. The app is replaced by its
+ * slug in `propDefinition`: with dozens of props that take theirs from it, it would be shown dozens
+ * of times. One that names nothing has the names that there are as a third member, for the judge
+ * outside. Undefined for what is no definition.
  */
 export function resolveProp(prop: unknown): ResolvedProp | undefined {
   return resolve(prop, MAX_CHAIN);
@@ -56,7 +57,10 @@ export function resolveProps(props: unknown): unknown {
   );
 }
 
-/** An app prop without what belongs to the app alone: other props show what they take from it themselves. */
+/**
+ * An app prop without what belongs to the app alone: other props show what they take from it
+ * themselves.
+ */
 function shown(prop: unknown): unknown {
   const definition = resolveProp(prop)?.definition ?? prop;
   if (!isObject(definition) || definition['type'] !== 'app') return definition;

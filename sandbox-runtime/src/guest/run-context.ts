@@ -14,14 +14,20 @@ export interface RunContext {
   dedupe: string;
   readonly limits: GuestLimits;
   over: boolean;
-  /** Its entry has ended well. It is over when nothing is open any more that it began: the process knows, and waits for that. */
+  /**
+   * Its entry has ended well. It is over when nothing is open any more that it began: the process
+   * knows, and waits for that.
+   */
   ended: boolean;
   /** Requests, calls and timers that the process has, as far as a run is held open by them. */
   open: number;
   /** Requests that wait for one of those under way to end. */
   readonly waitingRequests: (() => void)[];
   responded: boolean;
-  /** Set once the run has put out too much: it ends with this even when the component catches the error. */
+  /**
+   * Set once the run has put out too much: it ends with this even when the component catches the
+   * error.
+   */
   exceeded: ExceededLimit | undefined;
   bytes: number;
   emits: number;
@@ -29,7 +35,10 @@ export interface RunContext {
   /** Calls of `$.send.http` whose stream is being read, and what waits for them. */
   sendsBeingRead: number;
   whenSendsAreRead: (() => void) | undefined;
-  /** What `$.flow` was asked for, and what `exit` answered last: a step that returns it has returned nothing. */
+  /**
+   * What `$.flow` was asked for, and what `exit` answered last: a step that returns it has returned
+   * nothing.
+   */
   flow: FlowAction | undefined;
   exits: object | undefined;
   logLines: number;
@@ -44,7 +53,10 @@ export interface RunContext {
   readonly written: PrivateMap<string, string>;
 }
 
-/** The form of a component is being filled in: nothing of it runs yet, so there is nothing to emit, to store or to answer. */
+/**
+ * The form of a component is being filled in: nothing of it runs yet, so there is nothing to emit,
+ * to store or to answer.
+ */
 export function refuseInForm({ entry }: RunContext, call: string): void {
   if (entry !== 'options' && entry !== 'additional-props') return;
   const what = entry === 'options' ? 'the options of a prop' : 'additionalProps';
@@ -52,17 +64,21 @@ export function refuseInForm({ entry }: RunContext, call: string): void {
 }
 
 /**
- * Knows which run the code that is being executed belongs to. Calls through `this` carry their run in a closure. For globals
- * (console, fetch, timers) it is the run that the process named when it entered the isolate, and it is exact while the
- * microtasks of an entry belong to its run: V8 drains them before the entry returns.
+ * Knows which run the code that is being executed belongs to. Calls through `this` carry their run
+ * in a closure. For globals (console, fetch, timers) it is the run that the process named when it
+ * entered the isolate, and it is exact while the microtasks of an entry belong to its run: V8
+ * drains them before the entry returns.
  *
- * Where it blurs: two runs await one promise kept at module level (a memoised token). Both go on in the entry that
- * settles it, and what the second does through globals counts for the first. If that one is over, a run that still lives
- * is taken instead, so that nothing is lost; the process lets requests and timers of an ended run live while others run.
+ * Where it blurs: two runs await one promise kept at module level (a memoised token). Both go on in
+ * the entry that settles it, and what the second does through globals counts for the first. If that
+ * one is over, a run that still lives is taken instead, so that nothing is lost; the process lets
+ * requests and timers of an ended run live while others run.
  */
 export class RunTracker {
   readonly #live = new PrivateMap<number, RunContext>();
-  /** Undefined until the process has named them, which it does before anything of a component runs. */
+  /**
+   * Undefined until the process has named them, which it does before anything of a component runs.
+   */
   knownLimits: GuestLimits | undefined;
   #current: RunContext | undefined;
 
@@ -105,7 +121,10 @@ export class RunTracker {
     return this.#live.first();
   }
 
-  /** Counts output of a run. Throws LimitError over its limit, and the run ends with that even when it is caught. */
+  /**
+   * Counts output of a run. Throws LimitError over its limit, and the run ends with that even when
+   * it is caught.
+   */
   takeBytes(context: RunContext, bytes: number): void {
     context.bytes += bytes;
     const { maxRunOutputBytes } = context.limits;

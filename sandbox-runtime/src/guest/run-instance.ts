@@ -27,7 +27,10 @@ export interface RunInstance {
   props: Record<string, unknown>;
 }
 
-/** Made anew for each run, so nothing that is put on it survives the run: props, bound methods and `$emit`. */
+/**
+ * Made anew for each run, so nothing that is put on it survives the run: props, bound methods and
+ * `$emit`.
+ */
 export function makeInstance(
   parts: InstanceParts,
   component: LoadedComponent,

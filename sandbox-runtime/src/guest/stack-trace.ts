@@ -95,7 +95,9 @@ function nameOf(at: string, segment: Segment | undefined, map: SourceMap | undef
   return `${file}:${segment.line + 1}:${segment.column + 1}`;
 }
 
-/** Both 0-based, as maps count. `at`: `12:9`, as V8 writes it, from `start` to `end` of the frame. */
+/**
+ * Both 0-based, as maps count. `at`: `12:9`, as V8 writes it, from `start` to `end` of the frame.
+ */
 interface PlaceInBundle extends GeneratedPlace {
   at: string;
   start: number;

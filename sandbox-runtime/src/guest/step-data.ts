@@ -2,10 +2,16 @@ import type { StepText } from '../protocol/step-input.ts';
 import { parseJson } from './intrinsics.ts';
 
 const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;
-/** Longer texts are parsed when they are asked for: at the end of a long workflow most of them never are. */
+/**
+ * Longer texts are parsed when they are asked for: at the end of a long workflow most of them never
+ * are.
+ */
 const MAX_EAGER_CHARS = 16 * 1024;
 
-/** `steps` of one run. Each run gets objects of its own, and a name of the prototype is a name like any other. */
+/**
+ * `steps` of one run. Each run gets objects of its own, and a name of the prototype is a name like
+ * any other.
+ */
 export function makeSteps(texts: readonly StepText[]): Record<string, unknown> {
   const steps: Record<string, unknown> = {};
   for (let index = 0; index < texts.length; index += 1) {

@@ -7,7 +7,8 @@ import { utf8LengthUpTo } from './utf8.ts';
 const DAY_MS = 24 * 3600 * 1000;
 const DEFAULT_RERUNS = 10;
 
-// What is let through here and not on the other side ends the whole process: a component that patches these must not do that.
+// What is let through here and not on the other side ends the whole process: a component that
+// patches these must not do that.
 const { ceil } = Math;
 const { isInteger } = Number;
 
@@ -23,7 +24,10 @@ export interface GuestFlow {
   rerun(ms?: unknown, context?: unknown, maxRetries?: unknown): ResumeLinks;
 }
 
-/** `$.flow`. Nothing happens before the end of the step: what was asked for last holds, and `exit` over all. */
+/**
+ * `$.flow`. Nothing happens before the end of the step: what was asked for last holds, and `exit`
+ * over all.
+ */
 export function makeFlow(
   { runs, warn }: { runs: RunTracker; warn(context: RunContext, message: string): void },
   context: RunContext,

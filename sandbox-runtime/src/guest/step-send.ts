@@ -29,7 +29,10 @@ type Fields = Record<string, unknown>;
 /** Of a text, in characters. */
 type TextLimit = Omit<ExceededLimit, 'used'>;
 
-/** `$.send`. What is wrong is an error at the author's line; what is right leaves after the workflow has ended. */
+/**
+ * `$.send`. What is wrong is an error at the author's line; what is right leaves after the workflow
+ * has ended.
+ */
 export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext): GuestSend {
   const send = (kind: SendCall['kind'], fields: Fields): void => {
     if (context.over) return;
@@ -185,7 +188,10 @@ function readObject({ bucket, prefix, payload }: Fields): Fields {
   return { bucket, prefix: prefix ?? '', payload: sendable('s3', 'payload', payload) };
 }
 
-/** An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make an event. */
+/**
+ * An event and its channel, or both in the raw form `{ raw_event, name }`, which other fields make
+ * an event.
+ */
 function readEmit(event: unknown, channel: unknown, ofName: TextLimit): Fields {
   const isRaw =
     channel === undefined &&

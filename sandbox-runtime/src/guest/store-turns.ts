@@ -7,8 +7,8 @@ interface Turn {
 }
 
 /**
- * The order of a run's calls on its data stores: as they were made. Reads go side by side, a write alone, so a run reads what it
- * has written also where it did not wait for the write.
+ * The order of a run's calls on its data stores: as they were made. Reads go side by side, a write
+ * alone, so a run reads what it has written also where it did not wait for the write.
  */
 export class StoreTurns {
   readonly #waiting: Turn[] = [];
@@ -33,7 +33,9 @@ export class StoreTurns {
     }
   }
 
-  /** Settles when every write that was begun has ended, well or not. Undefined where there is none. */
+  /**
+   * Settles when every write that was begun has ended, well or not. Undefined where there is none.
+   */
   writes(): Promise<void> | undefined {
     if (this.#openWrites === 0) return undefined;
     return new Promise((resolve) => {

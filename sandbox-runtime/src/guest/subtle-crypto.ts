@@ -31,7 +31,10 @@ const JWK_MEMBERS = 'kty use key_ops alg ext crv x y d n e p q dp dq qi oth k'.s
 
 type Algorithm = string | { name: string };
 
-/** `SubtleCrypto`. Arguments are copied when a method is called; the work is done outside, one call after the other. */
+/**
+ * `SubtleCrypto`. Arguments are copied when a method is called; the work is done outside, one call
+ * after the other.
+ */
 export class GuestSubtleCrypto {
   readonly #call: SubtleCall;
 

@@ -5,8 +5,9 @@ import type { RunContext } from './run-context.ts';
 const { shift } = Array.prototype;
 
 /**
- * Counts a request of a run, and starts it now or when one of those under way has ended. Throws LimitError where the run may make no
- * more. Each is to be given back with `releaseRequest`, once `start` was called.
+ * Counts a request of a run, and starts it now or when one of those under way has ended. Throws
+ * LimitError where the run may make no more. Each is to be given back with `releaseRequest`, once
+ * `start` was called.
  */
 export function takeRequest(context: RunContext, start: () => void): void {
   const { maxFetchesInFlightPerRun, maxFetchesPerRun } = context.limits;
@@ -27,7 +28,10 @@ export function releaseRequest(context: RunContext): void {
   else next();
 }
 
-/** Counts the body of a request before it leaves. Throws LimitError for one that is too large, alone or with the others. */
+/**
+ * Counts the body of a request before it leaves. Throws LimitError for one that is too large, alone
+ * or with the others.
+ */
 export function takeUpload(context: RunContext, bytes: number): void {
   const { maxFetchRequestBytes, maxUploadBytesPerRun } = context.limits;
   if (bytes > maxFetchRequestBytes)

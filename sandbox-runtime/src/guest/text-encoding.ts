@@ -43,12 +43,17 @@ function unitsOf(bytes: Uint8Array): number {
   return units;
 }
 
-/** `TextDecoder`: UTF-8 of short ASCII text in the isolate, everything else by the process's own decoder. */
+/**
+ * `TextDecoder`: UTF-8 of short ASCII text in the isolate, everything else by the process's own
+ * decoder.
+ */
 export class GuestTextDecoder {
   readonly #encoding: string;
   readonly #fatal: boolean;
   readonly #ignoreBom: boolean;
-  /** Bytes of the stream that are not decoded yet; for encodings with more state, all of its bytes. */
+  /**
+   * Bytes of the stream that are not decoded yet; for encodings with more state, all of its bytes.
+   */
   #kept: Uint8Array<ArrayBuffer> = EMPTY;
   #given = 0;
   #begun = false;
@@ -99,7 +104,8 @@ export class GuestTextDecoder {
     return strip ? text.slice(1) : text;
   }
 
-  // No state crosses the bridge: the stream is decoded from its start, and what was given out before is cut off.
+  // No state crosses the bridge: the stream is decoded from its start, and what was given out
+  // before is cut off.
   #decodeAgain(bytes: Uint8Array<ArrayBuffer>, stream: boolean): string {
     const text = this.#ask(bytes, stream);
     const fresh = text.slice(this.#given);

@@ -102,7 +102,10 @@ asInterface(GuestTextDecoderStream, 'TextDecoderStream');
 
 const FORMATS = ['gzip', 'deflate', 'deflate-raw'];
 
-/** Collects what is written and gives it out, compressed, at the end: the process works on whole bodies. */
+/**
+ * Collects what is written and gives it out, compressed, at the end: the process works on whole
+ * bodies.
+ */
 class GuestCompressionStream extends StreamPair {
   constructor(format: string) {
     requireArguments(1, arguments.length, 'CompressionStream');
@@ -114,7 +117,10 @@ class GuestCompressionStream extends StreamPair {
 }
 asInterface(GuestCompressionStream, 'CompressionStream');
 
-/** Up to this size what has come so far is decompressed at each chunk, from the beginning; above, at the end. */
+/**
+ * Up to this size what has come so far is decompressed at each chunk, from the beginning; above, at
+ * the end.
+ */
 const MAX_EAGER_BYTES = 128 * 1024;
 
 class GuestDecompressionStream extends StreamPair {

@@ -5,15 +5,18 @@ const construct = Reflect.construct as (target: unknown, args: unknown[], newTar
 const RESIZABLE_MEMBERS = ['resize', 'resizable', 'maxByteLength'] as const;
 
 /**
- * Takes away what the language has and a sandbox cannot hold to its limits. What is left looks like an engine of a few years
- * ago, which code that asks for such features is prepared for.
+ * Takes away what the language has and a sandbox cannot hold to its limits. What is left looks like
+ * an engine of a few years ago, which code that asks for such features is prepared for.
  */
 export function trimLanguage(): void {
   replaceArrayBuffer();
   replaceFinalizationRegistry();
 }
 
-/** `new ArrayBuffer(length, { maxByteLength })` makes a buffer of fixed length, as where buffers cannot be resized. */
+/**
+ * `new ArrayBuffer(length, { maxByteLength })` makes a buffer of fixed length, as where buffers
+ * cannot be resized.
+ */
 function replaceArrayBuffer(): void {
   const { prototype } = NativeArrayBuffer;
   const FixedArrayBuffer = function ArrayBuffer(length?: unknown): object {
@@ -33,7 +36,10 @@ function replaceArrayBuffer(): void {
   Object.defineProperty(globalThis, 'ArrayBuffer', { value: FixedArrayBuffer, ...hidden });
 }
 
-/** Its callbacks would run when no run does, or on the time of whichever is next. The language never promises that they run. */
+/**
+ * Its callbacks would run when no run does, or on the time of whichever is next. The language never
+ * promises that they run.
+ */
 function replaceFinalizationRegistry(): void {
   class FinalizationRegistry {
     constructor(cleanup: unknown) {

@@ -20,8 +20,8 @@ type Parts = [
 ];
 
 /**
- * `URL`: parsed by the process, whose parser is that of Node. One written in JavaScript would be most of the snapshot, with
- * its tables for domain names.
+ * `URL`: parsed by the process, whose parser is that of Node. One written in JavaScript would be
+ * most of the snapshot, with its tables for domain names.
  */
 export class GuestUrl {
   #parts: Parts;

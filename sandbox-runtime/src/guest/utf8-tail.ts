@@ -1,6 +1,6 @@
 /**
- * How many bytes at the end begin a character that the next chunk of a stream may complete. What can no longer become one
- * is not counted: it is decoded, as a fault.
+ * How many bytes at the end begin a character that the next chunk of a stream may complete. What
+ * can no longer become one is not counted: it is decoded, as a fault.
  */
 export function incompleteTail(bytes: Uint8Array, encoding: string): number {
   if (encoding === 'utf-8') return utf8Tail(bytes);
@@ -21,7 +21,10 @@ function utf8Tail(bytes: Uint8Array): number {
   return 0;
 }
 
-/** True for a first byte with fewer continuations than it needs, the second byte being one that can follow it. */
+/**
+ * True for a first byte with fewer continuations than it needs, the second byte being one that can
+ * follow it.
+ */
 function isOpen(tail: Uint8Array): boolean {
   const first = tail[0] as number;
   const second = tail[1];

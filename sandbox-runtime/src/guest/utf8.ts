@@ -19,12 +19,17 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** The bytes of a string in UTF-8; of one with more than `enough` characters at least so many, without reading it all. */
+/**
+ * The bytes of a string in UTF-8; of one with more than `enough` characters at least so many,
+ * without reading it all.
+ */
 export function utf8LengthUpTo(text: string, enough: number): number {
   return text.length > enough ? text.length : utf8Length(text);
 }
 
-/** Cuts a string so that it takes at most `maxBytes` in UTF-8 with the words at its end that say so. */
+/**
+ * Cuts a string so that it takes at most `maxBytes` in UTF-8 with the words at its end that say so.
+ */
 export function cutUtf8(text: string, maxBytes: number): string {
   const most = maxBytes - CUT_MARK_BYTES;
   let end = Math.min(text.length, most);

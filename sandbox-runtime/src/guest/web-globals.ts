@@ -14,7 +14,9 @@ import { CRYPTO_CLASSES } from './web-crypto.ts';
 import { GuestWebSocket } from './web-socket.ts';
 import { STREAM_CLASSES } from './web-streams.ts';
 
-/** Classes of the web platform by the names of their globals. They exist in the snapshot already. */
+/**
+ * Classes of the web platform by the names of their globals. They exist in the snapshot already.
+ */
 export const WEB_CLASSES: Readonly<Record<string, unknown>> = {
   AbortController: GuestAbortController,
   AbortSignal: GuestAbortSignal,

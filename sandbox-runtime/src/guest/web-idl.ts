@@ -2,7 +2,8 @@ import { toText } from './intrinsics.ts';
 import { missingArguments } from './node/errors.ts';
 
 /*
- * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for what cannot be converted.
+ * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for what cannot
+ * be converted.
  */
 
 /** A string without lone surrogates. */
@@ -38,7 +39,9 @@ export function toInteger(value: unknown): number {
   return Number.isFinite(number) ? number : 0;
 }
 
-/** A whole number as `[Clamp] long long`: rounded, and to the even one where it lies in the middle. */
+/**
+ * A whole number as `[Clamp] long long`: rounded, and to the even one where it lies in the middle.
+ */
 export function toRounded(value: unknown): number {
   const number = Number(value);
   if (Number.isNaN(number)) return 0;
@@ -58,7 +61,10 @@ export function requireNamed(given: number, ...names: string[]): void {
   if (given < names.length) throw missingArguments(...names);
 }
 
-/** Class members are not listed by `for in`; those of the platform are. Gives the class its name and tag as well. */
+/**
+ * Class members are not listed by `for in`; those of the platform are. Gives the class its name and
+ * tag as well.
+ */
 export function asInterface(target: { prototype: object }, name: string): void {
   Object.defineProperty(target, 'name', { value: name, configurable: true });
   const { prototype } = target;

@@ -2,7 +2,10 @@ import { GuestEventTarget } from './event-target.ts';
 import { notAvailable } from './node/errors.ts';
 import { asInterface } from './web-idl.ts';
 
-/** `WebSocket`, as in Node a global, since clients (Supabase) look for one when they are made. It cannot be opened. */
+/**
+ * `WebSocket`, as in Node a global, since clients (Supabase) look for one when they are made. It
+ * cannot be opened.
+ */
 export class GuestWebSocket extends GuestEventTarget {
   static readonly CONNECTING = 0;
   static readonly OPEN = 1;

@@ -38,7 +38,10 @@ export function isStream(value: unknown): value is ReadableStream {
   return value instanceof ReadableStream;
 }
 
-/** True once something was read from the stream, or it was cancelled. The polyfill keeps the flag that the standard names. */
+/**
+ * True once something was read from the stream, or it was cancelled. The polyfill keeps the flag
+ * that the standard names.
+ */
 export function isDisturbed(stream: ReadableStream): boolean {
   const flag = '_disturbed';
   return (stream as unknown as Record<typeof flag, boolean>)[flag];
@@ -84,10 +87,16 @@ function watchEnd(stream: StreamSlots): { promise: Promise<void> } {
   return { promise };
 }
 
-/** Large bodies come in pieces, as they would from a network: consumers measure their progress by them. */
+/**
+ * Large bodies come in pieces, as they would from a network: consumers measure their progress by
+ * them.
+ */
 const MAX_CHUNK_BYTES = 64 * 1024;
 
-/** A stream of bytes that are there already. `read` is called when somebody reads for the first time. */
+/**
+ * A stream of bytes that are there already. `read` is called when somebody reads for the first
+ * time.
+ */
 export function streamOf(read: () => Uint8Array<ArrayBuffer>): {
   stream: ReadableStream;
   fail(reason: unknown): void;
@@ -114,7 +123,10 @@ export function streamOf(read: () => Uint8Array<ArrayBuffer>): {
   return { stream, fail: (reason) => controller?.error(reason) };
 }
 
-/** Reads a stream of Uint8Arrays to its end. Throws what the stream fails with, and TypeError for other chunks. */
+/**
+ * Reads a stream of Uint8Arrays to its end. Throws what the stream fails with, and TypeError for
+ * other chunks.
+ */
 export async function readToEnd(stream: ReadableStream): Promise<Uint8Array[]> {
   const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
   const chunks: Uint8Array[] = [];

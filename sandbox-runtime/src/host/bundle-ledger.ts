@@ -1,7 +1,10 @@
 const MAX_BUNDLES = 64;
 const MAX_CODE_CHARS = 32 * 1024 * 1024;
 
-/** Which bundles a process holds: each is sent once, and the least recently used are dropped when they become too many. */
+/**
+ * Which bundles a process holds: each is sent once, and the least recently used are dropped when
+ * they become too many.
+ */
 export class BundleLedger {
   readonly #sizes = new Map<string, number>();
   #total = 0;

@@ -1,4 +1,7 @@
-/** How deep a value is nested. Stops at `limit`: the value comes from the sandbox and may be nested without end. */
+/**
+ * How deep a value is nested. Stops at `limit`: the value comes from the sandbox and may be nested
+ * without end.
+ */
 export function depthOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (limit === 0) return 1;

@@ -11,13 +11,18 @@ import type { Blame, ProcessClient } from './run-client.ts';
 
 type LimitNames = Partial<Record<ExceededLimit['name'], ExceededLimit['name']>>;
 
-/** The limits of the platform for a component that is only loaded, which stand in for the account's. */
+/**
+ * The limits of the platform for a component that is only loaded, which stand in for the account's.
+ */
 const DESCRIBE_NAMES: LimitNames = {
   runCpuMs: 'describeCpuMs',
   hookWallMs: 'describeWallMs',
 };
 
-/** What a process keeps to while a component is only loaded: the account's own limits are for its runs. */
+/**
+ * What a process keeps to while a component is only loaded: the account's own limits are for its
+ * runs.
+ */
 const LOAD_LIMITS = accountLimits();
 
 export type LoadOutcome =
@@ -32,13 +37,19 @@ export type LoadOutcome =
 
 interface DescribeClientOptions {
   stepName: string | undefined;
-  /** Whose memory it may use: what the platform gives everyone for it, or, where that is more, what runs of the account have. */
+  /**
+   * Whose memory it may use: what the platform gives everyone for it, or, where that is more, what
+   * runs of the account have.
+   */
   memoryLimit: 'describeMemoryMb' | 'memoryMb';
   /** It is loaded once more where it may not be what ended its process. */
   mayRepeat: boolean;
 }
 
-/** One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches anyone. */
+/**
+ * One `describe` as the engine's side keeps it. Nothing the component does while it loads reaches
+ * anyone.
+ */
 export class DescribeClient implements ProcessClient {
   readonly #stepName: string | undefined;
   readonly #names: LimitNames;
@@ -97,7 +108,10 @@ export class DescribeClient implements ProcessClient {
     }
   }
 
-  /** An end that may not be the component's fault says nothing about it: undefined, and the caller tries again. */
+  /**
+   * An end that may not be the component's fault says nothing about it: undefined, and the caller
+   * tries again.
+   */
   lose(fault: RunFault, blame: Blame): void {
     if (this.settled) return;
     const { limit, message } = fault;
@@ -124,7 +138,8 @@ export class DescribeClient implements ProcessClient {
     const fault: RunFault = outcome.ok
       ? { code: 'INTERNAL', message: 'The component could not be read' }
       : outcome.fault;
-    // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes with the error instead.
+    // V8 puts the place into the message of an early error, as `[hw:component:1:9]`; the place goes
+    // with the error instead.
     const { limit } = fault;
     const said = limit === undefined ? fault.message : describeLimit(limit, this.#names[limit.name]);
     const message = said.replace(/ ?\[hw:component:\d+:\d+\]/, '');

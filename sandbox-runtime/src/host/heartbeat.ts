@@ -4,7 +4,10 @@ const BUSY_MS = 1_000;
 /** Without a task: dozens of idle processes would wake at once, for nothing. */
 const IDLE_MS = 10_000;
 const LOST_MS = 5_000;
-/** Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have their deadlines anyway. */
+/**
+ * Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have
+ * their deadlines anyway.
+ */
 const HOT_LOST_MS = 30_000;
 
 /** When a process is to be asked whether it lives, and when it has not answered for too long. */

@@ -2,17 +2,21 @@ import { FrameError } from '../protocol/frames.ts';
 import type { FromSandbox } from '../protocol/guest-to-host.ts';
 
 /**
- * Messages about nothing that a process may send before its next task. A process that keeps to the protocol sends a few: what runs of its had
- * still to say when this side gave them up.
+ * Messages about nothing that a process may send before its next task. A process that keeps to the
+ * protocol sends a few: what runs of its had still to say when this side gave them up.
  */
 const MAX_IDLE_WORDS = 20_000;
 
-/** Counts what a process says to no effect: no limit of a run stands against it, and each word costs the node a moment. */
+/**
+ * Counts what a process says to no effect: no limit of a run stands against it, and each word costs
+ * the node a moment.
+ */
 export class IdleWords {
   #count = 0;
   /**
-   * Requests of all its runs, less the aborts. Each may be aborted once, also when it was refused, is answered, or its run is over: the
-   * process cannot know, and `maxFetchesPerRun` stands against it.
+   * Requests of all its runs, less the aborts. Each may be aborted once, also when it was refused,
+   * is answered, or its run is over: the process cannot know, and `maxFetchesPerRun` stands against
+   * it.
    */
   #unaborted = 0;
 

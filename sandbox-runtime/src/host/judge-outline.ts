@@ -23,8 +23,8 @@ type Outline = Record<string, unknown>;
 const STEP_VERSION = '0.0.1';
 
 /**
- * Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported at once. `stepName`: the code
- * is that of a step, and may be nothing but a `run`.
+ * Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported
+ * at once. `stepName`: the code is that of a step, and may be nothing but a `run`.
  */
 export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   // Before it is parsed, which takes the node's thread.
@@ -77,7 +77,8 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
   const text = optionalText(outline, 'description', 'maxDescriptionChars', errors);
   if (text !== undefined) description.description = text;
   const dedupe = judgeDedupe(outline['dedupe'], errors);
-  // Real actions share their definition with a source; they emit nothing that could be deduplicated.
+  // Real actions share their definition with a source; they emit nothing that could be
+  // deduplicated.
   if (dedupe !== undefined && type === 'source') description.dedupe = dedupe;
   if (outline['run'] === 'undefined')
     errors.push({ path: 'run', message: 'run is missing: the method that is called for each event' });
@@ -159,7 +160,10 @@ function readOutline(text: string): Outline | undefined {
 
 const OF_OUTLINES = ['maxOutlineChars', 'maxPropDepth', 'maxPropDefinitionValues'] as const;
 
-/** Of an outline that is too large to be told, how large it would be. It comes from the sandbox: only a name and that number are taken from it. */
+/**
+ * Of an outline that is too large to be told, how large it would be. It comes from the sandbox:
+ * only a name and that number are taken from it.
+ */
 function exceededOf(limit: unknown): ExceededLimit | undefined {
   if (!isObject(limit)) return undefined;
   const name = OF_OUTLINES.find((one) => one === limit['name']);

@@ -2,7 +2,10 @@ import { didYouMean, type FieldError, LIMITS, platformLimit, type PropDefinition
 import { depthOf } from './depth-of.ts';
 import { judgeFields } from './judge-prop-fields.ts';
 
-/** What is wrong is told for so many fields, of names cut to so much: a kilobyte of code can have thousands, each named in full. */
+/**
+ * What is wrong is told for so many fields, of names cut to so much: a kilobyte of code can have
+ * thousands, each named in full.
+ */
 export const MAX_ERRORS = 100;
 export const MAX_SHOWN_NAME_CHARS = 200;
 
@@ -10,7 +13,10 @@ const ARRAY_TYPES = ['string', 'integer', 'number', 'boolean'] as const;
 const SINGLE_TYPES = ['object', 'any', 'sql', 'http_request', 'data_store', 'alert', 'app', 'dir'] as const;
 const SOURCE_TYPES = ['$.interface.http', '$.interface.timer', '$.service.db'] as const;
 
-/** Interfaces that belong to one app, such as `$.interface.apphook`: real components have them, and are saved and shown. */
+/**
+ * Interfaces that belong to one app, such as `$.interface.apphook`: real components have them, and
+ * are saved and shown.
+ */
 const APP_INTERFACE = /^\$(\.[a-z_][a-z0-9_]{0,63}){2,4}(\[\])?$/i;
 
 const KNOWN = new Set<string>([
@@ -24,8 +30,8 @@ const KNOWN = new Set<string>([
 const RESERVED = new Set(['$emit', '__proto__', 'constructor', 'prototype']);
 
 /**
- * `props` of a component as a list of plain data, in the author's order. An action may have the interfaces of sources: real
- * ones share their props with a source, and nothing comes of it.
+ * `props` of a component as a list of plain data, in the author's order. An action may have the
+ * interfaces of sources: real ones share their props with a source, and nothing comes of it.
  */
 export function judgeProps(props: unknown, errors: FieldError[]): PropDefinition[] {
   if (props === undefined || props === null) return [];
@@ -69,7 +75,10 @@ function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefi
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
-/** `[app, name]` as the isolate shows it, with the names that the app has where `name` is none of them. */
+/**
+ * `[app, name]` as the isolate shows it, with the names that the app has where `name` is none of
+ * them.
+ */
 function findTakenProblem(taken: unknown): string | undefined {
   if (!Array.isArray(taken) || typeof taken[1] !== 'string')
     return 'must be [app, name, inputValues]: an app, and the name of a prop of it';

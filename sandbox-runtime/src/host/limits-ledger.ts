@@ -6,7 +6,10 @@ export class LimitsLedger {
   #account: AccountLimits | undefined;
   #text = '';
 
-  /** The limits as they are to be sent, or undefined where the process knows them. The object is not to be changed later. */
+  /**
+   * The limits as they are to be sent, or undefined where the process knows them. The object is not
+   * to be changed later.
+   */
   take(account: AccountLimits): string | undefined {
     if (account === this.#account) return undefined;
     this.#account = account;

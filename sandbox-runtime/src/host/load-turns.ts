@@ -4,8 +4,8 @@ import type { LoadOutcome } from './describe-client.ts';
 
 export interface LoadTurns {
   /**
-   * Does `load`, of so many characters of code, when those of the tenant that were asked for before have ended; refuses it where that takes too
-   * long, or too many wait.
+   * Does `load`, of so many characters of code, when those of the tenant that were asked for before
+   * have ended; refuses it where that takes too long, or too many wait.
    */
   run(tenantId: string, chars: number, load: () => Promise<LoadOutcome | undefined>): Promise<LoadOutcome | undefined>;
   /** From here on nobody rests. */
@@ -25,9 +25,10 @@ const MAX_REST_MS = 1_000;
 const CHARS_PER_REST_MS = 64 * 1_024;
 
 /**
- * Code that was never seen is loaded while nothing else of its tenant is in the process. So loads of a tenant go one after the other: at the same
- * time, each would have a process made for it that ends with it. After one that was slow there is a rest as long
- * as it took, and one for large code: whoever loads much, or loads what computes, is served slower himself.
+ * Code that was never seen is loaded while nothing else of its tenant is in the process. So loads
+ * of a tenant go one after the other: at the same time, each would have a process made for it that
+ * ends with it. After one that was slow there is a rest as long as it took, and one for large code:
+ * whoever loads much, or loads what computes, is served slower himself.
  */
 export function createLoadTurns({ maxQueuedPerTenant, maxLoadWaitMs }: LoadTurnsBounds): LoadTurns {
   const turns = createTenantTurns(1);

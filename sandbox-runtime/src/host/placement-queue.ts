@@ -27,7 +27,10 @@ interface Waiting extends Placement {
 const SHARED = 'shared';
 const ALONE = 'alone';
 
-/** What waits for a process or for a turn in one: bounded in number, and in time where what it waits for may take minutes, again and again. */
+/**
+ * What waits for a process or for a turn in one: bounded in number, and in time where what it waits
+ * for may take minutes, again and again.
+ */
 export class PlacementQueue {
   readonly #bounds: QueueBounds;
   readonly #queue = new TenantQueue<Waiting>();
@@ -87,7 +90,10 @@ function isLate({ sinceMs, maxWait }: Waiting, nowMs: number): boolean {
   return maxWait !== undefined && nowMs - sinceMs > maxWait.value;
 }
 
-/** Where it waits: what is to be alone may have to wait for longer, and not in front of what only needs the tenant's process. */
+/**
+ * Where it waits: what is to be alone may have to wait for longer, and not in front of what only
+ * needs the tenant's process.
+ */
 function lineOf({ alone }: Placement): string {
   return alone ? ALONE : SHARED;
 }

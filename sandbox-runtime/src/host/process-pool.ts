@@ -8,7 +8,10 @@ import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 const CHECK_MS = 250;
 const STALL_MS = 3 * CHECK_MS;
 const GLANCE_MS = 50;
-/** For so long after a process of a tenant computed for long, its new ones are taken for others of the kind. */
+/**
+ * For so long after a process of a tenant computed for long, its new ones are taken for others of
+ * the kind.
+ */
 const HOT_TENANT_MS = 10_000;
 const REFILL_DELAY_MS = 50;
 /** More at a time would not be there any sooner: starting one is work for a processor. */
@@ -28,10 +31,11 @@ export interface PoolOptions extends QueueBounds {
 }
 
 /**
- * Gives work to processes. A process belongs to one tenant from its first task to its end: it starts blank, is taken by
- * a tenant, and is never handed on. At the bound on processes an idle one of another tenant makes room, otherwise work
- * waits: first come first served within a tenant, in turn between tenants. A tenant that has no process comes before those that want
- * another, which wait at the bounds of `ProcessShares`.
+ * Gives work to processes. A process belongs to one tenant from its first task to its end: it
+ * starts blank, is taken by a tenant, and is never handed on. At the bound on processes an idle one
+ * of another tenant makes room, otherwise work waits: first come first served within a tenant, in
+ * turn between tenants. A tenant that has no process comes before those that want another, which
+ * wait at the bounds of `ProcessShares`.
  */
 export class ProcessPool {
   readonly #options: PoolOptions;
@@ -68,7 +72,10 @@ export class ProcessPool {
     this.#queue = new PlacementQueue(options);
   }
 
-  /** Boots the first process. Rejects when several in a row fail: one may have been killed from outside. */
+  /**
+   * Boots the first process. Rejects when several in a row fail: one may have been killed from
+   * outside.
+   */
   async start(): Promise<void> {
     try {
       await this.#bootFirst();
@@ -179,8 +186,8 @@ export class ProcessPool {
   }
 
   /**
-   * An old process goes on until there is another for its tenant, whose new runs would wait for those in it, or until a tenant waits that has
-   * none and could get one in no other way.
+   * An old process goes on until there is another for its tenant, whose new runs would wait for
+   * those in it, or until a tenant waits that has none and could get one in no other way.
    */
   #replaces(old: SandboxProcess, placement: Placement): boolean {
     if (!this.#isOld(old)) return false;
@@ -204,7 +211,10 @@ export class ProcessPool {
     );
   }
 
-  /** A tenant that may not have another process has the run alone in the place of its only one, once that is idle. */
+  /**
+   * A tenant that may not have another process has the run alone in the place of its only one, once
+   * that is idle.
+   */
   #makeWay(placement: Placement): void {
     const { tenantId } = placement;
     const shared = this.#shared.get(tenantId);
@@ -222,13 +232,17 @@ export class ProcessPool {
     return process;
   }
 
-  // Starting a process holds this thread for some milliseconds, which the run that took the blank one need not wait for.
+  // Starting a process holds this thread for some milliseconds, which the run that took the blank
+  // one need not wait for.
   #refillSoon(): void {
     clearTimeout(this.#refillTimer);
     this.#refillTimer = setTimeout(() => this.#refill(), REFILL_DELAY_MS);
   }
 
-  /** Keeps as many processes booting as waiting work and the stock of blank ones need, within the bound. */
+  /**
+   * Keeps as many processes booting as waiting work and the stock of blank ones need, within the
+   * bound.
+   */
   #refill(): void {
     if (this.#stopped || this.#retry !== undefined) return;
     const wanted = Math.min(this.#neededBlanks() + this.#options.blankProcesses, this.#options.maxProcesses);
@@ -238,7 +252,10 @@ export class ProcessPool {
     }
   }
 
-  /** How many blank ones the waiting work could take, each in its turn: what no process of its tenant can take. */
+  /**
+   * How many blank ones the waiting work could take, each in its turn: what no process of its
+   * tenant can take.
+   */
   #neededBlanks(): number {
     const taken: ProcessUse[] = [];
     for (const placement of this.#queue.firsts()) {
@@ -251,7 +268,10 @@ export class ProcessPool {
     return taken.length;
   }
 
-  /** Ends the longest idle process of a tenant, if work is waiting for it; a stock of blank ones is not worth a warm one. */
+  /**
+   * Ends the longest idle process of a tenant, if work is waiting for it; a stock of blank ones is
+   * not worth a warm one.
+   */
   #evictIdle(): boolean {
     if (this.#neededBlanks() <= this.#blank.size + this.#booting) return false;
     let oldest: SandboxProcess | undefined;
@@ -317,7 +337,8 @@ export class ProcessPool {
     const nowMs = performance.now();
     const stalled = nowMs - this.#checkedAtMs > STALL_MS;
     this.#checkedAtMs = nowMs;
-    // This thread was held up: answers that came in time may not have been read yet. They are before the next check.
+    // This thread was held up: answers that came in time may not have been read yet. They are
+    // before the next check.
     if (stalled) return;
     const { idleMs } = this.#options;
     for (const process of this.#all) {

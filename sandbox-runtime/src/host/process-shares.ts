@@ -1,6 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 
-/** Part of all processes that one tenant may have, and at least the second number: one that it shares and one for a run alone. */
+/**
+ * Part of all processes that one tenant may have, and at least the second number: one that it
+ * shares and one for a run alone.
+ */
 const TENANT_SHARE = 1 / 4;
 const MIN_OF_TENANT = 2;
 /** Who needs a process can wait for the end of what takes no longer. */
@@ -16,11 +19,13 @@ export interface ProcessUse {
 }
 
 /**
- * Who may have one more process. Most tenants need one. A tenant whose runs are to be alone, or go on for long in processes that take no
- * more, needs several, and a run that sleeps for minutes gives nothing back meanwhile. So what tenants have beyond their first is bounded:
+ * Who may have one more process. Most tenants need one. A tenant whose runs are to be alone, or go
+ * on for long in processes that take no more, needs several, and a run that sleeps for minutes
+ * gives nothing back meanwhile. So what tenants have beyond their first is bounded:
  *
  * - of one tenant: its share of all processes;
- * - of all together: half of the processes, with one of them for what is done soon. The rest is for first ones;
+ * - of all together: half of the processes, with one of them for what is done soon. The rest is for
+ *   first ones;
  * - beyond their second: no more than one tenant may have, so that the others still get theirs.
  */
 export class ProcessShares {

@@ -12,16 +12,18 @@ import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
 
 /**
- * Who may have caused that a task ended without a word of its process. `run`: its own limit or breach. `suspect`: the process
- * ended for an unknown reason, and this task was the only one that it ever had. `nobody`: others ran in it, or we ended it.
+ * Who may have caused that a task ended without a word of its process. `run`: its own limit or
+ * breach. `suspect`: the process ended for an unknown reason, and this task was the only one that
+ * it ever had. `nobody`: others ran in it, or we ended it.
  */
 export type Blame = 'run' | 'suspect' | 'nobody';
 
 /** What a sandbox process has been asked to do, as it sees its caller. */
 export interface ProcessClient {
   /**
-   * A message about this task. Answers whether it had any effect. Throws FrameError for one that breaks the protocol. `done` is called when
-   * a request that it opened is done, also after the end of the task.
+   * A message about this task. Answers whether it had any effect. Throws FrameError for one that
+   * breaks the protocol. `done` is called when a request that it opened is done, also after the end
+   * of the task.
    */
   receive(message: FromSandbox, send: (message: ToSandbox) => void, done: () => void): boolean;
   /** The task ends without a word of the process. Idempotent; does nothing after an outcome. */
@@ -30,7 +32,10 @@ export interface ProcessClient {
   readonly settled: boolean;
 }
 
-/** One run as the engine's side keeps it: hands what it puts out to its host, in order, and its outcome at the end. */
+/**
+ * One run as the engine's side keeps it: hands what it puts out to its host, in order, and its
+ * outcome at the end.
+ */
 export class RunClient implements ProcessClient {
   readonly #request: RunRequest;
   readonly #host: RunHost;
@@ -148,7 +153,8 @@ export class RunClient implements ProcessClient {
     };
     this.#host.dbGet(message.key).then(
       (valueJson) => answer(valueJson === undefined ? 'u' : `v${valueJson}`),
-      // A host must not reject. Whatever it said is for its own log; an unanswered read would block the isolate.
+      // A host must not reject. Whatever it said is for its own log; an unanswered read would block
+      // the isolate.
       () => answer('ethe store did not answer'),
     );
   }
@@ -222,7 +228,8 @@ export class RunClient implements ProcessClient {
     return { ...outcome, ok: false, fault, innocent: false };
   }
 
-  // The guest and its process have checked the same limits before: going over them here is no mistake of a component.
+  // The guest and its process have checked the same limits before: going over them here is no
+  // mistake of a component.
   #requireWithin(exceeded: ExceededLimit | undefined): void {
     if (exceeded === undefined) return;
     const { runId } = this.#request;

@@ -1,6 +1,9 @@
 import type { DataStoreAnswer, DataStoreCall, RunHost, RunRequest } from '../sandbox.ts';
 
-/** The calls of one run on data stores: only on those that are among its props, whatever its process asks for. */
+/**
+ * The calls of one run on data stores: only on those that are among its props, whatever its process
+ * asks for.
+ */
 export class RunStores {
   readonly #host: RunHost;
   readonly #ids: ReadonlySet<string>;
@@ -23,7 +26,8 @@ export class RunStores {
     try {
       return await this.#host.dataStore(call, controller.signal);
     } catch {
-      // A host must not reject. Whatever it said is for its own log; an unanswered call would never end.
+      // A host must not reject. Whatever it said is for its own log; an unanswered call would never
+      // end.
       return { ok: false, message: 'the store did not answer' };
     } finally {
       this.#open.delete(controller);

@@ -2,8 +2,9 @@ import type { AccountLimitName, AccountLimits, ExceededLimit } from '@headwater/
 import type { FetchMeter } from '../sandbox.ts';
 
 /**
- * Counts the requests of one run, and what they send and receive. The guest knows most of these counts itself, but gives up
- * a request before the host has closed it, and hears of no redirect: going over most limits here is no breach, the request is refused.
+ * Counts the requests of one run, and what they send and receive. The guest knows most of these
+ * counts itself, but gives up a request before the host has closed it, and hears of no redirect:
+ * going over most limits here is no breach, the request is refused.
  */
 export class RunTraffic implements FetchMeter {
   readonly #limits: AccountLimits;

@@ -28,7 +28,10 @@ const IDLE_LOOK_MS = 1_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
 
-/** The guest as processes are given it: its code, or the snapshot once the node's first process has made it. */
+/**
+ * The guest as processes are given it: its code, or the snapshot once the node's first process has
+ * made it.
+ */
 interface GuestImage {
   code: string;
   /** A file of 1.8 MB that each process is given open: nothing of it passes the node's thread. */
@@ -63,8 +66,9 @@ interface Task {
 export type TaskOrder = Omit<RunOrder, 'run' | 'bundleHash'> | { kind: 'describe'; limits: EntryLimits };
 
 /**
- * A sandbox process from the outside. Whatever happens in it, every task ends here: by its word, by its deadline, or by the
- * end of the process. Nothing it says is believed before `readFromSandbox` has checked it.
+ * A sandbox process from the outside. Whatever happens in it, every task ends here: by its word, by
+ * its deadline, or by the end of the process. Nothing it says is believed before `readFromSandbox`
+ * has checked it.
  */
 export class SandboxProcess {
   readonly ready: Promise<void>;
@@ -75,7 +79,10 @@ export class SandboxProcess {
   alone = false;
   /** Takes no more tasks and ends when its last one has. */
   draining = false;
-  /** Another is to take its place, when there may be one: it is full, or does not get its priority back. */
+  /**
+   * Another is to take its place, when there may be one: it is full, or does not get its priority
+   * back.
+   */
   worn = false;
   idleSinceMs = performance.now();
   tasksServed = 0;
@@ -228,7 +235,10 @@ export class SandboxProcess {
     await this.#whenExited.promise;
   }
 
-  /** A process that has served others may be broken by one of them: only the first and only task of one is to blame. */
+  /**
+   * A process that has served others may be broken by one of them: only the first and only task of
+   * one is to blame.
+   */
   #blame(ofOne: Blame): Blame {
     return this.tasksServed > 1 ? 'nobody' : ofOne;
   }
@@ -315,7 +325,8 @@ export class SandboxProcess {
       this.#idleWords.heard(message.kind, hadEffect);
     } catch (error) {
       if (error instanceof FrameError) throw error;
-      // A host that throws is a defect on our side; it must not take this node down, nor be blamed on the component.
+      // A host that throws is a defect on our side; it must not take this node down, nor be blamed
+      // on the component.
       this.#options.log('error', 'A run could not be recorded', { error: String(error) });
       task.client.lose({ code: 'INTERNAL', message: 'The run could not be recorded' }, 'nobody');
     }
@@ -347,7 +358,9 @@ export class SandboxProcess {
     this.#options.onFree(this);
   }
 
-  /** Of a task that is over, when its last request is done: it holds all that the run has put out. */
+  /**
+   * Of a task that is over, when its last request is done: it holds all that the run has put out.
+   */
   #forget(run: number, task: Task): void {
     if (task.over && task.client.settled) this.#tasks.delete(run);
   }

@@ -29,11 +29,19 @@ export interface SandboxOptions {
   starter?: ProcessStarter;
   /** Where the sandbox says what happened to its processes. Default: nowhere. */
   log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;
-  /** Booted processes kept for tenants that have none yet. Default 1; 0 makes every first run wait for a boot. */
+  /**
+   * Booted processes kept for tenants that have none yet. Default 1; 0 makes every first run wait
+   * for a boot.
+   */
   blankProcesses?: number;
-  /** Processes at the same time, blank ones included; the rest waits. Default 32, at least 1. Each takes some 60 MB. */
+  /**
+   * Processes at the same time, blank ones included; the rest waits. Default 32, at least 1. Each
+   * takes some 60 MB.
+   */
   maxProcesses?: number;
-  /** Runs in flight in one process; the rest waits. Default: as many as an account may have at most. */
+  /**
+   * Runs in flight in one process; the rest waits. Default: as many as an account may have at most.
+   */
   maxRunsPerProcess?: number;
   /** A process that has served this many runs is replaced when it can be. Default 100 000. */
   recycleAfterRuns?: number;
@@ -41,21 +49,30 @@ export interface SandboxOptions {
   recycleAfterMs?: number;
   /** A tenant's process without a run is ended after this time. Default five minutes. */
   idleMs?: number;
-  /** Warm isolates in one process, of some 4 MB each: a workflow has one for each of its steps. Default 64. */
+  /**
+   * Warm isolates in one process, of some 4 MB each: a workflow has one for each of its steps.
+   * Default 64.
+   */
   maxIsolates?: number;
   /** Heap that the warm isolates of one process may hold together. Default 512 MB. */
   maxWarmHeapMb?: number;
-  /** Resident memory at which a process is killed; at 70 % of it, it takes no new runs. Default 1 536 MB. Linux only. */
+  /**
+   * Resident memory at which a process is killed; at 70 % of it, it takes no new runs. Default 1
+   * 536 MB. Linux only.
+   */
   maxRssMb?: number;
-  /** Tasks of one tenant that wait for a process or for a turn in one; further ones are refused. Default LIMITS.maxQueuedRunsPerTenant. */
+  /**
+   * Tasks of one tenant that wait for a process or for a turn in one; further ones are refused.
+   * Default LIMITS.maxQueuedRunsPerTenant.
+   */
   maxQueuedPerTenant?: number;
   /** How long a run that is to be alone waits for a process. Default LIMITS.maxAloneWaitMs. */
   maxAloneWaitMs?: number;
   /** How long a component that is to be loaded waits for one. Default LIMITS.maxLoadWaitMs. */
   maxLoadWaitMs?: number;
   /**
-   * A control group folder that is this node's to make groups in, with the memory controller. Default: where the node is at
-   * the top of a hierarchy itself, as in some containers, that one.
+   * A control group folder that is this node's to make groups in, with the memory controller.
+   * Default: where the node is at the top of a hierarchy itself, as in some containers, that one.
    */
   controlGroup?: string | undefined;
 }
@@ -67,8 +84,8 @@ const DESCRIBE_LIMITS = {
 } as const;
 
 /**
- * Starts the sandbox: bundles the guest, and boots the first blank process to know that processes can be started at all.
- * Rejects when they cannot. `stop` of the result ends every process.
+ * Starts the sandbox: bundles the guest, and boots the first blank process to know that processes
+ * can be started at all. Rejects when they cannot. `stop` of the result ends every process.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { maxIsolates = 64, maxWarmHeapMb = 512 } = options;
@@ -210,14 +227,16 @@ interface DescribeTask extends DescribeOptions {
 }
 
 /**
- * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as when the sandbox stops, and RATE_LIMITED
- * where too much of the tenant waits, or it has waited for too long.
+ * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as
+ * when the sandbox stops, and RATE_LIMITED where too much of the tenant waits, or it has waited for
+ * too long.
  */
 async function describe(
   { pool, loads, mapStack }: { pool: ProcessPool; loads: LoadTurns; mapStack: MapStack },
   task: DescribeTask,
 ): Promise<DescribeOutcome> {
-  // Code that was never seen may take its process with it: it gets one without runs in flight, and the second time its own.
+  // Code that was never seen may take its process with it: it gets one without runs in flight, and
+  // the second time its own.
   const loaded = await loads.run(task.tenantId, task.bundle.code.length, async () => {
     const first = await describeOnce(pool, task, { alone: pool.isBusy(task.tenantId), mayRepeat: true });
     return first ?? describeOnce(pool, task, { alone: true, mayRepeat: false });
@@ -239,7 +258,8 @@ function describeOnce(
   { tenantId, bundle, stepName, memoryMb: accountMb = 0 }: DescribeTask,
   { alone, mayRepeat }: { alone: boolean; mayRepeat: boolean },
 ): Promise<LoadOutcome | undefined> {
-  // What runs of the account may hold at the top level of a module, loading it may as well; small accounts can save what others can.
+  // What runs of the account may hold at the top level of a module, loading it may as well; small
+  // accounts can save what others can.
   const memoryMb = Math.max(LIMITS.describeMemoryMb, accountMb);
   const memoryLimit = memoryMb > LIMITS.describeMemoryMb ? 'memoryMb' : 'describeMemoryMb';
   return new Promise((resolve) => {

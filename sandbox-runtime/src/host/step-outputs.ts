@@ -10,7 +10,10 @@ export type StepMessage = Extract<
   { kind: 'step-export' | 'step-send' | 'step-flow' | 'step-respond' | 'step-props' }
 >;
 
-/** Hands on what a step puts out by `$`. What would break its host later is refused here: the process may be in any hands. */
+/**
+ * Hands on what a step puts out by `$`. What would break its host later is refused here: the
+ * process may be in any hands.
+ */
 export class StepOutputs {
   readonly #host: StepHost | undefined;
   readonly #budget: RunBudget;
@@ -24,7 +27,10 @@ export class StepOutputs {
     this.#conduct = conduct;
   }
 
-  /** Answers the limit that was gone over; nothing is handed on then. Throws FrameError for what no guest says. */
+  /**
+   * Answers the limit that was gone over; nothing is handed on then. Throws FrameError for what no
+   * guest says.
+   */
   take(message: StepMessage): ExceededLimit | undefined {
     if (this.#host === undefined) throw new FrameError('What only a step says, of a run that is none');
     const exceeded = this.#count(message);
@@ -43,7 +49,10 @@ export class StepOutputs {
     return this.#unread.length > 0;
   }
 
-  /** Reads what could not be read at once. False where something of it is no JSON: nothing of the step can be stored. Never rejects. */
+  /**
+   * Reads what could not be read at once. False where something of it is no JSON: nothing of the
+   * step can be stored. Never rejects.
+   */
   async readRest(): Promise<boolean> {
     for (const text of this.#unread.splice(0)) if (!(await isLongJson(text))) return false;
     return true;

@@ -1,8 +1,8 @@
 const ONLY_LINE = '';
 
 /**
- * Work that waits: one after the other between tenants, first in, first out within a line of one. A tenant that has several lines has one turn
- * for all of them.
+ * Work that waits: one after the other between tenants, first in, first out within a line of one. A
+ * tenant that has several lines has one turn for all of them.
  */
 export class TenantQueue<T> {
   readonly #waiting = new Map<string, Map<string, T[]>>();
@@ -31,8 +31,8 @@ export class TenantQueue<T> {
   }
 
   /**
-   * Offers what is first of each tenant in turn until a whole round takes nothing. A tenant that was served goes behind
-   * the others, and the line behind the tenant's others.
+   * Offers what is first of each tenant in turn until a whole round takes nothing. A tenant that
+   * was served goes behind the others, and the line behind the tenant's others.
    */
   serve(tryServe: (item: T) => boolean): void {
     let served = true;

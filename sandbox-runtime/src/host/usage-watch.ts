@@ -6,12 +6,15 @@ import { readUsage } from './read-usage.ts';
 /** Part of its memory over which a process takes no new runs. */
 const FULL = 0.7;
 
-/** Processor time without a task, for what is left to be done after the last one: nobody pays for more of it, and no limit of a run ends it. */
+/**
+ * Processor time without a task, for what is left to be done after the last one: nobody pays for
+ * more of it, and no limit of a run ends it.
+ */
 const MAX_IDLE_CPU_MS = 2_000;
 
 /**
- * What a look at a process asks for: nothing, another one for the runs to come, or its end, for more memory than it may have
- * or for computing without a task.
+ * What a look at a process asks for: nothing, another one for the runs to come, or its end, for
+ * more memory than it may have or for computing without a task.
  */
 export type UsageVerdict = { kind: 'fine' | 'replace' | 'end-idle' } | { kind: 'end-full'; memoryMb: number };
 
@@ -21,7 +24,10 @@ export interface TaskCount {
   tasksServed: number;
 }
 
-/** Looks at what a process takes of the machine: its memory is bounded, and computing for long lowers its priority. */
+/**
+ * Looks at what a process takes of the machine: its memory is bounded, and computing for long
+ * lowers its priority.
+ */
 export class UsageWatch {
   readonly #pid: number;
   readonly #maxMemoryMb: number;

@@ -9,8 +9,9 @@ const MAX_RANDOM_BYTES = 65_536;
 const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
 
 /**
- * Answers what a guest asks for while it waits. Never throws: an error that crosses into an isolate would carry the stack
- * and the paths of this process. Text where bytes are expected is the reason, and the guest throws it.
+ * Answers what a guest asks for while it waits. Never throws: an error that crosses into an isolate
+ * would carry the stack and the paths of this process. Text where bytes are expected is the reason,
+ * and the guest throws it.
  */
 export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Uint8Array | string {
   try {
@@ -69,7 +70,8 @@ function optional(value: unknown): Uint8Array<ArrayBuffer> {
   return value === undefined ? new Uint8Array(0) : data(value);
 }
 
-// Small buffers of Node share one memory block, and the whole block would be copied into the isolate.
+// Small buffers of Node share one memory block, and the whole block would be copied into the
+// isolate.
 function own(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer);
 }

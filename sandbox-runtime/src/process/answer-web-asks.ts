@@ -17,8 +17,8 @@ import { answerUrl } from './ask-url.ts';
 const MAX_LABEL_CHARS = 100;
 
 /**
- * Answers what the guest's web platform asks for while it waits. Text is `v` and the value, bytes are themselves. Throws
- * what went wrong; undefined for a question that is not of the web platform.
+ * Answers what the guest's web platform asks for while it waits. Text is `v` and the value, bytes
+ * are themselves. Throws what went wrong; undefined for a question that is not of the web platform.
  */
 export function answerWebAsk(kind: unknown, a: unknown, b: unknown): Uint8Array | string | undefined {
   switch (kind) {
@@ -57,13 +57,17 @@ const WORK: Readonly<Record<string, Work>> = {
   'ddeflate-raw': inflateRawSync,
 };
 
-/** `order`: `c` to compress, `d` to decompress, `p` to decompress what is there of data that goes on; then the format. */
+/**
+ * `order`: `c` to compress, `d` to decompress, `p` to decompress what is there of data that goes
+ * on; then the format.
+ */
 function compress(order: string, data: Uint8Array): Uint8Array {
   const isPart = order.startsWith('p');
   const name = isPart ? `d${order.slice(1)}` : order;
   const work = Object.hasOwn(WORK, name) ? WORK[name] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
-  // What follows the compressed data is a fault in this standard. The option is Node's own for its own streams.
+  // What follows the compressed data is a fault in this standard. The option is Node's own for its
+  // own streams.
   const eased = order.startsWith('c') ? easedLevel('deflate', {}, data.byteLength) : {};
   const options: ZlibOptions = { maxOutputLength: LIMITS.maxInflatedBytes, rejectGarbageAfterEnd: true, ...eased };
   const given = isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options;

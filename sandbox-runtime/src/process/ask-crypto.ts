@@ -12,7 +12,10 @@ import {
 
 const MAX_DERIVED_BYTES = 1024 * 1024;
 
-/** The arguments of one operation, from the guest: nothing in it is trusted to be there or of its type. */
+/**
+ * The arguments of one operation, from the guest: nothing in it is trusted to be there or of its
+ * type.
+ */
 type Head = Record<string, unknown>;
 type Operation = (head: Head, data: Uint8Array, second: Uint8Array) => Uint8Array;
 
@@ -70,7 +73,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Answers `ASK.nodeCrypto`: one operation of `node:crypto` without state. Throws AskError or what crypto throws. */
+/**
+ * Answers `ASK.nodeCrypto`: one operation of `node:crypto` without state. Throws AskError or what
+ * crypto throws.
+ */
 export function answerNodeCrypto(headJson: unknown, data: Uint8Array, second: Uint8Array): Uint8Array {
   const head = readHead(headJson) as Head;
   const name = text(head['operation']);
@@ -79,7 +85,9 @@ export function answerNodeCrypto(headJson: unknown, data: Uint8Array, second: Ui
   return new Uint8Array(operation(head, data, second));
 }
 
-/** Output, before it, with `final` and an authenticating mode, the tag and its length in one byte. */
+/**
+ * Output, before it, with `final` and an authenticating mode, the tag and its length in one byte.
+ */
 function runCipher(head: Head, data: Uint8Array, key: Uint8Array): Uint8Array {
   const name = text(head['name']);
   const options = head['authTagLength'] === undefined ? {} : { authTagLength: count(head['authTagLength'], 16) };

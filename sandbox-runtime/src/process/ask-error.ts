@@ -16,8 +16,8 @@ const MAX_MESSAGE_CHARS = 300;
 const SHOWN_CODE = /^(ERR_|Z_|EVP|OPENSSL)/;
 
 /**
- * The reason for a guest, as text. Messages of crypto and zlib say what is wrong with the data and hold nothing of this
- * process; any other error could, and is not told.
+ * The reason for a guest, as text. Messages of crypto and zlib say what is wrong with the data and
+ * hold nothing of this process; any other error could, and is not told.
  */
 export function describeAskError(error: unknown): string {
   if (error instanceof AskError) return error.message;

@@ -18,8 +18,9 @@ const SETTABLE = [
 ] as const;
 
 /**
- * Parses a URL, or sets a part of one, with Node's own parser. `order` is JSON: `[url]`, `[url, base]` or
- * `[href, part, value]`. Answers JSON of the parts in the order of the guest's URL class, or '' where there is no URL.
+ * Parses a URL, or sets a part of one, with Node's own parser. `order` is JSON: `[url]`, `[url,
+ * base]` or `[href, part, value]`. Answers JSON of the parts in the order of the guest's URL class,
+ * or '' where there is no URL.
  */
 export function answerUrl(order: string): string {
   if (order.length > MAX_URL_CHARS) throw new AskError('The URL is too long');

@@ -6,9 +6,9 @@ import { readJwk, refuseCostlyJwk, refuseCostlyKey } from './key-costs.ts';
 import { readHead } from './read-head.ts';
 
 /*
- * The sandbox process's half of `crypto.subtle`. A call is JSON, with places in one block of bytes where the standard has
- * buffers, and whole keys where it has CryptoKeys. Checking arguments is left to Node's own implementation; what is checked
- * here is what a call may cost.
+ * The sandbox process's half of `crypto.subtle`. A call is JSON, with places in one block of bytes
+ * where the standard has buffers, and whole keys where it has CryptoKeys. Checking arguments is
+ * left to Node's own implementation; what is checked here is what a call may cost.
  */
 
 /** Of arguments without their bytes: a JSON Web Key is the largest. */
@@ -45,7 +45,10 @@ const METHODS = [
 
 type Method = (typeof METHODS)[number];
 
-/** Arguments that may be bytes, and members of an algorithm or of a key: whatever else is bytes would be made a number, digit by digit. */
+/**
+ * Arguments that may be bytes, and members of an algorithm or of a key: whatever else is bytes
+ * would be made a number, digit by digit.
+ */
 const BYTES_AT: Partial<Record<Method, readonly number[]>> = {
   digest: [1],
   encrypt: [2],
@@ -73,7 +76,10 @@ export interface WebCryptoAnswer {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Does what a guest asked `crypto.subtle` for. Never rejects: a failure is an answer, with a name and a message. */
+/**
+ * Does what a guest asked `crypto.subtle` for. Never rejects: a failure is an answer, with a name
+ * and a message.
+ */
 export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<WebCryptoAnswer> {
   try {
     const limit = platformLimit('maxProcessedBytes', bytes.byteLength);
@@ -130,7 +136,10 @@ function judge<T>(read: () => T): T {
 
 const BYTES = { name: 'HMAC', hash: 'SHA-256' };
 
-/** First to bytes, as if they were a key that may be any bytes, so that they are judged before they are read. */
+/**
+ * First to bytes, as if they were a key that may be any bytes, so that they are judged before they
+ * are read.
+ */
 async function unwrapKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
   const [format, wrapped, unwrappingKey, algorithm, ...imported] = args;
   const given = ['raw', wrapped, unwrappingKey, algorithm, BYTES, true, ['sign']];
@@ -139,7 +148,10 @@ async function unwrapKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
   return await importKey([format, format === 'jwk' ? judge(() => readJwk(bytes)) : bytes, ...imported]);
 }
 
-/** Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well as of what is derived. */
+/**
+ * Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well
+ * as of what is derived.
+ */
 function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void {
   const given = [...args, ...algorithms.map((algorithm) => algorithm['length'])];
   const lengths = given

@@ -6,8 +6,9 @@ import { readHead } from './read-head.ts';
 /** A larger window needs memory that the isolate's limit does not see. */
 const MAX_BROTLI_WINDOW_BITS = 22;
 /**
- * This thread serves every isolate of the process, and the hardest settings take a second and more for each megabyte: the worst are two
- * letters in no order. What is longer than this is compressed with the hardest that takes about a second for it.
+ * This thread serves every isolate of the process, and the hardest settings take a second and more
+ * for each megabyte: the worst are two letters in no order. What is longer than this is compressed
+ * with the hardest that takes about a second for it.
  */
 const MAX_HARD_BYTES = 512 * 1024;
 const LARGE_BYTES = 4 * 1024 * 1024;
@@ -47,7 +48,10 @@ const METHODS: Readonly<Record<string, Work>> = {
 };
 const NUMBERS = ['level', 'memLevel', 'strategy', 'windowBits', 'flush', 'finishFlush', 'maxOutputLength'] as const;
 
-/** Answers `ASK.zlib`: one whole body through one of Node's zlib functions. Throws AskError or what zlib throws. */
+/**
+ * Answers `ASK.zlib`: one whole body through one of Node's zlib functions. Throws AskError or what
+ * zlib throws.
+ */
 export function answerZlib(headJson: unknown, data: Uint8Array): Uint8Array {
   const { method, options } = readOrder(headJson);
   const work = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
@@ -97,7 +101,10 @@ export function easedLevel(method: string, { level }: Record<string, unknown>, b
   return typeof level === 'number' && level >= 0 && level <= most ? {} : { level: most };
 }
 
-/** `params` of brotli and zstd. Bounded, but what comes out is still of the format that was asked for. */
+/**
+ * `params` of brotli and zstd. Bounded, but what comes out is still of the format that was asked
+ * for.
+ */
 function easedParams(method: string, options: Record<string, unknown>, bytes: number): { params?: object } {
   const given = options['params'];
   const params = readParams(typeof given === 'object' && given !== null ? given : {});

@@ -1,7 +1,10 @@
 import type { GuestIsolate } from './guest-isolate.ts';
 import type { ProcessRun } from './process-run.ts';
 
-/** A warm isolate as the process keeps it: whose it is, who runs in it, who still has something open. */
+/**
+ * A warm isolate as the process keeps it: whose it is, who runs in it, who still has something
+ * open.
+ */
 export class ComponentIsolate {
   readonly key: string;
   readonly bundleHash: string;
@@ -11,7 +14,10 @@ export class ComponentIsolate {
   toldLimits = '';
   /** In flight. */
   readonly runs = new Map<number, ProcessRun>();
-  /** Ended, with timers or requests that another run may be waiting for; see RunTracker in the guest. */
+  /**
+   * Ended, with timers or requests that another run may be waiting for; see RunTracker in the
+   * guest.
+   */
   readonly lingering = new Map<number, ProcessRun>();
   /** That these had open when they ended, since timers of such runs were stopped last. */
   lingeringTimers = 0;

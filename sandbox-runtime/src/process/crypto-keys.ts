@@ -28,7 +28,10 @@ export function keyFromDer(der: Uint8Array, half: Half): crypto.KeyObject {
   return crypto.createPublicKey({ key, format: 'der', type } as unknown as crypto.PublicKeyInput);
 }
 
-/** Reads PEM, DER or JWK; for a public key the private one of the pair does as well. OpenSSL has none before it was judged. */
+/**
+ * Reads PEM, DER or JWK; for a public key the private one of the pair does as well. OpenSSL has
+ * none before it was judged.
+ */
 export function parseKey(head: Head, key: Uint8Array): KeyFacts {
   const half: Half = head['half'] === 'public' ? 'public' : 'private';
   const parse = half === 'private' ? crypto.createPrivateKey : crypto.createPublicKey;
@@ -84,7 +87,10 @@ export function generateKeyPair(head: Head): { publicKey: KeyFacts; privateKey: 
   return { publicKey: describe(publicKey), privateKey: describe(privateKey) };
 }
 
-/** Of small ones that have divisors, most primes have to be thrown away when they are made; none is in use. */
+/**
+ * Of small ones that have divisors, most primes have to be thrown away when they are made; none is
+ * in use.
+ */
 function refuseRareExponent(exponent: number): void {
   if (exponent % 2 === 0 || (exponent < 65_537 && exponent !== 3 && exponent !== 17))
     throw new AskError('publicExponent must be 3, 17, or an odd number of at least 65537');

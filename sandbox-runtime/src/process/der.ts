@@ -1,8 +1,9 @@
 import { AskError } from './ask-error.ts';
 
 /*
- * DER, as far as keys have it: definite lengths, short tags, nothing in pieces. What has another form, which OpenSSL might read all the
- * same, is refused. Values are views of the bytes, and a list of them is short, whatever the bytes say.
+ * DER, as far as keys have it: definite lengths, short tags, nothing in pieces. What has another
+ * form, which OpenSSL might read all the same, is refused. Values are views of the bytes, and a
+ * list of them is short, whatever the bytes say.
  */
 
 export const [INTEGER, BIT_STRING, OCTET_STRING, OID, SEQUENCE] = [0x02, 0x03, 0x04, 0x06, 0x30];

@@ -1,6 +1,8 @@
 import { AskError } from './ask-error.ts';
 
-/** This thread serves every isolate of the process: what would keep it busy for seconds is refused. */
+/**
+ * This thread serves every isolate of the process: what would keep it busy for seconds is refused.
+ */
 export const MAX_PBKDF2_ROUNDS = 5_000_000;
 export const MAX_SCRYPT_WORK = 2 ** 21;
 export const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
@@ -9,7 +11,10 @@ const SHA256_BYTES = 32;
 const MAX_SALT_BYTES = 64 * 1024;
 /** What the salts of all blocks have together: half a second. */
 const MAX_SALTED_BYTES = 2 ** 28;
-/** Rounds that others than SHA-1 and SHA-256 are as long as, measured, and the bytes that one block of theirs gives. */
+/**
+ * Rounds that others than SHA-1 and SHA-256 are as long as, measured, and the bytes that one block
+ * of theirs gives.
+ */
 const PBKDF2_COST: Readonly<Record<string, [weight: number, blockBytes: number]>> = {
   sha1: [1, 20],
   sha224: [1, 28],

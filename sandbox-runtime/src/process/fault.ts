@@ -28,8 +28,9 @@ const MAX_DETAILS_CHARS = 8_192;
 const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS + MAX_DETAILS_CHARS);
 
 /**
- * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in it is taken for what it should be all the
- * same: what is sent as a text without being one has a length of its own choice.
+ * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in
+ * it is taken for what it should be all the same: what is sent as a text without being one has a
+ * length of its own choice.
  */
 export function readFailure(json: string, memoryMb: number): Fault {
   const { message, stack, details, isConfiguration, limit: told } = failureFields(json);
@@ -62,7 +63,10 @@ function isLimit(value: unknown): value is ExceededLimit {
   return typeof name === 'string' && Number.isFinite(most) && Number.isFinite(used);
 }
 
-/** Of a run that had no time, since another one computed. It is run again; this is its end where that cannot be. */
+/**
+ * Of a run that had no time, since another one computed. It is run again; this is its end where
+ * that cannot be.
+ */
 export function blockedFault(blockedMs: number): Fault {
   const ms = Math.round(blockedMs);
   return { code: 'WALL_LIMIT', message: `Another run of this component computed for ${ms} ms while this one waited` };

@@ -18,7 +18,9 @@ export interface IsolateHandlers {
   catastrophe(): void;
 }
 
-/** A component's code as the process keeps it, with what V8 made of it when it was first compiled. */
+/**
+ * A component's code as the process keeps it, with what V8 made of it when it was first compiled.
+ */
 export interface LoadedBundle {
   code: string;
   /** JSON text of its source map; '' where it has none here. */
@@ -32,7 +34,10 @@ export interface IsolateOptions {
   handlers: IsolateHandlers;
 }
 
-/** What a call costs this process beside the isolate: a loop of timers is to end at its limit as any other. */
+/**
+ * What a call costs this process beside the isolate: a loop of timers is to end at its limit as any
+ * other.
+ */
 const CALL_OVERHEAD_NS = 5_000;
 
 interface OpenCall {
@@ -45,11 +50,12 @@ export class LoadError extends Error {
 }
 
 /**
- * One V8 isolate with one component in one context. Calls into it run in the order they are made, each with its microtasks
- * before the next, so the CPU time since the last finished call belongs to the oldest open one.
+ * One V8 isolate with one component in one context. Calls into it run in the order they are made,
+ * each with its microtasks before the next, so the CPU time since the last finished call belongs to
+ * the oldest open one.
  *
- * The library's own `timeout` is not used: it costs half of the throughput, and the clock read by `cpuOfOldestCall` covers
- * the same and more.
+ * The library's own `timeout` is not used: it costs half of the throughput, and the clock read by
+ * `cpuOfOldestCall` covers the same and more.
  */
 export class GuestIsolate {
   readonly #isolate: ivm.Isolate;
@@ -88,8 +94,10 @@ export class GuestIsolate {
   }
 
   /**
-   * Evaluates the component. Throws LoadError, or what the library throws for an isolate that ended. Answers what a promise was rejected with that
-   * nobody handled: as in a run, that is no failure. undici begins to compile WebAssembly when it is loaded, and needs it for its own sockets alone.
+   * Evaluates the component. Throws LoadError, or what the library throws for an isolate that
+   * ended. Answers what a promise was rejected with that nobody handled: as in a run, that is no
+   * failure. undici begins to compile WebAssembly when it is loaded, and needs it for its own
+   * sockets alone.
    */
   async load(bundle: LoadedBundle, owner: ProcessRun): Promise<{ unhandled: unknown } | undefined> {
     const call = this.#open(owner);
@@ -106,7 +114,10 @@ export class GuestIsolate {
     }
   }
 
-  /** Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected unhandled. */
+  /**
+   * Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected
+   * unhandled.
+   */
   async call(owner: ProcessRun, kind: number, ...args: (string | number)[]): Promise<string | undefined> {
     const call = this.#open(owner);
     try {
@@ -193,14 +204,19 @@ export class GuestIsolate {
     this.#cpuMarkNs = nowNs;
   }
 
-  /** Read while anything runs, so of one that was ended no more is missing than since the last look. */
+  /**
+   * Read while anything runs, so of one that was ended no more is missing than since the last look.
+   */
   #cpuNow(): number {
     if (!this.#isolate.isDisposed) this.#cpuReadNs = Number(this.#isolate.cpuTime) + this.#askedNs;
     return this.#cpuReadNs;
   }
 }
 
-/** `rejected`: the module threw, or ended well with a promise of its own rejected unhandled. Its namespace tells which. */
+/**
+ * `rejected`: the module threw, or ended well with a promise of its own rejected unhandled. Its
+ * namespace tells which.
+ */
 interface Evaluated {
   module: ivm.Module;
   rejected: { cause: unknown } | undefined;
@@ -213,7 +229,8 @@ async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: Loade
       filename: COMPONENT_FILE,
       ...cache,
     });
-    // Made before any of the component's code has run in this isolate: nothing but V8 had a hand in it.
+    // Made before any of the component's code has run in this isolate: nothing but V8 had a hand in
+    // it.
     bundle.compiled ??= module.cachedData;
     await module.instantiate(context, () => {
       throw new Error('A bundle imports nothing');

@@ -5,7 +5,10 @@ export interface CacheBounds {
   maxHeapBytes: number;
 }
 
-/** The warm isolates of a process, least recently used first. Only an isolate without a run in flight is ever let go. */
+/**
+ * The warm isolates of a process, least recently used first. Only an isolate without a run in
+ * flight is ever let go.
+ */
 export class IsolateCache {
   readonly #bounds: CacheBounds;
   readonly #byKey = new Map<string, ComponentIsolate>();
@@ -24,7 +27,9 @@ export class IsolateCache {
     return found;
   }
 
-  /** An older revision of the same component gets no more runs and goes when its last one has ended. */
+  /**
+   * An older revision of the same component gets no more runs and goes when its last one has ended.
+   */
   add(isolate: ComponentIsolate): void {
     const component = componentOf(isolate.key);
     for (const other of this.#byKey.values()) {
@@ -43,7 +48,10 @@ export class IsolateCache {
     return [...this.#byKey.values(), ...this.#retired];
   }
 
-  /** Lets idle isolates go: the retired ones, then the least recently used while there are too many or they hold too much. */
+  /**
+   * Lets idle isolates go: the retired ones, then the least recently used while there are too many
+   * or they hold too much.
+   */
   shrink(): void {
     for (const isolate of this.#retired) if (isolate.runs.size === 0) this.#drop(isolate);
     let heap = 0;

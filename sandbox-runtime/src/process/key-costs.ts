@@ -15,9 +15,11 @@ import {
 } from './der.ts';
 
 /*
- * What a key costs is how large the numbers are that are computed with: OpenSSL knows no bound for most of them, and computes some while
- * it reads a key. Every key that a component brings along is judged here, by what it is and not by what it is said to be, before OpenSSL
- * has it. Forms: PrivateKeyInfo RFC 5958, SubjectPublicKeyInfo RFC 5280, RSA RFC 8017, EC RFC 5915, DSA and DH RFC 3279, JWK RFC 7518.
+ * What a key costs is how large the numbers are that are computed with: OpenSSL knows no bound for
+ * most of them, and computes some while it reads a key. Every key that a component brings along is
+ * judged here, by what it is and not by what it is said to be, before OpenSSL has it. Forms:
+ * PrivateKeyInfo RFC 5958, SubjectPublicKeyInfo RFC 5280, RSA RFC 8017, EC RFC 5915, DSA and DH RFC
+ * 3279, JWK RFC 7518.
  */
 
 /** As PEM or DER: an RSA key of 8 192 bits has 6.5 KB as PEM, the largest of ML-DSA 6.7 KB. */
@@ -36,7 +38,10 @@ const MAX_EC_BITS = 640;
 
 type Kind = 'rsa' | 'dsa' | 'dh' | 'ec' | 'fixed';
 
-/** By the identifiers of their algorithms. With "fixed" ones a key has one size, and OpenSSL checks it. */
+/**
+ * By the identifiers of their algorithms. With "fixed" ones a key has one size, and OpenSSL checks
+ * it.
+ */
 const KINDS: Readonly<Record<string, Kind>> = {
   '2a864886f70d010101': 'rsa',
   '2a864886f70d01010a': 'rsa', // with PSS
@@ -63,7 +68,10 @@ type RsaName = (typeof RSA_NAMES)[number];
 
 export type KeyForm = 'pkcs8' | 'spki' | 'other';
 
-/** Throws AskError for a key that takes too long to be read or used, and for what is no key that is known here. It is not encrypted. */
+/**
+ * Throws AskError for a key that takes too long to be read or used, and for what is no key that is
+ * known here. It is not encrypted.
+ */
 export function refuseCostlyKey(der: Buffer): KeyForm {
   refuseLargeKey(der.length);
   const { value, end } = readValue(der, 0);
@@ -99,7 +107,9 @@ export function readJwk(json: Uint8Array): Record<string, unknown> {
   return jwk as Record<string, unknown>;
 }
 
-/** Throws AskError for a JSON Web Key that takes too long to be used, whatever type it says it has. */
+/**
+ * Throws AskError for a JSON Web Key that takes too long to be used, whatever type it says it has.
+ */
 export function refuseCostlyJwk(jwk: unknown): void {
   if (typeof jwk !== 'object' || jwk === null) throw new AskError('A JSON Web Key must be an object');
   const bits = new Map(Object.entries(jwk).map(([name, value]) => [name, bitsOfText(value)]));

@@ -4,8 +4,8 @@ import { refuseCostlyKey, refuseLargeKey } from './key-costs.ts';
 import { openOldPem, openPkcs8 } from './open-key.ts';
 
 /*
- * The key of a PEM is taken out of it and judged, and OpenSSL is given what was judged: in a text there may be several, and what OpenSSL
- * makes of one is its own matter.
+ * The key of a PEM is taken out of it and judged, and OpenSSL is given what was judged: in a text
+ * there may be several, and what OpenSSL makes of one is its own matter.
  */
 
 const PEM = /-----BEGIN ([A-Z\d .]{1,40})-----([\s\S]*?)-----END \1-----/g;
@@ -16,7 +16,10 @@ const PRIVATE = ['PRIVATE KEY', 'ENCRYPTED PRIVATE KEY', 'RSA PRIVATE KEY', 'EC 
 const PUBLIC = ['PUBLIC KEY', 'RSA PUBLIC KEY', 'CERTIFICATE'];
 const OLD = /^(RSA|EC|DSA) PRIVATE KEY$/;
 
-/** Another PEM, with nothing but the one key, which is not encrypted. Throws AskError for one that costs too much. */
+/**
+ * Another PEM, with nothing but the one key, which is not encrypted. Throws AskError for one that
+ * costs too much.
+ */
 export function readPem(given: Buffer, half: 'private' | 'public', passphrase: Buffer | undefined): string {
   refuseLargeKey(given.length);
   const found = findKey(given.toString('latin1'), half);
@@ -31,7 +34,10 @@ export function readPem(given: Buffer, half: 'private' | 'public', passphrase: B
   );
 }
 
-/** A private key also where a public one is asked for, but not before public ones; of private ones the first. */
+/**
+ * A private key also where a public one is asked for, but not before public ones; of private ones
+ * the first.
+ */
 function findKey(text: string, half: 'private' | 'public'): [label: string, body: string] | undefined {
   const blocks = [...text.matchAll(PEM)].map(([, label = '', body = '']): [string, string] => [label, body]);
   const publicOnes = half === 'private' ? [] : PUBLIC.map((wanted) => blocks.find(([label]) => label === wanted));
@@ -48,7 +54,10 @@ function openBody(label: string, body: string, passphrase: Buffer | undefined): 
   return OLD.test(label) ? der : openPkcs8(der, passphrase);
 }
 
-/** The public key in a certificate, the sixth of its values after the version, which may be left out: RFC 5280. */
+/**
+ * The public key in a certificate, the sixth of its values after the version, which may be left
+ * out: RFC 5280.
+ */
 function keyOfCertificate(der: Buffer): Buffer {
   const [signed] = childrenOf(readValue(der, 0).value);
   const values = childrenOf(signed);

@@ -4,9 +4,10 @@ import { CUT_MARK, CUT_MARK_BYTES } from '../protocol/log-cut.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /**
- * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says that the rest is dropped,
- * whoever wrote the others: the isolate, or this process. Answers the limit of the run's output where that was gone over. Throws FrameError for
- * a line that is longer than they are cut to.
+ * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says
+ * that the rest is dropped, whoever wrote the others: the isolate, or this process. Answers the
+ * limit of the run's output where that was gone over. Throws FrameError for a line that is longer
+ * than they are cut to.
  */
 export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: LogLine): ExceededLimit | undefined {
   const { budget, conduct, guestLimits } = run;

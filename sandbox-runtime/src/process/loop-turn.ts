@@ -1,11 +1,15 @@
-/** For so long this thread answers isolates, one question after another, before everything else of the process has its turn. */
+/**
+ * For so long this thread answers isolates, one question after another, before everything else of
+ * the process has its turn.
+ */
 const MAX_ANSWERING_MS = 20;
 
 let answeringSinceMs: number | undefined;
 
 /**
- * True where nothing else has had a turn for too long: isolates that ask without end keep the queue of questions full, and the library
- * empties it before the event loop goes on to timers, limits and what the engine sends.
+ * True where nothing else has had a turn for too long: isolates that ask without end keep the queue
+ * of questions full, and the library empties it before the event loop goes on to timers, limits and
+ * what the engine sends.
  */
 export function isOthersTurn(nowMs: number): boolean {
   if (answeringSinceMs !== undefined) return nowMs - answeringSinceMs > MAX_ANSWERING_MS;

@@ -17,8 +17,9 @@ import { refuseLargeKey } from './key-costs.ts';
 import { derivePkcs12 } from './pkcs12-derivation.ts';
 
 /*
- * Opens keys that are encrypted with a passphrase. OpenSSL would do so too, but would read at once what comes out, which is to be judged
- * before. EncryptedPrivateKeyInfo: RFC 5958; how it is encrypted: RFC 8018, 7292, 7914.
+ * Opens keys that are encrypted with a passphrase. OpenSSL would do so too, but would read at once
+ * what comes out, which is to be judged before. EncryptedPrivateKeyInfo: RFC 5958; how it is
+ * encrypted: RFC 8018, 7292, 7914.
  */
 
 type Cipher = readonly [name: string, keyBytes: number];
@@ -50,11 +51,15 @@ const MAX_PASSPHRASE_BYTES = 1024;
 const OLD_SALT_BYTES = 8;
 const OLD_HEADER = /^DEK-Info: *([\w-]{1,40}),([0-9A-Fa-f]{16,64})\s*$/m;
 
-/** A key in the form of PKCS #8, encrypted or not; answers it as it is not. Throws AskError, or what decrypting throws. */
+/**
+ * A key in the form of PKCS #8, encrypted or not; answers it as it is not. Throws AskError, or what
+ * decrypting throws.
+ */
 export function openPkcs8(der: Buffer, passphrase: Buffer | undefined): Buffer {
   refuseLargeKey(der.length);
   const [algorithm, data] = childrenOf(readValue(der, 0).value);
-  // What is not encrypted starts with a version, or is public and starts with an algorithm, and the key after it is no octets.
+  // What is not encrypted starts with a version, or is public and starts with an algorithm, and the
+  // key after it is no octets.
   if (algorithm?.tag !== SEQUENCE || data?.tag !== OCTET_STRING) return der;
   const secret = secretOf(passphrase);
   const [id, parameters] = childrenOf(algorithm);

@@ -13,7 +13,10 @@ export function isIntervalsOnly({ requests, calls, timers }: OpenWork): boolean 
   return requests.length === 0 && calls === 0 && timers === 0;
 }
 
-/** `Still running when the run ended: fetch GET https://a.example/b, 2 timers`. Queries may hold secrets that nobody knows of. */
+/**
+ * `Still running when the run ended: fetch GET https://a.example/b, 2 timers`. Queries may hold
+ * secrets that nobody knows of.
+ */
 export function describeOpenWork({ requests, calls, timers, intervals }: OpenWork): string {
   const named = requests
     .slice(0, MAX_NAMED)

@@ -14,7 +14,10 @@ interface Derivation {
   bytes: number;
 }
 
-/** The derivation of PKCS #12, appendix B of RFC 7292, with SHA-1, which Node has not. Throws AskError for one that takes too long. */
+/**
+ * The derivation of PKCS #12, appendix B of RFC 7292, with SHA-1, which Node has not. Throws
+ * AskError for one that takes too long.
+ */
 export function derivePkcs12({ passphrase, salt, rounds, purpose, bytes }: Derivation): Buffer {
   if (rounds > MAX_ROUNDS) throw new AskError(`A key of PKCS #12 may take at most ${MAX_ROUNDS} rounds of sha1 here`);
   const diversifier = Buffer.alloc(BLOCK_BYTES, PURPOSES[purpose]);

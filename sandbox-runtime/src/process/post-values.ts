@@ -2,7 +2,8 @@ import { LIMITS } from '@headwater/shared';
 import { FrameError } from '../protocol/frames.ts';
 
 /*
- * What came with a post of a guest, of the type that it must have. Each throws FrameError for anything else.
+ * What came with a post of a guest, of the type that it must have. Each throws FrameError for
+ * anything else.
  */
 
 type Content = string | Uint8Array;
@@ -40,7 +41,9 @@ export function callOf(value: unknown): number {
   return call;
 }
 
-/** In UTF-8; of bytes what came with them too, which is all of the buffer that they are a part of. */
+/**
+ * In UTF-8; of bytes what came with them too, which is all of the buffer that they are a part of.
+ */
 export function bytesOf(content: Content): number {
   return typeof content === 'string' ? Buffer.byteLength(content) : content.buffer.byteLength;
 }

@@ -81,8 +81,9 @@ export class ProcessRun {
   }
 
   /**
-   * What the run can have used of the CPU time that was counted for it: no more than its process since it began. Waiting for a
-   * processor counts for a part all the same, or a loop that was put behind all others would live on until its wall limit.
+   * What the run can have used of the CPU time that was counted for it: no more than its process
+   * since it began. Waiting for a processor counts for a part all the same, or a loop that was put
+   * behind all others would live on until its wall limit.
    */
   boundCpuNs(countedNs: number): number {
     if (countedNs < SHORT_NS) return countedNs;
@@ -114,8 +115,8 @@ export class ProcessRun {
   }
 
   /**
-   * Set where the run may have no more work, of so many bytes, beside its isolate open. The guest has counted before: one that keeps to it
-   * never gets here.
+   * Set where the run may have no more work, of so many bytes, beside its isolate open. The guest
+   * has counted before: one that keeps to it never gets here.
    */
   openCallsOver(bytes: number): ExceededLimit | undefined {
     const { maxOpenCalls, maxOpenCallBytes } = this.guestLimits.limits;
@@ -126,8 +127,9 @@ export class ProcessRun {
   }
 
   /**
-   * Does work for the run beside its isolate, one piece after another, and counts its time as the run's: so the time is that
-   * of one thread. Rejects with what the work throws. How much of it may wait is up to the caller: `openCallsOver`.
+   * Does work for the run beside its isolate, one piece after another, and counts its time as the
+   * run's: so the time is that of one thread. Rejects with what the work throws. How much of it may
+   * wait is up to the caller: `openCallsOver`.
    */
   async workBeside<Result>(bytes: number, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
     this.#openCalls += 1;

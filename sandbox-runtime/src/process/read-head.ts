@@ -3,7 +3,10 @@ import { AskError } from './ask-error.ts';
 
 /** Arguments of one ask: keys and data of some megabytes may be written in them. */
 const MAX_HEAD_CHARS = 8 * 1024 * 1024;
-/** A list of the same object four million times is nothing in an isolate, and more than all memory of this process once it is read. */
+/**
+ * A list of the same object four million times is nothing in an isolate, and more than all memory
+ * of this process once it is read.
+ */
 const BOUNDS = { values: 20_000, lists: 2_000, names: 2_000 };
 
 /** JSON that a guest has written. Throws AskError, or what JSON.parse throws. */

@@ -8,8 +8,8 @@ const BOUNDARY = '(<isolated-vm boundary>)';
 const PLACE_IN_MESSAGE = new RegExp(`\\[(${COMPONENT_FILE}:\\d+:\\d+)\\]`);
 
 /**
- * What a component threw while it was loaded, as the library copied it out. The copy's stack has frames of this process
- * appended, which are left out.
+ * What a component threw while it was loaded, as the library copied it out. The copy's stack has
+ * frames of this process appended, which are left out.
  */
 export function readThrown(thrown: unknown): Fault {
   if (typeof thrown !== 'object' || thrown === null)

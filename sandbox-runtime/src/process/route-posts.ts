@@ -29,9 +29,10 @@ export interface PostRoutes {
 }
 
 /**
- * Passes on what a guest posts. Called for every emit and log line, in the order they were made. The guest writes with built-ins that its
- * component may have changed: all is read here as the host will read it, and what is not sound ends the run that says it. The host would
- * end the process with all runs of the account.
+ * Passes on what a guest posts. Called for every emit and log line, in the order they were made.
+ * The guest writes with built-ins that its component may have changed: all is read here as the host
+ * will read it, and what is not sound ends the run that says it. The host would end the process
+ * with all runs of the account.
  */
 export function routePost(
   routes: PostRoutes,
@@ -51,7 +52,10 @@ export function routePost(
   }
 }
 
-/** A read of `$.service.db`, which the isolate waits for: resolves with `v` + JSON, `u` or `e` + message; never rejects. */
+/**
+ * A read of `$.service.db`, which the isolate waits for: resolves with `v` + JSON, `u` or `e` +
+ * message; never rejects.
+ */
 export function routeRead(
   routes: PostRoutes,
   isolate: ComponentIsolate,

@@ -15,8 +15,9 @@ export function isStepPost(kind: unknown): kind is StepPost {
 }
 
 /**
- * Passes on what a step does by its `$`. Answers the limit of the run that was gone over. Throws FrameError for what is not sound; a long
- * JSON text is not read here, and the host fails the step for it.
+ * Passes on what a step does by its `$`. Answers the limit of the run that was gone over. Throws
+ * FrameError for what is not sound; a long JSON text is not read here, and the host fails the step
+ * for it.
  */
 export function routeStepPost(
   reporter: SandboxReporter,

@@ -21,22 +21,32 @@ import { SpareIsolates } from './spare-isolates.ts';
 import { watchIsolates } from './watch-isolates.ts';
 
 /**
- * How long a disposed isolate may take to give its thread back before the whole process is given up: longer where the process has
- * hardly had a processor meanwhile, as those that compute for long have the least right to one.
+ * How long a disposed isolate may take to give its thread back before the whole process is given
+ * up: longer where the process has hardly had a processor meanwhile, as those that compute for long
+ * have the least right to one.
  */
 const DISPOSE_MS = 500;
 const DISPOSE_CPU_NS = 100e6;
 const MAX_DISPOSE_MS = 5_000;
 
-/** A call of so much CPU time computes; a run that others kept from its isolate for this part of its time was not slow itself. */
+/**
+ * A call of so much CPU time computes; a run that others kept from its isolate for this part of its
+ * time was not slow itself.
+ */
 const COMPUTING_NS = 50e6;
 const BLOCKED_PART = 1 / 4;
 
-/** Of each isolate: runs that ended, while others go on, and the timers that they left. What is more lets the oldest go. */
+/**
+ * Of each isolate: runs that ended, while others go on, and the timers that they left. What is more
+ * lets the oldest go.
+ */
 const MAX_LINGERING = 10_000;
 const MAX_LINGERING_TIMERS = 10_000;
 
-/** A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall limits. */
+/**
+ * A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall
+ * limits.
+ */
 export class SandboxWorker {
   readonly #reporter: SandboxReporter;
   /** For what is only described. */
@@ -190,7 +200,10 @@ export class SandboxWorker {
     this.#throw(isolate);
   }
 
-  /** Calls into the isolate. What rejects is its end, or a promise of the component that nobody handled. */
+  /**
+   * Calls into the isolate. What rejects is its end, or a promise of the component that nobody
+   * handled.
+   */
   #enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, args: (string | number)[]): void {
     if (isolate.dead) return;
     this.#follow(isolate, run, isolate.guest.call(run, kind, ...args));
@@ -209,7 +222,10 @@ export class SandboxWorker {
     });
   }
 
-  /** As a process of Node ends with a promise that is rejected and that nobody handles, so does a run. */
+  /**
+   * As a process of Node ends with a promise that is rejected and that nobody handles, so does a
+   * run.
+   */
   #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.dead) return;
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
@@ -262,7 +278,10 @@ export class SandboxWorker {
     this.#endIfDone(isolate, run);
   }
 
-  /** Ends a run whose entry has ended well as soon as nothing is open that it began: as Node ends a process. */
+  /**
+   * Ends a run whose entry has ended well as soon as nothing is open that it began: as Node ends a
+   * process.
+   */
   #endIfDone(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending === undefined || run.over || run.entries > 0) return;
     const open = run.openWork();
@@ -299,7 +318,8 @@ export class SandboxWorker {
   }
 
   #broken(isolate: ComponentIsolate, run: ProcessRun, breach: string): void {
-    // What a component has changed of the language stays in its isolate: the next run is to have another.
+    // What a component has changed of the language stays in its isolate: the next run is to have
+    // another.
     this.#cache.retire(isolate);
     this.#end(isolate, run, { code: 'COMPONENT_ERROR', message: `What the run put out cannot be taken: ${breach}` });
   }
@@ -365,7 +385,8 @@ export class SandboxWorker {
   #outOfMemory(isolate: ComponentIsolate): void {
     // The heap is gone with its figures; V8 ends an isolate when the limit is reached.
     const fault = limitFault({ name: 'memoryMb', value: isolate.memoryMb, used: isolate.memoryMb });
-    // Memory may have been filled by earlier runs of a warm isolate: only the first and only run of one is surely guilty.
+    // Memory may have been filled by earlier runs of a warm isolate: only the first and only run of
+    // one is surely guilty.
     const [sole] = isolate.runs.values();
     this.#kill(isolate, fault, isolate.served === 1 ? sole : undefined);
   }
@@ -376,7 +397,9 @@ export class SandboxWorker {
     this.#outOfMemory(isolate);
   }
 
-  /** Ends an isolate with everything that runs in it. Without a culprit all of them may be innocent. */
+  /**
+   * Ends an isolate with everything that runs in it. Without a culprit all of them may be innocent.
+   */
   #kill(isolate: ComponentIsolate, fault: Fault, culprit: ProcessRun | undefined): void {
     if (isolate.dead) return;
     for (const run of isolate.runs.values()) {

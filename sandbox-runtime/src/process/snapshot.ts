@@ -3,8 +3,9 @@ import ivm from 'isolated-vm';
 import type { OpenFile } from '../protocol/host-to-guest.ts';
 
 /**
- * The heap of an isolate in which the guest has been loaded: a new isolate starts from it instead of running the code.
- * Made once a node, by its first process before that has seen any component, and handed to every later one.
+ * The heap of an isolate in which the guest has been loaded: a new isolate starts from it instead
+ * of running the code. Made once a node, by its first process before that has seen any component,
+ * and handed to every later one.
  */
 export function makeSnapshot(guestCode: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(ivm.Isolate.createSnapshot([{ code: guestCode, filename: 'hw:guest' }]).copy());

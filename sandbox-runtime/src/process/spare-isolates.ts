@@ -14,9 +14,10 @@ interface Spare {
 }
 
 /**
- * Keeps one isolate booted for a component that has none yet: making one from the snapshot takes longer than most components
- * take to load. It has never seen a component, so it can become anybody's of this process's tenant. It has the memory that
- * the last one taken had: that is the tenant's limit.
+ * Keeps one isolate booted for a component that has none yet: making one from the snapshot takes
+ * longer than most components take to load. It has never seen a component, so it can become
+ * anybody's of this process's tenant. It has the memory that the last one taken had: that is the
+ * tenant's limit.
  */
 export class SpareIsolates {
   readonly #options: Omit<IsolateOptions, 'handlers'>;

@@ -23,8 +23,8 @@ export interface WatchHandlers {
 }
 
 /**
- * Looks at every isolate 20 times a second while anything runs in one. The isolates have threads of their own, so this clock
- * ticks whatever they do.
+ * Looks at every isolate 20 times a second while anything runs in one. The isolates have threads of
+ * their own, so this clock ticks whatever they do.
  */
 export function watchIsolates(
   isolates: () => ComponentIsolate[],
@@ -75,11 +75,13 @@ function countBlocked(isolate: ComponentIsolate, sinceMs: number): void {
 function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {
   const oldest = isolate.guest.oldestCall();
   if (oldest === undefined || isolate.dead) return;
-  // Some loops do not notice that they were ended: they would go on without a clock, and fill the process by a gigabyte a second.
+  // Some loops do not notice that they were ended: they would go on without a clock, and fill the
+  // process by a gigabyte a second.
   if (isolate.guest.endedByItself) return handlers.outOfMemory(isolate);
   const { owner, cpuNs } = oldest;
   const isOver = owner.boundCpuNs(owner.cpuNs + cpuNs) > owner.limits.cpuMs * 1e6;
-  // Timers of a run that has ended go on while another one keeps the isolate, as many as it may have open.
+  // Timers of a run that has ended go on while another one keeps the isolate, as many as it may
+  // have open.
   if (owner.over && (isOver || cpuNs > ENDED_CALL_NS)) handlers.stuck(isolate);
   else if (!owner.over && isOver) handlers.overCpu(isolate, owner);
 }

@@ -110,8 +110,8 @@ export function limitFault(limit: ExceededLimit): LimitFault {
 }
 
 /**
- * `The run used 10 012 ms of CPU time; the limit runCpuMs is 10 000 ms`: the same words wherever a limit is met. `name` is
- * for a limit of the platform that stands in for the account's.
+ * `The run used 10 012 ms of CPU time; the limit runCpuMs is 10 000 ms`: the same words wherever a
+ * limit is met. `name` is for a limit of the platform that stands in for the account's.
  */
 export function describeLimit(limit: ExceededLimit, name: string = limit.name): string {
   const { text, unit } = WORDINGS[limit.name] ?? OTHER;

@@ -4,7 +4,10 @@ export interface GeneratedPlace {
   column: number;
 }
 
-/** Where a stretch of generated code comes from, all 0-based; no source where the map says that it comes from nowhere. */
+/**
+ * Where a stretch of generated code comes from, all 0-based; no source where the map says that it
+ * comes from nowhere.
+ */
 export interface Segment {
   source: number | undefined;
   line: number;
@@ -19,10 +22,10 @@ const COMMA = 44;
 const SEMICOLON = 59;
 
 /**
- * The segment at or before each of a few places, in the order of the places, in one pass over the mappings of a source map
- * (https://tc39.es/ecma426/). Nothing is built of the rest: Node's own class takes 650 ms for the map of a megabyte of code,
- * and a component that throws in every run would hold its node for as long each time. Runs in
- * isolates too.
+ * The segment at or before each of a few places, in the order of the places, in one pass over the
+ * mappings of a source map (https://tc39.es/ecma426/). Nothing is built of the rest: Node's own
+ * class takes 650 ms for the map of a megabyte of code, and a component that throws in every run
+ * would hold its node for as long each time. Runs in isolates too.
  */
 export function findSegments(mappings: string, places: readonly GeneratedPlace[]): (Segment | undefined)[] {
   const search = searchSegments(mappings, places);
@@ -55,7 +58,10 @@ function compare(a: GeneratedPlace, b: GeneratedPlace): number {
   return a.line - b.line || a.column - b.column;
 }
 
-/** Walks along the segments: `current` is the one that was passed last, `next` says where the following one begins. */
+/**
+ * Walks along the segments: `current` is the one that was passed last, `next` says where the
+ * following one begins.
+ */
 class SegmentReader {
   readonly next: GeneratedPlace = { line: 0, column: 0 };
   hasNext = true;
@@ -107,7 +113,10 @@ class SegmentReader {
     }
   }
 
-  /** The fields of a segment: generated column, source, line, column and, unused, a name; each a difference. */
+  /**
+   * The fields of a segment: generated column, source, line, column and, unused, a name; each a
+   * difference.
+   */
   #take(difference: number): void {
     const field = this.#fields++;
     if (field === 0) this.next.column += difference;

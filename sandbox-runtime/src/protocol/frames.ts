@@ -1,9 +1,11 @@
 import { PartialFrame } from './partial-frame.ts';
 
 /**
- * Frames on the pipe between the engine and a sandbox process: a fixed head, then up to eight parts of raw bytes.
+ * Frames on the pipe between the engine and a sandbox process: a fixed head, then up to eight parts
+ * of raw bytes.
  *
- *   u32 bytes after this field | u8 kind | u8 number of parts | u32 run | u32 length of each part … | parts
+ *   u32 bytes after this field | u8 kind | u8 number of parts | u32 run | u32 length of each part …
+ *   | parts
  *
  * Event JSON travels as a part of its own, so it is copied but never parsed or escaped on the way.
  */
@@ -15,7 +17,10 @@ export interface Frame {
 
 export type FramePart = string | Uint8Array;
 
-/** Thrown when the bytes of the other side are no frames, or a frame is larger than agreed. The channel is unusable then. */
+/**
+ * Thrown when the bytes of the other side are no frames, or a frame is larger than agreed. The
+ * channel is unusable then.
+ */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
@@ -24,7 +29,10 @@ const HEAD_BYTES = 10;
 const MAX_PARTS = 8;
 const MIN_BUFFER_BYTES = 64 * 1024;
 
-/** Collects frames and hands them over in one write per turn of the event loop: a system call costs more than a frame. */
+/**
+ * Collects frames and hands them over in one write per turn of the event loop: a system call costs
+ * more than a frame.
+ */
 export class FrameWriter {
   readonly #write: (bytes: Uint8Array) => void;
   #buffer = Buffer.allocUnsafe(MIN_BUFFER_BYTES);
@@ -60,7 +68,8 @@ export class FrameWriter {
   flush(): void {
     if (this.#used === 0) return;
     const bytes = this.#buffer.subarray(0, this.#used);
-    // The stream keeps a reference until the bytes are out, so the next frames go into the rest or into a new buffer.
+    // The stream keeps a reference until the bytes are out, so the next frames go into the rest or
+    // into a new buffer.
     this.#buffer = this.#buffer.subarray(this.#used);
     this.#used = 0;
     this.#write(bytes);
@@ -82,14 +91,19 @@ export class FrameWriter {
   }
 }
 
-/** Whatever its type says: for what is no text and no bytes, memory would go out that was never written. */
+/**
+ * Whatever its type says: for what is no text and no bytes, memory would go out that was never
+ * written.
+ */
 function bytesOf(part: FramePart): number {
   if (typeof part === 'string') return Buffer.byteLength(part);
   if (part instanceof Uint8Array) return part.byteLength;
   throw new TypeError('A part of a frame is neither text nor bytes');
 }
 
-/** Cuts a byte stream into frames. A frame's announced size is checked before a byte of it is kept. */
+/**
+ * Cuts a byte stream into frames. A frame's announced size is checked before a byte of it is kept.
+ */
 export class FrameReader {
   readonly #maxFrameBytes: number;
   readonly #partial = new PartialFrame();

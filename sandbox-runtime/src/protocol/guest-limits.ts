@@ -51,7 +51,10 @@ const OF_PLATFORM = [
   'maxPropDefinitionValues',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
-/** The limits that hold inside an isolate. Checked there for a clear error, and again outside of it for safety. */
+/**
+ * The limits that hold inside an isolate. Checked there for a clear error, and again outside of it
+ * for safety.
+ */
 export type GuestLimits = Record<(typeof OF_ACCOUNT)[number] | (typeof OF_PLATFORM)[number], number>;
 
 /** Picks them by name, so that a sandbox process is told no more than it needs. */

@@ -23,8 +23,8 @@ export type ReportedOutcome =
   | { ok: false; fault: RunFault & { code: SandboxFault }; innocent: boolean; cpuMs: number; wallMs: number };
 
 /**
- * What a sandbox process tells the engine's side. The process may be in an attacker's hands: everything below is
- * checked in type and size when it is read, and counted per run by its reader.
+ * What a sandbox process tells the engine's side. The process may be in an attacker's hands:
+ * everything below is checked in type and size when it is read, and counted per run by its reader.
  */
 export type FromSandbox =
   /** With the snapshot, where the process had to make it. */
@@ -69,7 +69,10 @@ const KIND = {
   stepProps: 18,
 } as const;
 
-/** The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the receiver checks them. */
+/**
+ * The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the
+ * receiver checks them.
+ */
 export class SandboxReporter {
   readonly #writer: FrameWriter;
 
@@ -239,7 +242,10 @@ function readOutcome(frame: Frame): ReportedOutcome {
   return { ok: false, fault, innocent: head.innocent, cpuMs, wallMs };
 }
 
-/** JSON has no NUL, and the database takes none: what has one would be tried to be stored again and again. */
+/**
+ * JSON has no NUL, and the database takes none: what has one would be tried to be stored again and
+ * again.
+ */
 function json(frame: Frame, index: number): string {
   const found = part(frame, index);
   if (found.includes(0)) throw new FrameError('JSON with a NUL character');
@@ -250,7 +256,8 @@ function text(frame: Frame, index: number): string {
   return part(frame, index).toString('utf8');
 }
 
-// A copy: the frame is a view of a large chunk, which a receiver that keeps a small body would hold in memory.
+// A copy: the frame is a view of a large chunk, which a receiver that keeps a small body would hold
+// in memory.
 function bytes(frame: Frame, index: number): Uint8Array {
   return new Uint8Array(part(frame, index));
 }

@@ -10,7 +10,10 @@ export interface StartSettings {
   /** Warm isolates it keeps at most, and how much heap they may hold together. */
   maxIsolates: number;
   maxWarmHeapMb: number;
-  /** Memory limit of the isolate that is kept booted for a component without one, until one was made with another. */
+  /**
+   * Memory limit of the isolate that is kept booted for a component without one, until one was made
+   * with another.
+   */
   spareMemoryMb: number;
 }
 
@@ -37,8 +40,8 @@ export interface RunOrder {
   /** JSON text of `Record<string, RunProp>`. */
   props: string;
   /**
-   * What the entry gets, as JSON text: the event, of `options` what is asked, of `additional-props` the previous definitions. Of
-   * `step`: see step-input.ts.
+   * What the entry gets, as JSON text: the event, of `options` what is asked, of `additional-props`
+   * the previous definitions. Of `step`: see step-input.ts.
    */
   event: string;
 }
@@ -51,7 +54,9 @@ export interface OpenFile {
 
 /** What the engine's side tells a sandbox process. This direction is trusted. */
 export type ToSandbox =
-  /** Without a snapshot the process makes one of the guest's code, and tells it when it is ready. */
+  /**
+   * Without a snapshot the process makes one of the guest's code, and tells it when it is ready.
+   */
   | { kind: 'start'; settings: StartSettings; guest: string | OpenFile }
   /** `map`: JSON text of its source map; '' where that is too large to be sent. */
   | { kind: 'bundle'; hash: string; code: string; map: string }

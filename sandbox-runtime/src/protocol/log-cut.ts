@@ -1,4 +1,7 @@
-/** Ends a log line that was cut. It begins as what cuts other texts does: secrets that it breaks off are found by that. */
+/**
+ * Ends a log line that was cut. It begins as what cuts other texts does: secrets that it breaks off
+ * are found by that.
+ */
 export const CUT_MARK = '… (cut)';
 /** What is kept free for it, in UTF-8. */
 export const CUT_MARK_BYTES = 16;

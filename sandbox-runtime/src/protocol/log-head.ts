@@ -1,8 +1,8 @@
 import type { LogLevel, LogLimitName, LogLine } from '@headwater/shared';
 
 /**
- * What goes before the text of a log line, from the isolate on: `level:epoch-ms`, level 0–3, and where a limit has to do with
- * the line `:name:value:used`. Whole numbers of at most 15 digits.
+ * What goes before the text of a log line, from the isolate on: `level:epoch-ms`, level 0–3, and
+ * where a limit has to do with the line `:name:value:used`. Whole numbers of at most 15 digits.
  */
 export type LogHead = Omit<LogLine, 'message'>;
 
@@ -10,7 +10,10 @@ const NUMBERS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const HEAD = /^([0-3]):(\d{1,15})(?::(maxLogLinesPerRun|maxLogLineBytes):(\d{1,15}):(\d{1,15}))?$/;
 
-/** Runs in isolates too: it takes no object that may lack a member, or Object.prototype would be asked for that. */
+/**
+ * Runs in isolates too: it takes no object that may lack a member, or Object.prototype would be
+ * asked for that.
+ */
 export function writeLogHead(level: LogLevel, atMs: number, limit: LogLine['limit'] | undefined): string {
   const head = `${NUMBERS[level]}:${atMs}`;
   return limit === undefined ? head : `${head}:${limit.name}:${limit.value}:${limit.used}`;

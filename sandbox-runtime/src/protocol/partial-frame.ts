@@ -2,14 +2,16 @@ const MIN_BYTES = 64 * 1024;
 const NONE = Buffer.alloc(0);
 
 /**
- * The bytes of a frame that is not whole yet, in one piece that doubles: whoever sends them may send one at a time, and each piece kept by itself
- * takes a few hundred bytes.
+ * The bytes of a frame that is not whole yet, in one piece that doubles: whoever sends them may
+ * send one at a time, and each piece kept by itself takes a few hundred bytes.
  */
 export class PartialFrame {
   #buffer: Buffer = NONE;
   #length = 0;
 
-  /** What was held, and the next piece behind it: to be cut into frames and given back with `hold`. */
+  /**
+   * What was held, and the next piece behind it: to be cut into frames and given back with `hold`.
+   */
   with(piece: Buffer): Buffer {
     if (this.#length === 0) return piece;
     const length = this.#length + piece.length;
@@ -22,7 +24,10 @@ export class PartialFrame {
     return this.#buffer.subarray(0, length);
   }
 
-  /** `rest`: the end of what `with` answered. What comes before it is in the hands of others, and is not written to again. */
+  /**
+   * `rest`: the end of what `with` answered. What comes before it is in the hands of others, and is
+   * not written to again.
+   */
   hold(rest: Buffer): void {
     const isAll = rest.buffer === this.#buffer.buffer && rest.byteOffset === this.#buffer.byteOffset;
     if (rest.length === 0) this.#buffer = NONE;

@@ -4,13 +4,17 @@ import { FrameError } from './frames.ts';
 import { isRunLimit } from './run-limit-names.ts';
 
 /*
- * Readers of the small JSON heads in messages from a sandbox process. Written by hand: they run for every event, and take
- * a quarter of the time of a schema library. Only the named fields are taken over.
+ * Readers of the small JSON heads in messages from a sandbox process. Written by hand: they run for
+ * every event, and take a quarter of the time of a schema library. Only the named fields are taken
+ * over.
  */
 
 /** Longer than any run: these numbers go into the record of the run. */
 const MAX_DURATION_MS = 24 * 3600 * 1000;
-/** The first and the last moment of a Date, from 1970 on; the database has room for these, and not for every number. */
+/**
+ * The first and the last moment of a Date, from 1970 on; the database has room for these, and not
+ * for every number.
+ */
 const MAX_MOMENT_MS = 8.64e15;
 const METHOD = token(LIMITS.maxFetchMethodChars);
 const HEADER_NAME = token(LIMITS.maxHeaderNameChars);
@@ -98,7 +102,10 @@ function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
   return { name, value: finite(value, 'limit'), used: finite(used, 'use') };
 }
 
-/** Whoever writes the answer looks at each line and each character: the bounds of the headers of a request hold for it as well. */
+/**
+ * Whoever writes the answer looks at each line and each character: the bounds of the headers of a
+ * request hold for it as well.
+ */
 function readResponseHeaders(value: unknown): [string, string][] {
   if (Array.isArray(value) && value.length > LIMITS.maxFetchHeaders)
     throw new FrameError('An answer of too many headers');
@@ -120,8 +127,8 @@ function readHeaders(value: unknown): [string, string][] {
 }
 
 /**
- * Throws FrameError for what is no JSON of an object, longer than a head, or has other members: thousands of them in each head would take the
- * node's whole thread, and count for no limit.
+ * Throws FrameError for what is no JSON of an object, longer than a head, or has other members:
+ * thousands of them in each head would take the node's whole thread, and count for no limit.
  */
 export function readObject(json: string, members: readonly string[]): Record<string, unknown> {
   const value = parse(json);

@@ -20,12 +20,16 @@ const MAX_OPEN_READS = 4;
 /** Calls on data stores, more than a guest has under way at a time. */
 const MAX_OPEN_STORE_CALLS = 16;
 
-/** What is asked of a component, as far as it decides what may be said: `load` is no run, and `form` has no output. */
+/**
+ * What is asked of a component, as far as it decides what may be said: `load` is no run, and `form`
+ * has no output.
+ */
 type Task = 'load' | 'form' | 'step' | 'other';
 
 /**
- * What one run may say beside its budget: how long, how often and in which order. Both sides keep one. The process ends the run that a
- * method throws FrameError for; heard by the host, the same message would end the process with all runs in it. Sizes are in bytes of UTF-8.
+ * What one run may say beside its budget: how long, how often and in which order. Both sides keep
+ * one. The process ends the run that a method throws FrameError for; heard by the host, the same
+ * message would end the process with all runs in it. Sizes are in bytes of UTF-8.
  */
 export class RunConduct {
   readonly #task: Task;
@@ -85,7 +89,10 @@ export class RunConduct {
     this.#openReads -= 1;
   }
 
-  /** One under the number of another would take its place among those that are open, and both count as one. */
+  /**
+   * One under the number of another would take its place among those that are open, and both count
+   * as one.
+   */
   fetch(call: number, bodyBytes: number): void {
     demand(!this.#fetches.has(call), 'Two requests with the same number');
     this.#fetches.add(call);

@@ -33,7 +33,10 @@ const OF_PLATFORM = [
   'maxPropDefinitionValues',
 ] as const satisfies readonly (keyof typeof LIMITS)[];
 
-/** Whether a run can say that it ended by this limit. Those of its process and of its workflow are said from outside. */
+/**
+ * Whether a run can say that it ended by this limit. Those of its process and of its workflow are
+ * said from outside.
+ */
 export function isRunLimit(name: unknown): name is ExceededLimit['name'] {
   if (typeof name !== 'string') return false;
   return Object.hasOwn(ACCOUNT_LIMITS, name) || OF_PLATFORM.some((one) => one === name);

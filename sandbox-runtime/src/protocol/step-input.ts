@@ -16,8 +16,9 @@ interface Head extends Omit<StepInput, 'steps' | 'context'> {
 type Slice = (text: string, from: number, to?: number) => string;
 
 /**
- * One text of a head and of the JSON texts that it counts, which are JSON already: a step at the end of a long workflow is
- * given megabytes, and escaping them once more takes longer than the step. Lengths are in UTF-16 units.
+ * One text of a head and of the JSON texts that it counts, which are JSON already: a step at the
+ * end of a long workflow is given megabytes, and escaping them once more takes longer than the
+ * step. Lengths are in UTF-16 units.
  *
  *   length of the head `:` head, as JSON | context | exports of each step …
  */
@@ -31,7 +32,9 @@ export function writeStepInput({ steps, context, ...rest }: StepInput): string {
   return `${json.length}:${json}${context}${steps.map(({ exports }) => exports).join('')}`;
 }
 
-/** `parse` and `slice`: those of the reader, which shares its language with code that can change it. */
+/**
+ * `parse` and `slice`: those of the reader, which shares its language with code that can change it.
+ */
 export function readStepInput(text: string, parse: (json: string) => unknown, slice: Slice): ReadStepInput {
   let colon = 0;
   while (text[colon] !== ':') colon += 1;

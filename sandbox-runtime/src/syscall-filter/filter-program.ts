@@ -1,6 +1,9 @@
 import type { AllowedSyscall, ArgumentRule, FilterArch } from './syscalls.ts';
 
-/** Instructions of the kernel's classic packet filter: `code`, and how many to pass over if it is true and if not. */
+/**
+ * Instructions of the kernel's classic packet filter: `code`, and how many to pass over if it is
+ * true and if not.
+ */
 interface Instruction {
   code: number;
   ifTrue: number;
@@ -33,16 +36,17 @@ const DO_NOTHING = 0x00_05_00_00;
 export const INSTRUCTION_BYTES = 8;
 
 /**
- * A filter for seccomp(2), as the bytes of its instructions: what is not allowed is answered as a call that the kernel does not have. Calls by
- * the numbers of another processor's table (32-bit programs on a 64-bit kernel) end the process.
+ * A filter for seccomp(2), as the bytes of its instructions: what is not allowed is answered as a
+ * call that the kernel does not have. Calls by the numbers of another processor's table (32-bit
+ * programs on a 64-bit kernel) end the process.
  */
 export function allowOnly(arch: FilterArch, allowed: readonly AllowedSyscall[]): Buffer {
   return encode([...ifOtherArch(arch, KILL_PROCESS), ...allowed.flatMap(allow), end(REFUSE)]);
 }
 
 /**
- * A filter that refuses these calls and allows all others. So it does those by other numbers: who translates programs of one processor for
- * another may make all of its calls by them.
+ * A filter that refuses these calls and allows all others. So it does those by other numbers: who
+ * translates programs of one processor for another may make all of its calls by them.
  */
 export function refuseOnly(arch: FilterArch, refused: readonly number[]): Buffer {
   const each = refused.flatMap((number) => ifCall(number, [end(REFUSE)]));

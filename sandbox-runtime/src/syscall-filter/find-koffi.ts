@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
 import { filterArch } from './syscalls.ts';
 
-/** koffi's native part for this system, which installs filters; undefined where there is none, or no filter is known. */
+/**
+ * koffi's native part for this system, which installs filters; undefined where there is none, or no
+ * filter is known.
+ */
 export function findKoffi(): string | undefined {
   const arch = filterArch();
   if (arch === undefined) return undefined;

@@ -3,7 +3,10 @@ import { allowOnly, INSTRUCTION_BYTES, refuseOnly } from './filter-program.ts';
 import { findBundlerSyscalls } from './find-bundler-syscalls.ts';
 import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscalls.ts';
 
-/** What is used of koffi's native part, which is loaded without the rest: a sandbox process may read no file. */
+/**
+ * What is used of koffi's native part, which is loaded without the rest: a sandbox process may read
+ * no file.
+ */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
 
 /** Makes a system call by its number; -1 where it failed. */
@@ -15,24 +18,27 @@ const SET_MODE_FILTER = 1;
 const ALL_THREADS = 1;
 
 /**
- * From here on this process can do next to nothing outside of itself: see `allowedSyscalls`. It cannot be undone. The process has to have been
- * started by one that called `refuseToChildren`. `koffiPath` is that of koffi's native part. Throws where a filter cannot be installed; answers what
- * makes system calls, to try it.
+ * From here on this process can do next to nothing outside of itself: see `allowedSyscalls`. It
+ * cannot be undone. The process has to have been started by one that called `refuseToChildren`.
+ * `koffiPath` is that of koffi's native part. Throws where a filter cannot be installed; answers
+ * what makes system calls, to try it.
  */
 export function leaveNextToNothing(koffiPath: string): Syscall {
   return install(koffiPath, (arch) => allowOnly(arch, allowedSyscalls(arch, process.pid)));
 }
 
 /**
- * No process that this one starts can make a call that none of them needs (`refusedSyscalls`). Rings are among these: Node makes one for itself at
- * its start where it can, and could not go on under a filter of its own then.
+ * No process that this one starts can make a call that none of them needs (`refusedSyscalls`).
+ * Rings are among these: Node makes one for itself at its start where it can, and could not go on
+ * under a filter of its own then.
  */
 export function refuseToChildren(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, refusedSyscalls(arch)));
 }
 
 /**
- * Neither this process nor what it starts can see what is in a folder, or reach whoever listens on this machine. Files are still opened by their names.
+ * Neither this process nor what it starts can see what is in a folder, or reach whoever listens on
+ * this machine. Files are still opened by their names.
  */
 export function refuseToBundler(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, findBundlerSyscalls(arch)));

@@ -1,13 +1,15 @@
 /** Processors whose numbers of system calls are known here, as `process.arch` names them. */
 export type FilterArch = 'x64' | 'arm64';
 
-/** Numbers as in the kernel's tables; undefined where the processor's table does not have the call. */
+/**
+ * Numbers as in the kernel's tables; undefined where the processor's table does not have the call.
+ */
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 /**
- * What an argument has to be: one of these values, or a number with or without that bit. Its lower 32 bits are looked at, which is all
- * that the kernel looks at in the arguments bounded here. With anything else the call is one that the kernel does not have, or it does nothing
- * and answers 0.
+ * What an argument has to be: one of these values, or a number with or without that bit. Its lower
+ * 32 bits are looked at, which is all that the kernel looks at in the arguments bounded here. With
+ * anything else the call is one that the kernel does not have, or it does nothing and answers 0.
  */
 export type ArgumentRule = { argument: number; otherwise?: 'nothing' } & (
   | { oneOf: readonly number[] }
@@ -22,8 +24,9 @@ export interface AllowedSyscall {
 }
 
 /**
- * What a process needs once it has started: memory, threads, clocks, and to wait for and use the files that it has open. Nothing here
- * opens a file or a socket, starts a program or a process, or, within `rulesOf`, looks at another. Those used most come first.
+ * What a process needs once it has started: memory, threads, clocks, and to wait for and use the
+ * files that it has open. Nothing here opens a file or a socket, starts a program or a process, or,
+ * within `rulesOf`, looks at another. Those used most come first.
  */
 const ALLOWED = {
   futex: [202, 98],
@@ -84,11 +87,17 @@ const CLONE_THREAD = 0x1_00_00;
 const PRCTL_NAMES = [15, 16, 0x53_56_4d_41];
 /** Flags of descriptors, and of what they lead to. */
 const FCNTL_FLAGS = [1, 2, 3, 4];
-/** Those that everybody has, up to the time since the start, and international atomic time. Others are made of the id of a process or thread. */
+/**
+ * Those that everybody has, up to the time since the start, and international atomic time. Others
+ * are made of the id of a process or thread.
+ */
 const CLOCKS = [0, 1, 2, 3, 4, 5, 6, 7, 11];
 /** Memory that stays when nothing of it is mapped at the moment, and is counted for nobody then. */
 const MAP_SHARED = 1;
-/** To wait and to wake. Those that lend priority take the id of a thread, and tell whether there is such a one. */
+/**
+ * To wait and to wake. Those that lend priority take the id of a thread, and tell whether there is
+ * such a one.
+ */
 const FUTEX_COMMANDS = [0, 1, 9, 10, 5, 4, 3];
 const FUTEX_PRIVATE = 128;
 const FUTEX_CLOCK_REALTIME = 256;
@@ -99,9 +108,11 @@ const FUTEX_OPERATIONS = [FUTEX_PRIVATE, FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME, 0
 /** Of the process of that id. */
 function rulesOf(pid: number): Partial<Record<keyof typeof ALLOWED, ArgumentRule>> {
   const own: ArgumentRule = { argument: 0, oneOf: [pid] };
-  // No filter can tell the ids of its threads from others'. glibc, asked for a thread's stack, knows how to do without its cores.
+  // No filter can tell the ids of its threads from others'. glibc, asked for a thread's stack,
+  // knows how to do without its cores.
   const itself: ArgumentRule = { argument: 0, oneOf: [0, pid] };
-  // The mutexes of V8 ask for the priority of threads that wait, again and again until they are told. It is 0, as is what glibc has for it already.
+  // The mutexes of V8 ask for the priority of threads that wait, again and again until they are
+  // told. It is 0, as is what glibc has for it already.
   const usual: ArgumentRule = { ...itself, otherwise: 'nothing' };
   const clock: ArgumentRule = { argument: 0, oneOf: CLOCKS };
   return {
@@ -125,8 +136,9 @@ export const SECCOMP: Record<FilterArch, number> = { x64: 317, arm64: 277 };
 export const SOCKET: Record<FilterArch, number> = { x64: 41, arm64: 198 };
 
 /**
- * What neither Node, the bundler nor a program that confines them has a use for: other processes' memory, keys of the kernel, its modules,
- * file systems and programs, and rings, in which calls pass by every filter.
+ * What neither Node, the bundler nor a program that confines them has a use for: other processes'
+ * memory, keys of the kernel, its modules, file systems and programs, and rings, in which calls
+ * pass by every filter.
  */
 const REFUSED: Record<string, Numbers> = {
   io_uring_setup: [425, 425],

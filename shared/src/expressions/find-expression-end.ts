@@ -1,9 +1,15 @@
 export type ExpressionEnd = { ok: true; end: number } | { ok: false; message: string; at: number };
 
-/** `isValue`: a slash that follows divides, and begins no regular expression. Absent where the token changes nothing of that. */
+/**
+ * `isValue`: a slash that follows divides, and begins no regular expression. Absent where the token
+ * changes nothing of that.
+ */
 type Token = { end: number; isValue?: boolean } | { message: string };
 
-/** What an open brace belongs to: the expression itself, or a `${` whose template literal goes on after it. */
+/**
+ * What an open brace belongs to: the expression itself, or a `${` whose template literal goes on
+ * after it.
+ */
 type Brace = 'plain' | 'template';
 
 /** After these words a slash begins a regular expression; after any other one it divides. */
@@ -24,8 +30,9 @@ const WORD = /[\p{ID_Continue}$\\]+/uy;
 const LINE_END = /[\n\r\u2028\u2029]/;
 
 /**
- * Finds the `}}` that ends an expression of JavaScript which begins at `from`: one that is in no string, template literal,
- * regular expression or comment, and closes no brace of the expression. It reads no more of the language than that takes.
+ * Finds the `}}` that ends an expression of JavaScript which begins at `from`: one that is in no
+ * string, template literal, regular expression or comment, and closes no brace of the expression.
+ * It reads no more of the language than that takes.
  */
 export function findExpressionEnd(text: string, from: number): ExpressionEnd {
   const braces: Brace[] = [];

@@ -1,4 +1,7 @@
-/** `isOptional`: it stands behind `?.`, and where there is nothing to read it from, the whole path is undefined. */
+/**
+ * `isOptional`: it stands behind `?.`, and where there is nothing to read it from, the whole path
+ * is undefined.
+ */
 export interface PathPart {
   key: string;
   isOptional: boolean;
@@ -16,8 +19,9 @@ const PART =
   /(\?\.|\.)\s*(?<name>[\p{ID_Start}$_][\p{ID_Continue}$]*)\s*|(\?\.)?\s*\[\s*(?:(?<index>0|[1-9]\d{0,15})|"(?<double>[^"\\\n\r]*)"|'(?<single>[^'\\\n\r]*)')\s*\]\s*/uy;
 
 /**
- * The path that an expression is, if it is nothing but one: `steps.foo.$return_value[0]?.["user id"]`. Undefined for any other
- * expression, also for what could be a path but needs more of the language to be read, as an escape in a string.
+ * The path that an expression is, if it is nothing but one: `steps.foo.$return_value[0]?.["user
+ * id"]`. Undefined for any other expression, also for what could be a path but needs more of the
+ * language to be read, as an escape in a string.
  */
 export function parsePath(expression: string): ExpressionPath | undefined {
   const root = ROOT.exec(expression);

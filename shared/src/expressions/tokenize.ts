@@ -1,15 +1,20 @@
 import { findExpressionEnd } from './find-expression-end.ts';
 
-/** `at`: where the expression begins in the template, behind its `{{`. `expression` is as it was written, spaces included. */
+/**
+ * `at`: where the expression begins in the template, behind its `{{`. `expression` is as it was
+ * written, spaces included.
+ */
 export type TemplatePart = { text: string } | { expression: string; at: number };
 
 export type TokenizeOutcome = { ok: true; parts: TemplatePart[] } | { ok: false; message: string; at: number };
 
 /**
- * Takes a template apart: `Dear {{steps.trigger.event.body.name}}` is text and an expression of JavaScript. `\{{` is a `{{`
- * that begins none, and `\\{{` a backslash before one that does; any other backslash stands for itself. The text of a part is
- * never empty, and no two texts follow each other. An expression ends at the first `}}` that is not inside of a string,
- * template literal, regular expression, comment or brace of its own; whether it is one of JavaScript is for a parser to say.
+ * Takes a template apart: `Dear {{steps.trigger.event.body.name}}` is text and an expression of
+ * JavaScript. `\{{` is a `{{` that begins none, and `\\{{` a backslash before one that does; any
+ * other backslash stands for itself. The text of a part is never empty, and no two texts follow
+ * each other. An expression ends at the first `}}` that is not inside of a string, template
+ * literal, regular expression, comment or brace of its own; whether it is one of JavaScript is for
+ * a parser to say.
  */
 export function tokenize(template: string): TokenizeOutcome {
   const parts: TemplatePart[] = [];
@@ -38,8 +43,9 @@ export function tokenize(template: string): TokenizeOutcome {
 }
 
 /**
- * Whether any string in plain data, at any depth, has to be taken apart before it can be used: it has an expression, or a `\{{`
- * that is written so because it begins none. Names of properties are not templates.
+ * Whether any string in plain data, at any depth, has to be taken apart before it can be used: it
+ * has an expression, or a `\{{` that is written so because it begins none. Names of properties are
+ * not templates.
  */
 export function hasExpression(value: unknown): boolean {
   // Without recursion: data can be deeper than the stack of whoever asks.

@@ -4,8 +4,8 @@ const WILDCARD = '*';
 export const isChannelPattern = (channel: string): boolean => channel.includes(WILDCARD);
 
 /**
- * Whether a channel is one of a pattern's. Built-in channels (`$errors`, `$logs`) are so only where the pattern
- * begins with `$`.
+ * Whether a channel is one of a pattern's. Built-in channels (`$errors`, `$logs`) are so only where
+ * the pattern begins with `$`.
  */
 export function matchesChannel(pattern: string, channel: string): boolean {
   if (!isChannelPattern(pattern)) return pattern === channel;

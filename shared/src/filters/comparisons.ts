@@ -43,7 +43,10 @@ function hasPart(value: unknown, operand: unknown, has: (text: string, part: str
   return typeof value === 'string' && [operand].flat().some((part) => has(value, part as string));
 }
 
-/** Of a list operand: the value, or an element of it, is in the list. Of a text: it is part of the value. */
+/**
+ * Of a list operand: the value, or an element of it, is in the list. Of a text: it is part of the
+ * value.
+ */
 function isAmong(value: unknown, operand: unknown, meter: FilterMeter): boolean {
   if (typeof operand === 'string') return contains(value, operand, meter);
   return ofElements(value, meter, (one) => (operand as unknown[]).includes(one));

@@ -3,7 +3,9 @@ import { matches } from './match-filter.ts';
 
 const MAX_CLAUSE_CHARS = 300;
 
-/** The first clause of a filter that the data do not match, as JSON text; undefined where all match. */
+/**
+ * The first clause of a filter that the data do not match, as JSON text; undefined where all match.
+ */
 export function explainFilter(filter: Filter, data: unknown, meter: FilterMeter): string | undefined {
   const clause = clauseOf(filter, data, meter);
   if (clause === undefined) return undefined;

@@ -35,8 +35,8 @@ export interface FieldFilter {
 }
 
 /**
- * A filter that was checked and taken apart. All its parts hold together (and); `elements` are those of
- * a list, each of which an element of the event's list has to match.
+ * A filter that was checked and taken apart. All its parts hold together (and); `elements` are
+ * those of a list, each of which an element of the event's list has to match.
  */
 export interface Filter {
   json: unknown;
@@ -46,7 +46,10 @@ export interface Filter {
   and: readonly Filter[];
   or: readonly Filter[];
   not: Filter | undefined;
-  /** It names members, by itself or within `$and` or `$or`: of a list, one element has to have them all. */
+  /**
+   * It names members, by itself or within `$and` or `$or`: of a list, one element has to have them
+   * all.
+   */
   namesFields: boolean;
 }
 

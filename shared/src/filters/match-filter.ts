@@ -3,7 +3,10 @@ import { passes } from './comparisons.ts';
 
 export type FilterAnswer = 'match' | 'no_match' | 'too_costly';
 
-/** Whether an event's data match. At most `meter.left` values are looked at; fewer are left afterwards. */
+/**
+ * Whether an event's data match. At most `meter.left` values are looked at; fewer are left
+ * afterwards.
+ */
 export function matchFilter(filter: Filter, data: unknown, meter: FilterMeter): FilterAnswer {
   const isMatch = matches(filter, data, meter);
   return meter.left < 0 ? 'too_costly' : isMatch ? 'match' : 'no_match';
@@ -55,7 +58,10 @@ function follows(path: readonly string[], from: number, filter: Filter, value: u
   return isOwner(value, name) ? follows(path, from + 1, filter, value[name], meter) : matches(filter, undefined, meter);
 }
 
-/** Members of its own: a name such as `__proto__` or `constructor` is one only where the JSON has it. */
+/**
+ * Members of its own: a name such as `__proto__` or `constructor` is one only where the JSON has
+ * it.
+ */
 function isOwner(value: unknown, name: string): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name);
 }

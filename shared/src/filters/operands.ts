@@ -6,7 +6,9 @@ export function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** What is wrong with the value that an operator is given. `maxDepth`: how deep it may be nested. */
+/**
+ * What is wrong with the value that an operator is given. `maxDepth`: how deep it may be nested.
+ */
 export function findOperandFault(operator: Comparison, operand: unknown, maxDepth: number): Fault | undefined {
   switch (operator) {
     case '$eq':

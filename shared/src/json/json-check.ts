@@ -5,7 +5,10 @@ import { afterName, JsonScanner, NONE, skipSpace, stringEnd } from './json-scann
 const MAX_AT_ONCE_CHARS = 64 * 1024;
 /** A millisecond, at the most. */
 const SLICE_CHARS = 16 * 1024;
-/** Of a member's name with its quotes, each character of it as an escape: longer than any that is looked for. */
+/**
+ * Of a member's name with its quotes, each character of it as an escape: longer than any that is
+ * looked for.
+ */
 const MAX_NAME_CHARS = 256;
 
 /** Whether a text is JSON, where that is told in no time; undefined for a longer one. */
@@ -20,8 +23,8 @@ export function isShortJson(text: string): boolean | undefined {
 }
 
 /**
- * Whether a text is JSON, told in turns with others. Nothing is made of it: JSON.parse takes half a second for six megabytes of
- * `[],`, in one piece, and ten times their room.
+ * Whether a text is JSON, told in turns with others. Nothing is made of it: JSON.parse takes half a
+ * second for six megabytes of `[],`, in one piece, and ten times their room.
  */
 export async function isLongJson(text: string): Promise<boolean> {
   const end = await valueEnd(text, 0, createGiveWay(0));
@@ -34,8 +37,9 @@ export async function isJson(text: string): Promise<boolean> {
 }
 
 /**
- * The JSON texts of an object's members of these names, found in turns with others and without a value being made; of a name that is there
- * twice the last, as JSON.parse has it. Undefined where the text is no object.
+ * The JSON texts of an object's members of these names, found in turns with others and without a
+ * value being made; of a name that is there twice the last, as JSON.parse has it. Undefined where
+ * the text is no object.
  */
 export async function readMembers<N extends string>(
   text: string,

@@ -17,7 +17,10 @@ const MAX_HAND_CHARS = 1_000;
 /** Where there is no value. */
 export const NONE = -1;
 
-/** Finds where a JSON value ends, piece by piece. By hand and with a list of what is open: recursion would overflow the stack. */
+/**
+ * Finds where a JSON value ends, piece by piece. By hand and with a list of what is open: recursion
+ * would overflow the stack.
+ */
 export class JsonScanner {
   readonly #text: string;
   readonly #open: number[] = [];
@@ -30,7 +33,10 @@ export class JsonScanner {
     this.#at = skipSpace(text, from);
   }
 
-  /** Reads some `chars` on, and a member's name to its end. Answers where the value ends, or NONE; undefined while there is more to read. */
+  /**
+   * Reads some `chars` on, and a member's name to its end. Answers where the value ends, or NONE;
+   * undefined while there is more to read.
+   */
   read(chars: number): number | undefined {
     const stop = this.#at + chars;
     while (this.#at < stop) {
@@ -44,7 +50,10 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Where the value at `at` ends; undefined where it has members, the first of which comes next, and in a string that goes on at `stop`. */
+  /**
+   * Where the value at `at` ends; undefined where it has members, the first of which comes next,
+   * and in a string that goes on at `stop`.
+   */
   #beginValue(at: number, stop: number): number | undefined {
     const text = this.#text;
     const code = text.charCodeAt(at);

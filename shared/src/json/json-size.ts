@@ -53,8 +53,10 @@ function faultOf(found: Excess | undefined, max: JsonBounds, names: BoundNames):
 }
 
 /**
- * What a JSON text has too much of; undefined for one that may be parsed. Six megabytes of `[],` are two million lists, which take the
- * node's thread a second, half a million different names of members nearly as long, while six megabytes of code take it some milliseconds. Of text that is no JSON it says nothing useful.
+ * What a JSON text has too much of; undefined for one that may be parsed. Six megabytes of `[],`
+ * are two million lists, which take the node's thread a second, half a million different names of
+ * members nearly as long, while six megabytes of code take it some milliseconds. Of text that is no
+ * JSON it says nothing useful.
  */
 export function findTooMany(text: string, max = OF_REQUESTS): string | undefined {
   const found = findExcess(text, max);
@@ -97,13 +99,19 @@ function findExcess(text: string, max: JsonBounds): Excess | undefined {
   return undefined;
 }
 
-/** A power of two, and many times the limit: of names that are at it one in twenty is not counted, as another has its place. */
+/**
+ * A power of two, and many times the limit: of names that are at it one in twenty is not counted,
+ * as another has its place.
+ */
 const NAME_PLACES = 2 ** 18;
 /** Who cannot tell the place of a name cannot send names that share one. */
 const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
 
-/** Counts names that differ: the engine keeps each, which takes a microsecond, and next to nothing for one that it has. */
+/**
+ * Counts names that differ: the engine keeps each, which takes a microsecond, and next to nothing
+ * for one that it has.
+ */
 function countNames(text: string) {
   const places = new Uint8Array(NAME_PLACES);
   let count = 0;

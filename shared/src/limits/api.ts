@@ -3,14 +3,14 @@ export const API_LIMITS = {
   minApiKeyChars: 20,
   maxNameChars: 256,
   /**
-   * Requests to the REST API that one node asks its database for at a time, of one account and of all; more of them wait, as long. It has
-   * ten connections.
+   * Requests to the REST API that one node asks its database for at a time, of one account and of
+   * all; more of them wait, as long. It has ten connections.
    */
   maxQueriesPerTenant: 2,
   maxQueries: 5,
   /**
-   * An answer for which more is read, shown or not, keeps its turn for as long as the rest of that takes at this pace, where others are
-   * here (othersPresentMs).
+   * An answer for which more is read, shown or not, keeps its turn for as long as the rest of that
+   * takes at this pace, where others are here (othersPresentMs).
    */
   smallAnswerChars: 256 * 1024,
   answerCharsPerSecond: 8 * 1024 * 1024,
@@ -24,15 +24,18 @@ export const API_LIMITS = {
   defaultPageSize: 10,
   maxPageSize: 100,
   /**
-   * Props of the sources that one page shows, configured ones and definitions, and values of the records of a data store; a page with
-   * more of them has fewer entries, one at least.
+   * Props of the sources that one page shows, configured ones and definitions, and values of the
+   * records of a data store; a page with more of them has fewer entries, one at least.
    */
   maxPageBytes: 2 * 1024 * 1024,
-  /** Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises them. */
+  /**
+   * Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises
+   * them.
+   */
   maxJsonDepth: 128,
   /**
-   * Values in the JSON of one request to the REST API, lists and objects among them, and names of members that differ: they take
-   * time, whatever their bytes.
+   * Values in the JSON of one request to the REST API, lists and objects among them, and names of
+   * members that differ: they take time, whatever their bytes.
    */
   maxApiJsonValues: 500_000,
   maxApiJsonLists: 100_000,

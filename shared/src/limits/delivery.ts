@@ -1,6 +1,11 @@
-/** Deliveries to webhooks: their attempts, what a node holds of them, and the turns that they take. */
+/**
+ * Deliveries to webhooks: their attempts, what a node holds of them, and the turns that they take.
+ */
 export const DELIVERY_LIMITS = {
-  /** Attempts that are kept of a delivery; its owner may have it made again as often as they like, and the oldest go. */
+  /**
+   * Attempts that are kept of a delivery; its owner may have it made again as often as they like,
+   * and the oldest go.
+   */
   maxKeptDeliveryAttempts: 100,
   /** A delivery attempt: connect + answer. */
   deliveryTimeoutMs: 15_000,
@@ -15,14 +20,20 @@ export const DELIVERY_LIMITS = {
   /** What a webhook may set for itself: attempts a second, and at the same time. */
   maxWebhookRatePerSecond: 10_000,
   maxWebhookInFlight: 1_024,
-  /** How long a webhook may fail before it is disabled: by default, and at most where it says so itself. */
+  /**
+   * How long a webhook may fail before it is disabled: by default, and at most where it says so
+   * itself.
+   */
   defaultDisableAfterHours: 120,
   maxDisableAfterHours: 8_760,
   /** At which what a webhook held is sent after its start, a second. */
   maxDrainPerSecond: 10_000,
   /** Certificates of a webhook's requests, as PEM text: those it trusts, and its own. */
   maxWebhookCertificateBytes: 16_384,
-  /** Each text that a webhook's requests prove themselves with: a user name, a password, a token and the like. */
+  /**
+   * Each text that a webhook's requests prove themselves with: a user name, a password, a token and
+   * the like.
+   */
   maxWebhookAuthChars: 4_096,
   /** How long a replaced secret signs beside the new one, at most and by default. */
   maxSecretOverlapHours: 168,
@@ -37,23 +48,31 @@ export const DELIVERY_LIMITS = {
   maxDeliveryResponseBytes: 16_384,
   /** Of the headers of a request, and of an answer, that are kept of each attempt. */
   maxStoredHeaderChars: 4_096,
-  /** Bytes of an answer that are read beyond those and thrown away, so that the connection can be used again. */
+  /**
+   * Bytes of an answer that are read beyond those and thrown away, so that the connection can be
+   * used again.
+   */
   maxDrainedResponseBytes: 64 * 1024,
   /** Delivery attempts at the same time on one node: to one webhook, and in all. */
   maxDeliveriesPerWebhook: 32,
   maxDeliveriesInFlight: 1_024,
   /**
-   * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and their events' bytes. One tenant
-   * has at most half of it.
+   * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and
+   * their events' bytes. One tenant has at most half of it.
    */
   maxHeldDeliveriesPerWebhook: 2_000,
   maxHeldDeliveries: 4_000,
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
   /** Deliveries that one turn of a webhook's lane takes. */
   deliveryLaneBatch: 64,
-  /** A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger than this together. */
+  /**
+   * A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger
+   * than this together.
+   */
   maxClaimBytes: 1024 * 1024,
-  /** What is larger is taken at this pace of one tenant, while others are here (othersPresentMs). */
+  /**
+   * What is larger is taken at this pace of one tenant, while others are here (othersPresentMs).
+   */
   smallClaimChars: 256 * 1024,
   claimCharsPerSecond: 8 * 1024 * 1024,
   /** Deliveries, and sends, of which larger ones begin at this pace, while others are here. */

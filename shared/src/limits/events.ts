@@ -12,13 +12,19 @@ export const EVENT_LIMITS = {
   publishedIdHours: 24,
   /** Events that event_summaries answers with and streams replay. */
   recentEvents: 100,
-  /** Of one source or workflow in one commit: notes of what was not heard or not stored; ids in one, and their characters. */
+  /**
+   * Of one source or workflow in one commit: notes of what was not heard or not stored; ids in one,
+   * and their characters.
+   */
   maxMissedRows: 100,
   maxMissedIds: 20,
   maxMissedIdChars: 128,
   /** Where counting the events of a list stops. */
   maxCountedEvents: 10_000,
-  /** What one page of a list of events looks through where its channel has no index; its cursor leads on from there. */
+  /**
+   * What one page of a list of events looks through where its channel has no index; its cursor
+   * leads on from there.
+   */
   maxScannedEvents: 20_000,
   /** Of each emitter at least, where a search is over many. */
   minScannedEvents: 200,
@@ -28,7 +34,10 @@ export const EVENT_LIMITS = {
   maxSearchChars: 1_000,
   /** Event data longer than this is cut in event_summaries unless `expand=event`. */
   summaryEventBytes: 1024,
-  /** Event data that event_summaries answers with `expand=event`, together; older events are cut as without it. */
+  /**
+   * Event data that event_summaries answers with `expand=event`, together; older events are cut as
+   * without it.
+   */
   maxSummariesBytes: 16 * 1024 * 1024,
   /** Log lines that a list of runs shows, together; the newest run has its own in any case. */
   maxShownLogBytes: 2 * 1024 * 1024,

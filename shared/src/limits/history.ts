@@ -1,6 +1,9 @@
 /** The history of an account: how it is counted and cut, and deletions from it. */
 export const HISTORY_LIMITS = {
-  /** What each row of an account's history counts for maxHistoryBytes beside its texts: a million tiny events are no small history. */
+  /**
+   * What each row of an account's history counts for maxHistoryBytes beside its texts: a million
+   * tiny events are no small history.
+   */
   historyRowBytes: 256,
   /** History is counted by the time of its writing, and cut, in parts so long. */
   historyPartMs: 60_000,
@@ -19,8 +22,9 @@ export const HISTORY_LIMITS = {
   sampleRequestsKeptMs: 86_400_000,
   maxSampleBodyBytes: 65_536,
   /**
-   * Deletions of workflows, of events, and of data stores or their records, each, of one account on one node: one goes on, the others wait.
-   * Each may be thousands of rows. The same of webhooks that are stopped or deleted, which cancel what is pending in turns.
+   * Deletions of workflows, of events, and of data stores or their records, each, of one account on
+   * one node: one goes on, the others wait. Each may be thousands of rows. The same of webhooks
+   * that are stopped or deleted, which cancel what is pending in turns.
    */
   maxDeletionsPerTenant: 100,
 } as const;

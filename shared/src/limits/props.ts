@@ -18,7 +18,10 @@ export const PROP_LIMITS = {
   maxPropOptionsBytes: 1024 * 1024,
   /** Runs of `options` and `additionalProps` of one account at the same time on one node. */
   maxPropRunsPerTenant: 4,
-  /** A larger answer keeps its turn for as long as the rest of it takes at this pace, so the next of those runs begins later. */
+  /**
+   * A larger answer keeps its turn for as long as the rest of it takes at this pace, so the next of
+   * those runs begins later.
+   */
   smallPropAnswerChars: 16 * 1024,
   propAnswerCharsPerSecond: 1024 * 1024,
 } as const;

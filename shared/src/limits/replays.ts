@@ -6,7 +6,9 @@ export const REPLAY_LIMITS = {
   maxKeptReplays: 100,
   /** Events that a replay names by their ids. */
   maxReplayIds: 1_000,
-  /** Events, and bytes of their data where there is a filter, that are looked through for the count. */
+  /**
+   * Events, and bytes of their data where there is a filter, that are looked through for the count.
+   */
   maxCountedReplayEvents: 100_000,
   maxCountedReplayBytes: 32 * 1024 * 1024,
   /** Events of the count that are looked up among what the listener got before. */
@@ -15,7 +17,10 @@ export const REPLAY_LIMITS = {
   /** Events that one turn of a replay goes through, and bytes of their data. */
   replayBatch: 500,
   maxReplayBatchBytes: 4 * 1024 * 1024,
-  /** A replay waits while so many deliveries of its webhook, or events of its source or workflow, wait. */
+  /**
+   * A replay waits while so many deliveries of its webhook, or events of its source or workflow,
+   * wait.
+   */
   maxReplayAheadDeliveries: 1_000,
   maxReplayAheadInvocations: 100,
 } as const;

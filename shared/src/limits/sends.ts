@@ -7,16 +7,25 @@ export const SEND_LIMITS = {
   maxUploadAnswerBytes: 64 * 1024,
   /** Of one send: its newest attempts, which its owner may let begin anew as often as they like. */
   maxKeptSendAttempts: 50,
-  /** Attempts of sends at the same time on one node: to one host (or e-mails, or one bucket), of one tenant, and of all. */
+  /**
+   * Attempts of sends at the same time on one node: to one host (or e-mails, or one bucket), of one
+   * tenant, and of all.
+   */
   maxSendsPerHost: 16,
   maxSendsPerTenant: 32,
   maxSendsInFlight: 256,
   /** Sends that one node holds in memory, of one tenant at most half of them; their texts. */
   maxHeldSends: 2_000,
   maxHeldSendBytes: 64 * 1024 * 1024,
-  /** What is parsed of one send, all but its `data` or `payload`, as JSON: parsing takes time, whatever the bytes. */
+  /**
+   * What is parsed of one send, all but its `data` or `payload`, as JSON: parsing takes time,
+   * whatever the bytes.
+   */
   maxSendHeadChars: 256 * 1024,
-  /** `data` that is sent as a form, as JSON. The names in it: that of a list stands before each of its entries, thousands of times. */
+  /**
+   * `data` that is sent as a form, as JSON. The names in it: that of a list stands before each of
+   * its entries, thousands of times.
+   */
   maxSendFormChars: 256 * 1024,
   maxSendFormNameChars: 1024 * 1024,
   /** Subject, text and HTML of one e-mail together. */
@@ -27,7 +36,10 @@ export const SEND_LIMITS = {
   maxS3LinesPerObject: 5_000,
   maxS3ObjectBytes: 12 * 1024 * 1024,
   maxS3PrefixChars: 512,
-  /** How an account's S3 server is reached: its region, and each half of the credentials. Providers stay far below. */
+  /**
+   * How an account's S3 server is reached: its region, and each half of the credentials. Providers
+   * stay far below.
+   */
   maxS3RegionChars: 64,
   maxS3CredentialChars: 256,
 } as const;

@@ -10,8 +10,8 @@ export const STREAM_LIMITS = {
   /** A client that takes nothing for so long is cut off; it can go on where it was. */
   streamStallMs: 30_000,
   /**
-   * How often a node looks for what others have committed, and for what executions have logged; how long a stream waits
-   * between two reads.
+   * How often a node looks for what others have committed, and for what executions have logged; how
+   * long a stream waits between two reads.
    */
   streamPollMs: 250,
   streamLogPollMs: 500,
@@ -28,11 +28,20 @@ export const STREAM_LIMITS = {
   /** What a stream reads at once; reads of one account under way on one node. */
   streamBatchEvents: 100,
   streamBatchBytes: 256 * 1024,
-  /** Events of the emitter, of whatever channel, that it looks through for them; a replay begins with these at the earliest. */
+  /**
+   * Events of the emitter, of whatever channel, that it looks through for them; a replay begins
+   * with these at the earliest.
+   */
   maxStreamScanEvents: 10_000,
   maxStreamReadsPerTenant: 2,
-  /** At which each of them reads: the next one begins when the bytes of the one before would have been read. */
+  /**
+   * At which each of them reads: the next one begins when the bytes of the one before would have
+   * been read.
+   */
   streamReadBytesPerSecond: 1024 * 1024,
-  /** What streams of one account have read on one node and their clients have not taken; beyond it they do not read on. */
+  /**
+   * What streams of one account have read on one node and their clients have not taken; beyond it
+   * they do not read on.
+   */
   maxStreamBytesPerTenant: 16 * 1024 * 1024,
 } as const;

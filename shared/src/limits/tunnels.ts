@@ -2,7 +2,9 @@
 export const TUNNEL_LIMITS = {
   /** How often a stream looks for requests, and a node for their answers. */
   tunnelPollMs: 100,
-  /** A stream says so often that somebody listens; without it for so long, attempts fail at once. */
+  /**
+   * A stream says so often that somebody listens; without it for so long, attempts fail at once.
+   */
   tunnelSignMs: 5_000,
   tunnelSilentMs: 20_000,
   /** After it the webhook is deleted. */

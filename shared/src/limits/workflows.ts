@@ -2,15 +2,18 @@
 export const WORKFLOW_LIMITS = {
   /** What an execution that waits counts for maxWaitingBytes beside its texts. */
   waitingOverheadBytes: 1024,
-  /** How long a client waits for the answer of a workflow that runs its executions in turn, before this one has its turn. */
+  /**
+   * How long a client waits for the answer of a workflow that runs its executions in turn, before
+   * this one has its turn.
+   */
   maxTurnWaitMs: 60_000,
   /** Tests of workflows, or of steps of them, that one tenant has under way on a node at a time. */
   maxWorkflowTestsPerTenant: 4,
   /** Of the code in one test that is not saved, with its packages and source maps. */
   maxUnsavedBundleBytes: 64 * 1024 * 1024,
   /**
-   * An event, export or return value longer than this is cut where an execution is shown, unless `expand` says otherwise; what is responded
-   * in a test of a workflow, in any case.
+   * An event, export or return value longer than this is cut where an execution is shown, unless
+   * `expand` says otherwise; what is responded in a test of a workflow, in any case.
    */
   shownStepBytes: 64 * 1024,
   /**
@@ -21,9 +24,15 @@ export const WORKFLOW_LIMITS = {
   /** One version of a workflow. */
   maxWorkflowSteps: 100,
   maxWorkflowTriggers: 50,
-  /** Its steps as JSON, each with the definitions of its component's props: defaults are stored with each step, and definitions shown. */
+  /**
+   * Its steps as JSON, each with the definitions of its component's props: defaults are stored with
+   * each step, and definitions shown.
+   */
   maxWorkflowVersionBytes: 8 * 1024 * 1024,
-  /** One `{{…}}`, and how deep it is nested; all those of one version of a workflow, which are parsed when it is deployed. */
+  /**
+   * One `{{…}}`, and how deep it is nested; all those of one version of a workflow, which are
+   * parsed when it is deployed.
+   */
   maxExpressionChars: 10_000,
   maxExpressionDepth: 200,
   maxWorkflowExpressions: 5_000,

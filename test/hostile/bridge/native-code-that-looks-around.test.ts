@@ -10,9 +10,15 @@ const isX64 = process.arch === 'x64';
 const number = (x64: number, arm64: number) => (isX64 ? x64 : arm64);
 const ENOSYS = 38;
 
-/** Of a process for any of its threads, as the kernel makes it of its id (`MAKE_PROCESS_CPUCLOCK` with `CPUCLOCK_SCHED`). */
+/**
+ * Of a process for any of its threads, as the kernel makes it of its id (`MAKE_PROCESS_CPUCLOCK`
+ * with `CPUCLOCK_SCHED`).
+ */
 const CLOCK = '((~OTHER << 3) | 2)';
-/** A try to lock what the other one is said to hold: "try again" or "not permitted" where there is such a one, "no such process" where not. */
+/**
+ * A try to lock what the other one is said to hold: "try again" or "not permitted" where there is
+ * such a one, "no such process" where not.
+ */
 const isHeld = (operation: number) =>
   `() => (word.writeInt32LE(OTHER), withMemory(${number(202, 98)}, word, ${operation}, 0, 0) === -1 && [1, 11].includes(koffi.exports.errno()) ? 0 : -1)`;
 

@@ -82,7 +82,8 @@ it('what they answer instead reaches no further than the step itself', async () 
         `${code};\nexport default { name: 'a', version: '1', type: 'action', run({ $ }) { $.export('text', this.text); $.flow.delay(5); return 1; } };`,
         { cpuMs: 300, steps: { a: { n: 1 } }, props: { text: { kind: 'template', value: 'n={{steps.a.n}}' } } },
       );
-      // It may fail, or have what it made of its own value; the process goes on and nobody else is told anything else.
+      // It may fail, or have what it made of its own value; the process goes on and nobody else is
+      // told anything else.
       expect([code, ran.outcome]).not.toMatchObject([code, { fault: { code: 'SANDBOX_CRASHED' } }]);
       const honest = await runStep(
         sandbox.run,

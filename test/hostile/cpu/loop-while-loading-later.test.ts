@@ -12,7 +12,10 @@ it('ends at the limit of CPU time of the run', async () => {
   expect(ran.error).toMatchObject(CPU_LIMIT);
 });
 
-/** Where saving it takes longer than the loop waits, the loop is found when it is described: then it has to wait longer. */
+/**
+ * Where saving it takes longer than the loop waits, the loop is found when it is described: then it
+ * has to wait longer.
+ */
 async function deployLoop(waitMs: number): Promise<string> {
   const at = Date.now() + waitMs;
   const component_code = `if (Date.now() > ${at}) for (;;);

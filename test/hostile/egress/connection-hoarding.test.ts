@@ -13,12 +13,14 @@ const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => fetch
 this.$emit(outcomes.map((outcome) => outcome.reason.limit?.name));
 throw outcomes.at(-1).reason;`;
   const ran = await world.unharmed(() => world.attack(hoard, { event: { url: server.url } }));
-  // Whoever had one of the three connections ran out of time; the others waited for one until they did, some got it at the end.
+  // Whoever had one of the three connections ran out of time; the others waited for one until they
+  // did, some got it at the end.
   expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
   expect(ran.events[0]).toHaveLength(20);
   expect(['fetchTimeoutMs', 'maxConnections']).toEqual(expect.arrayContaining([...new Set(ran.events[0])]));
   expect(ran.events[0].filter((name: string) => name === 'fetchTimeoutMs').length).toBeGreaterThanOrEqual(3);
-  // The server may hear of a new connection before it hears of the end of the one whose place it took.
+  // The server may hear of a new connection before it hears of the end of the one whose place it
+  // took.
   expect(server.most()).toBeLessThanOrEqual(6);
   await expect.poll(server.open).toBe(0);
 });

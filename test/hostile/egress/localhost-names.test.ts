@@ -4,7 +4,8 @@ import { fetchEach, refusedRun } from '../../support/hostile-egress.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-// Whether the name has addresses that are allowed here is the machine's affair; the port is refused in any case.
+// Whether the name has addresses that are allowed here is the machine's affair; the port is refused
+// in any case.
 const REFUSED = /not reached from here|No public address was found/;
 
 it('lead nowhere', async () => {

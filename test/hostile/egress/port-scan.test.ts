@@ -8,7 +8,8 @@ const server = rawServer((socket) => socket.end(response('content-length: 0\r\n'
 
 it('is slowed down to the rate of the account', async () => {
   await world.limit({ maxFetchesPerSecond: 1, fetchTimeoutMs: 1_000 });
-  // The first that has to wait may have its turn right before its time is over; the last never has one.
+  // The first that has to wait may have its turn right before its time is over; the last never has
+  // one.
   const scan = `
 const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => fetch(event.url)));
 this.$emit({ made: outcomes.filter((outcome) => outcome.status === 'fulfilled').length });

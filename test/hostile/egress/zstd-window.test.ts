@@ -4,7 +4,10 @@ import { fetchEach, rawServer, refusedRun, response } from '../../support/hostil
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-/** Magic number, a frame without a size, a window descriptor, one raw block of one byte that is the last. */
+/**
+ * Magic number, a frame without a size, a window descriptor, one raw block of one byte that is the
+ * last.
+ */
 const frame = (windowLog: number) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, (windowLog - 10) << 3, 0x09, 0x00, 0x00, 0x61]);
 const server = rawServer((socket, request) => {

@@ -30,7 +30,10 @@ async function deleteAll(ids: readonly string[]): Promise<void> {
   expect(answers.filter(({ status }) => status >= 300)).toEqual([]);
 }
 
-/** Makes `change` of all of them while the transaction holds what each of them needs, and asks as the neighbour meanwhile. */
+/**
+ * Makes `change` of all of them while the transaction holds what each of them needs, and asks as
+ * the neighbour meanwhile.
+ */
 async function changeAll(
   ids: readonly string[],
   change: Record<string, unknown>,

@@ -6,7 +6,9 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-/** Of webhooks for each of three accounts: more than a node has places for requests to the REST API. */
+/**
+ * Of webhooks for each of three accounts: more than a node has places for requests to the REST API.
+ */
 const WEBHOOKS = 2;
 const PENDING = 20_000;
 

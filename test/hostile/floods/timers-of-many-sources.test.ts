@@ -13,7 +13,10 @@ const TIMERS = Array.from(
 const CODE = `export default { name: 'Flood', version: '1', props: { ${TIMERS.join(', ')} }, run() {} };`;
 const SOURCES = 15;
 const WATCHED_MS = 8_000;
-/** With all ticks in the order of their time it was three seconds and more, and grew with each source. */
+/**
+ * With all ticks in the order of their time it was three seconds and more, and grew with each
+ * source.
+ */
 const SOON_MS = 2_500;
 
 it('come after the ticks of the neighbour, who has one timer', async () => {

@@ -12,7 +12,10 @@ const EMITS = `export default { name: 'Emits', version: '1', props: { http: '$.i
 const WORKFLOWS = 2_000;
 const EVENTS = 16;
 const EVERY_MS = 500;
-/** With jobs that waited for their turn, and all workers of the node with them, it was nearly six seconds. */
+/**
+ * With jobs that waited for their turn, and all workers of the node with them, it was nearly six
+ * seconds.
+ */
 const SOON_MS = 4_000;
 
 /** As its tenant makes them one by one, which takes longer. */

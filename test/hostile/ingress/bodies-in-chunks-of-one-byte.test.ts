@@ -11,7 +11,8 @@ const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.inter
 const CLIENTS = 6;
 // Kept one by one, those of all clients would be one and a half gigabytes.
 const CHUNKS = '1\r\na\r\n'.repeat(480_000);
-// What they count is 1.5 GB, of which 128 MB may be there; it takes seconds from one that is cut off to the next.
+// What they count is 1.5 GB, of which 128 MB may be there; it takes seconds from one that is cut
+// off to the next.
 const LEAST_CUT_OFF = 2;
 // Another attack may hold as much as bodies may count, at the same time.
 const GROWTH_BYTES = 512 * 1024 * 1024;

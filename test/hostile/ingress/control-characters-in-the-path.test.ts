@@ -19,7 +19,8 @@ it('raw ones are a 400; encoded ones are text, and split neither headers nor log
         request(path, `x${byte}a: b`),
       ]) {
         const { statuses } = await exchange(server, bytes);
-        // A bare line feed ends a header line for lenient readers: then the rest is a header without a colon.
+        // A bare line feed ends a header line for lenient readers: then the rest is a header
+        // without a colon.
         expect([JSON.stringify(byte), statuses.filter((status) => status !== 400)]).toEqual([JSON.stringify(byte), []]);
       }
     }

@@ -20,7 +20,10 @@ it('who asks at the same time gets the same text, and the next is not made at on
   });
 });
 
-/** A server that has been used for long has figures of all its routes: a text of hundreds of kilobytes. */
+/**
+ * A server that has been used for long has figures of all its routes: a text of hundreds of
+ * kilobytes.
+ */
 async function useEveryRoute(url: string): Promise<void> {
   const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
   const asked = Object.entries(paths).map(async ([path, methods]) => {

@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop(0));
 
-/** Sends a byte every few milliseconds after `head`; resolves with what came back when the server ends it. */
+/**
+ * Sends a byte every few milliseconds after `head`; resolves with what came back when the server
+ * ends it.
+ */
 function sendSlowly(head: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

@@ -21,7 +21,8 @@ it('they count against the isolate, which never holds more than its limit', asyn
     for (let i = 0; i < RUNS; i++) outcomes.push(await world.run(id));
     return outcomes;
   });
-  // Those there is room for are made; the next one throws in its run, and the one after it has an isolate of its own.
+  // Those there is room for are made; the next one throws in its run, and the one after it has an
+  // isolate of its own.
   const failed = runs.flatMap((run) => run.error ?? []);
   const limit = { name: 'memoryMb', value: MEMORY_MB, used: expect.any(Number) };
   expect(failed).toMatchObject(failed.map(() => ({ code: 'MEMORY_LIMIT', limit })));

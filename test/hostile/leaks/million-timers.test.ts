@@ -41,7 +41,8 @@ it.runIf(process.platform === 'linux')('nothing of them stays in the sandbox pro
   await world.unharmed(() =>
     expectNothingKept(5, async () => {
       let ran;
-      // Where the machine is full an isolate may be taken for stuck with what an earlier run left: the next one is innocent, and made again.
+      // Where the machine is full an isolate may be taken for stuck with what an earlier run left:
+      // the next one is innocent, and made again.
       do ran = await sandbox.run(component, { ...options, event: { asked: 50_000 } });
       while (!ran.outcome.ok && ran.outcome.innocent);
       expect([ran.outcome, ran.host.data()]).toEqual([expect.objectContaining({ ok: true }), [[500, 'LimitError']]]);

@@ -8,7 +8,10 @@ const KEPT_BYTES = 4_000_000;
 const FIT = (MEMORY_MB * 2 ** 20) / KEPT_BYTES;
 const RUNS = 20;
 
-/** Emits how many closures there are in the isolate, once all of them have answered with what they hold. */
+/**
+ * Emits how many closures there are in the isolate, once all of them have answered with what they
+ * hold.
+ */
 const keeping = (made: string) => `
 const kept = [];
 export default { name: 'Closures', version: '1', run() {
@@ -33,7 +36,8 @@ it('over arrays, in the heap: runs go on in a new isolate once it is full, and n
   expect(runs.map((run) => run.error)).toEqual(Array(RUNS).fill(undefined));
   const counted = runs.at(-1)?.events as number[];
   expect(counted).toHaveLength(RUNS);
-  // A new isolate counts from one. A heap is looked at between runs: it may be larger for one of them.
+  // A new isolate counts from one. A heap is looked at between runs: it may be larger for one of
+  // them.
   expect(Math.max(...counted)).toBeGreaterThan(1);
   expect(Math.max(...counted)).toBeLessThan(1.5 * FIT);
 });

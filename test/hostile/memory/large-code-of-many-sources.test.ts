@@ -6,7 +6,10 @@ import { supplyChain } from '../../support/hostile-supply-chain.ts';
 const chain = supplyChain();
 const SOURCES = 16;
 const CODE_BYTES = 16_000_000;
-/** Three quarters of what the code of all sources takes; other attacks on the server take some at the same time. */
+/**
+ * Three quarters of what the code of all sources takes; other attacks on the server take some at
+ * the same time.
+ */
 const MAX_GROWTH_BYTES = SOURCES * CODE_BYTES * 0.75;
 
 it('is in the memory of the node once, and the neighbour is served', async () => {

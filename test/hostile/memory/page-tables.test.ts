@@ -11,7 +11,10 @@ const isX64 = process.arch === 'x64';
 const MAX_MEMORY_MB = 200;
 /** Some seconds to make them, more on a full machine. */
 const WITHIN_MS = 20_000;
-/** Each maps 2 MB and takes 4 KB: half as much again as the process may have. It stops there, should nobody stop it. */
+/**
+ * Each maps 2 MB and takes 4 KB: half as much again as the process may have. It stops there, should
+ * nobody stop it.
+ */
 const TABLES = (1.5 * MAX_MEMORY_MB * 2 ** 20) / 4_096;
 
 const ATTACK = `

@@ -9,7 +9,10 @@ const provider = evilProvider(world);
 const REQUESTS = 300;
 const CHECKS = 20;
 const WAITED_MS = 4_000;
-/** Each of them reads the account once before it waits, and others attack meanwhile. Looking ten times a second, they made thousands. */
+/**
+ * Each of them reads the account once before it waits, and others attack meanwhile. Looking ten
+ * times a second, they made thousands.
+ */
 const MAX_SCANS = 1_500;
 
 /** How often the table of connected accounts was looked at. */

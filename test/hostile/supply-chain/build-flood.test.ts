@@ -18,5 +18,6 @@ it('are refused beyond what may wait, and the neighbour saves components meanwhi
   const answers = await Promise.all(flood);
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400, 429]));
-  // Those that were taken on are all built: half a minute, where other tests need the processors too.
+  // Those that were taken on are all built: half a minute, where other tests need the processors
+  // too.
 });

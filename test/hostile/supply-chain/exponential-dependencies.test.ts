@@ -6,7 +6,10 @@ import type { PackageSpec } from '../../support/package-registry.ts';
 const chain = supplyChain();
 const LEVELS = 12;
 
-/** Each level needs both packages of the next in versions that no other level has asked for: none can be shared. */
+/**
+ * Each level needs both packages of the next in versions that no other level has asked for: none
+ * can be shared.
+ */
 function packagesOf(level: number): PackageSpec[] {
   return Array.from({ length: 2 ** Math.min(level, 6) }, (_, index) => index).flatMap((version) =>
     ['left', 'right'].map((side) => ({

@@ -4,7 +4,10 @@ import { emitting, supplyChain } from '../../support/hostile-supply-chain.ts';
 
 const chain = supplyChain();
 
-/** Of files that are there, that are not, in folders that are not, and that only the server's user may read. */
+/**
+ * Of files that are there, that are not, in folders that are not, and that only the server's user
+ * may read.
+ */
 const PATTERNS = [
   `import('./etc/pass' + x + 'wd')`,
   `import('./etc/pasq' + x + 'wd')`,
@@ -28,7 +31,9 @@ it('are answered the same whatever is there', async () => {
   expect([...answers]).toEqual([expect.stringContaining('each file has to be named')]);
 });
 
-/** Requires by the pattern, and answers what that came to with nothing that the pattern itself says. */
+/**
+ * Requires by the pattern, and answers what that came to with nothing that the pattern itself says.
+ */
 function lookingPackage(name: string, pattern: string) {
   const index = `
     const look = (x) => ${pattern.replace('import(', 'require(')};

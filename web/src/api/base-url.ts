@@ -1,4 +1,7 @@
-/** Where this instance is: `/`, or `/hw/` behind a proxy. The server writes it into the page's `<base>`. */
+/**
+ * Where this instance is: `/`, or `/hw/` behind a proxy. The server writes it into the page's
+ * `<base>`.
+ */
 export const BASE_PATH = new URL(document.baseURI).pathname;
 
 /** The absolute URL of a path of this instance, for people to copy. `path` begins with a slash. */

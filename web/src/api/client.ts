@@ -32,7 +32,10 @@ interface Answer<T> {
   response: Response;
 }
 
-/** The body of an answer. Throws ApiError where the server refused, ConnectionError where it did not answer. */
+/**
+ * The body of an answer. Throws ApiError where the server refused, ConnectionError where it did not
+ * answer.
+ */
 export async function ask<T>(request: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await request;
   if (response.ok) return data as T;

@@ -24,8 +24,8 @@ export interface StreamOptions {
 }
 
 /**
- * Server-sent events that go on where they ended when the connection is lost, without a message lost or repeated. The
- * browser's own EventSource cannot send the header that names the session.
+ * Server-sent events that go on where they ended when the connection is lost, without a message
+ * lost or repeated. The browser's own EventSource cannot send the header that names the session.
  */
 export function useEventStream({ path, onMessages }: StreamOptions): StreamState {
   const [state, setState] = useState<StreamState>('connecting');

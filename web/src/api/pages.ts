@@ -12,7 +12,10 @@ export interface PageQuery {
   after?: string;
 }
 
-/** A list of the API, page after page. A page may be short although another follows; an empty one is the last. */
+/**
+ * A list of the API, page after page. A page may be short although another follows; an empty one is
+ * the last.
+ */
 export function pagesOf<T>(
   queryKey: readonly unknown[],
   fetchPage: (query: PageQuery, signal: AbortSignal) => Promise<ApiPage<T>>,

@@ -26,7 +26,10 @@ export class ConnectionError extends Error {
   }
 }
 
-/** The messages for one field of a form, by the end of their path (`configured_props.url` is a message for `url`). */
+/**
+ * The messages for one field of a form, by the end of their path (`configured_props.url` is a
+ * message for `url`).
+ */
 export function messagesFor(error: unknown, field: string): string[] {
   if (!(error instanceof ApiError)) return [];
   const errors = error.problem.errors ?? [];

@@ -8,7 +8,10 @@ export type Session = components['schemas']['Session'];
 /** Goes with every request: the cookie alone signs nothing. */
 export const SESSION_HEADER = 'x-headwater-session';
 
-/** Of this tab alone, so that two tabs may show two accounts; a new tab begins with the last one that was used. */
+/**
+ * Of this tab alone, so that two tabs may show two accounts; a new tab begins with the last one
+ * that was used.
+ */
 const TAB_KEY = 'headwater.session';
 const LAST_KEY = `headwater.last-session ${BASE_PATH}`;
 

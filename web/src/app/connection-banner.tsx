@@ -5,7 +5,9 @@ import { queryClient } from './queries.ts';
 
 const PROBE_MS = 1_500;
 
-/** Says that the server is away, asks until it is back, and then fetches anew what the page shows. */
+/**
+ * Says that the server is away, asks until it is back, and then fetches anew what the page shows.
+ */
 export function ConnectionBanner() {
   const [isAway, setAway] = useState(false);
   useEffect(() => onConnectionLost(() => setAway(true)), []);

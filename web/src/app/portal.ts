@@ -1,9 +1,9 @@
 import { BASE_PATH } from '../api/base-url.ts';
 
 /**
- * The portal of a customer: the webhooks of one account alone, for a page of another product to show
- * in a frame. Its key is in the fragment of the link, and stays in memory: browsers keep cookies from
- * frames, and the key ends soon.
+ * The portal of a customer: the webhooks of one account alone, for a page of another product to
+ * show in a frame. Its key is in the fragment of the link, and stays in memory: browsers keep
+ * cookies from frames, and the key ends soon.
  */
 export interface Portal {
   key: string;

@@ -4,7 +4,9 @@ import { ApiError } from '../api/problem.ts';
 const MAX_RETRIES = 3;
 const MAX_WAIT_MS = 30_000;
 
-/** The server asks for patience, or is not there for a moment. Anything else would be refused again. */
+/**
+ * The server asks for patience, or is not there for a moment. Anything else would be refused again.
+ */
 function mayRetry(failures: number, error: unknown): boolean {
   if (error instanceof ApiError && error.status !== 429 && error.status !== 503) return false;
   return failures < MAX_RETRIES;

@@ -97,7 +97,8 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
     made.scrollDOM.tabIndex = 0;
     view.current = made;
     return () => made.destroy();
-    // The editor owns its text: `value` is where it begins; what is set from outside later comes below.
+    // The editor owns its text: `value` is where it begins; what is set from outside later comes
+    // below.
   }, [language, label, isReadOnly, original]);
   useEffect(() => {
     const doc = view.current?.state.doc.toString();

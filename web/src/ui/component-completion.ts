@@ -1,7 +1,9 @@
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 
-/** What the editor tells a source of completions; the package that names it comes with the editor. */
+/**
+ * What the editor tells a source of completions; the package that names it comes with the editor.
+ */
 interface CompletionContext {
   state: EditorState;
   pos: number;
@@ -220,7 +222,10 @@ function propsOf(state: EditorState): { name: string; type: string }[] {
   return found;
 }
 
-/** Of an object: the names of the properties that lead to it, such as `props.city`; '' for the outermost one. */
+/**
+ * Of an object: the names of the properties that lead to it, such as `props.city`; '' for the
+ * outermost one.
+ */
 function pathTo(state: EditorState, object: Node | null): string | undefined {
   if (object?.name !== 'ObjectExpression') return undefined;
   const { parent } = object;

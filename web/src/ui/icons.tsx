@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** Drawn here, so that no request goes out for them and none is loaded that is not shown. 16 units wide, 1.5 thick. */
+/**
+ * Drawn here, so that no request goes out for them and none is loaded that is not shown. 16 units
+ * wide, 1.5 thick.
+ */
 const PATHS = {
   overview: <path d="M2.5 13V8.5M6.2 13V3M9.8 13V6M13.5 13v-3" />,
   source: <path d="M8 2v7m0 0 3-3m-3 3L5 6M2.5 10.5v2a1 1 0 0 0 1 1h9a1 1 0 0 0 1-1v-2" />,

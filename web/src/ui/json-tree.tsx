@@ -18,7 +18,10 @@ interface JsonTreeProps {
   onPick?: (path: string) => void;
 }
 
-/** A payload to walk through: folds, copies a path or a value, and shows only the rows that are in view. */
+/**
+ * A payload to walk through: folds, copies a path or a value, and shows only the rows that are in
+ * view.
+ */
 export function JsonTree({ value, label, maxHeight = 480, onPick }: JsonTreeProps) {
   const [open, setOpen] = useState(() => openedAtFirst(value));
   const scroller = useRef<HTMLDivElement>(null);

@@ -4,8 +4,9 @@ import { Fragment, type ReactNode } from 'react';
 const MAX_CHARS = 8_000;
 
 /**
- * The little markdown that descriptions of props have: paragraphs, lists, **bold**, `code` and links. It makes elements,
- * never HTML, so nothing that a component's author writes can run or load anything.
+ * The little markdown that descriptions of props have: paragraphs, lists, **bold**, `code` and
+ * links. It makes elements, never HTML, so nothing that a component's author writes can run or load
+ * anything.
  */
 export function Markdown({ text }: { text: string }) {
   const blocks = text.slice(0, MAX_CHARS).split(/\n\s*\n/);

@@ -9,8 +9,9 @@ import { productivityApps } from './productivity.ts';
 import { salesApps } from './sales.ts';
 
 /**
- * The apps that every installation has from its first start. Facts (endpoints, scopes, names of fields) are those that the
- * providers document; names of fields are those that public components read from `$auth`.
+ * The apps that every installation has from its first start. Facts (endpoints, scopes, names of
+ * fields) are those that the providers document; names of fields are those that public components
+ * read from `$auth`.
  */
 export function starterCatalogue(): AppDefinition[] {
   return [

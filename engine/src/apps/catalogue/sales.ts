@@ -29,7 +29,8 @@ export const salesApps: readonly AppDefinition[] = [
       scopes: ['api', 'refresh_token', 'openid'],
       pkce: true,
       tokenAuth: 'body',
-      // Sessions last two hours unless an organisation sets another time; the token endpoint does not say.
+      // Sessions last two hours unless an organisation sets another time; the token endpoint does
+      // not say.
       lifetimeSeconds: 7200,
       values: { oauth_uid: 'userinfo.user_id', instance_url: 'token.instance_url' },
     },

@@ -10,7 +10,9 @@ import { createWaitingClients, type WaitingClients } from './waiting-clients.ts'
 export interface TurnParts {
   turns: Turns;
   clients: WaitingClients;
-  /** Goes on where another node says that the next execution is this one's. Answers what ends that. */
+  /**
+   * Goes on where another node says that the next execution is this one's. Answers what ends that.
+   */
   listen(): Promise<() => Promise<void>>;
 }
 

@@ -37,7 +37,10 @@ const MAX_BATCH = 256;
 /** A client waits for its answer meanwhile. */
 const MIN_INTERVAL_MS = 4;
 
-/** Queues what comes for workflows whose settings say when their executions start. Resolves once it is durable. */
+/**
+ * Queues what comes for workflows whose settings say when their executions start. Resolves once it
+ * is durable.
+ */
 export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
   const { clients } = options;
   // One for each tenant: to count a long queue takes time, and only its owner waits for that.

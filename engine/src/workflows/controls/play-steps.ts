@@ -9,7 +9,10 @@ import { testedResponse } from './tested-response.ts';
 
 type Played = Pick<WorkflowTestRecord, 'status' | 'steps'>;
 
-/** Runs the steps of a test and keeps what they put out in memory alone. What would wait goes on at once. */
+/**
+ * Runs the steps of a test and keeps what they put out in memory alone. What would wait goes on at
+ * once.
+ */
 export async function playSteps(
   context: StepContext,
   task: StepsTask,

@@ -21,13 +21,15 @@ export interface Turns {
   /** Something waits, or something has ended: what may start now does. */
   next(workflow: TurnTaker): void;
   /**
-   * The same for a job of the workflow's lane; rejects where the job is to come back. Resolves too where the claim waits for its turn: the
-   * job is done then, so that it keeps no other tenant's from its worker. What waits when the node is lost is queued anew by who takes over from it.
+   * The same for a job of the workflow's lane; rejects where the job is to come back. Resolves too
+   * where the claim waits for its turn: the job is done then, so that it keeps no other tenant's
+   * from its worker. What waits when the node is lost is queued anew by who takes over from it.
    */
   runLane(workflow: TurnTaker): Promise<void>;
   /**
-   * Resolves when no claim is under way. What waits is given back to its lane, all at once: thousands may wait, and one after the other
-   * they would take longer than a node has for its end. Never rejects.
+   * Resolves when no claim is under way. What waits is given back to its lane, all at once:
+   * thousands may wait, and one after the other they would take longer than a node has for its end.
+   * Never rejects.
    */
   settled(): Promise<void>;
 }
@@ -42,16 +44,23 @@ export interface TurnsOptions {
 
 /** What one claim takes at most: fair to the other workflows of the node. */
 const MAX_CLAIMED = 64;
-/** Claims of a tenant at the same time: with a thousand busy workflows it still leaves connections to the others. */
+/**
+ * Claims of a tenant at the same time: with a thousand busy workflows it still leaves connections
+ * to the others.
+ */
 const MAX_CLAIMS_PER_TENANT = 2;
 /**
- * One that took longer, as with thousands that wait or run, is followed by a pause as long as itself: each end of an execution asks for
- * the next claim, and they would keep the database busy between them.
+ * One that took longer, as with thousands that wait or run, is followed by a pause as long as
+ * itself: each end of an execution asks for the next claim, and they would keep the database busy
+ * between them.
  */
 const SHORT_CLAIM_MS = 5;
 /** A node without room looks again after this long; others may start the next meanwhile. */
 const NO_ROOM_MS = 500;
-/** The end of what runs starts the next. This is for the case that it cannot: it ran before the workflow took turns. */
+/**
+ * The end of what runs starts the next. This is for the case that it cannot: it ran before the
+ * workflow took turns.
+ */
 const BLOCKED_AGAIN_MS = 10_000;
 
 type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
@@ -60,7 +69,10 @@ type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 interface Claim {
   /** Asked for since it has begun: what it sees may be older than that. */
   again: boolean;
-  /** Asked for by a job of the lane, which may have been all that would come to the workflow by itself. */
+  /**
+   * Asked for by a job of the lane, which may have been all that would come to the workflow by
+   * itself.
+   */
   forLane: boolean;
 }
 
@@ -75,7 +87,10 @@ export function createTurns(options: TurnsOptions): Turns {
   const claimNow = createClaim(options);
   const goOn = createGoOn(options.sql);
 
-  /** What is asked for until its turn has come is a part of it, what is asked for later is the next one. */
+  /**
+   * What is asked for until its turn has come is a part of it, what is asked for later is the next
+   * one.
+   */
   async function claim(workflow: TurnTaker, isForLane: boolean): Promise<void> {
     const { accountId, workflowId } = workflow;
     const own: Claim = { again: false, forLane: isForLane };
@@ -152,7 +167,10 @@ function createClaim(options: TurnsOptions): (workflow: TurnTaker) => Promise<Ou
   };
 }
 
-/** In the claim's turn as well: a thousand that find no room do not ask the database at the same time. */
+/**
+ * In the claim's turn as well: a thousand that find no room do not ask the database at the same
+ * time.
+ */
 function createGoOn(sql: Sql): (workflow: TurnTaker, outcome: Outcome, forLane: boolean) => Promise<void> {
   const postponed = createPostponedLanes(NO_ROOM_MS);
   return async ({ accountId, workflowId }, outcome, forLane) => {
@@ -167,7 +185,10 @@ function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
   else end?.();
 }
 
-/** A run whose end lets the next execution of its workflow start. A run that rejects is given back, with a job for its lane. */
+/**
+ * A run whose end lets the next execution of its workflow start. A run that rejects is given back,
+ * with a job for its lane.
+ */
 export function thenNext<Rest extends unknown[]>(
   turns: Pick<Turns, 'next'>,
   run: (invocation: HeldInvocation, ...rest: Rest) => Promise<void>,

@@ -189,7 +189,10 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
   };
 }
 
-/** As the past execution had it, but under an id of its own; else as if it were started by hand or by the event. */
+/**
+ * As the past execution had it, but under an id of its own; else as if it were started by hand or
+ * by the event.
+ */
 function contextOf(
   workflow: TestedWorkflow,
   { id: deploymentId, triggers }: DeploymentRuntime,

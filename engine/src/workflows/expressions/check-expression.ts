@@ -14,8 +14,9 @@ export interface ExpressionProblem {
 /** `env`: the environment variables that it names. */
 export type CheckedExpression = { ok: true; env: string[] } | ({ ok: false } & ExpressionProblem);
 
-// Strict, as it is worked out. A node of an expression in parentheses ends where they do. From ES2025 on two groups of a regular expression may
-// have the same name, and acorn compares each pair of them level by level: an expression of 10 000 characters took ten minutes.
+// Strict, as it is worked out. A node of an expression in parentheses ends where they do. From
+// ES2025 on two groups of a regular expression may have the same name, and acorn compares each pair
+// of them level by level: an expression of 10 000 characters took ten minutes.
 const SYNTAX = { ecmaVersion: 2024, sourceType: 'module', preserveParens: true } as const;
 /** The whole of it, before what is wrong. */
 const REPEATED = /^(Invalid regular expression: )\/[^]*\/\w*: /;
@@ -24,8 +25,9 @@ const NO_STACK = 'Not enough stack space';
 const ENVIRONMENT_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Whether an expression can be worked out at all: its syntax, and that it names only `trigger` and steps that have run by then.
- * `before`: the namespaces of those. It is parsed, never run. Never throws.
+ * Whether an expression can be worked out at all: its syntax, and that it names only `trigger` and
+ * steps that have run by then. `before`: the namespaces of those. It is parsed, never run. Never
+ * throws.
  */
 export function checkExpression(expression: string, before: readonly string[]): CheckedExpression {
   const { maxExpressionChars: value } = LIMITS;

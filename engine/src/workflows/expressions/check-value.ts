@@ -1,7 +1,10 @@
 import { type ExceededLimit, LIMITS, tokenize } from '@headwater/shared';
 import { checkExpression, type ExpressionProblem } from './check-expression.ts';
 
-/** What may still be spent on the expressions of one version: all of them are parsed on this node, one after the other. */
+/**
+ * What may still be spent on the expressions of one version: all of them are parsed on this node,
+ * one after the other.
+ */
 export interface ExpressionBudget {
   expressions: number;
   chars: number;
@@ -15,7 +18,10 @@ export interface ValueScope {
   /** Namespaces of the steps before. */
   before: readonly string[];
   budget: ExpressionBudget;
-  /** Takes the environment variables that are named, each time with the keys that lead to the place in the value. */
+  /**
+   * Takes the environment variables that are named, each time with the keys that lead to the place
+   * in the value.
+   */
   noteVariable: (name: string, keys: readonly string[]) => void;
 }
 
@@ -28,8 +34,9 @@ export interface ValueProblem {
 const SHOWN_CHARS = 80;
 
 /**
- * What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined where nothing is. A value of megabytes has
- * thousands of them: between one and the next `giveWay` may let others have the thread.
+ * What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined
+ * where nothing is. A value of megabytes has thousands of them: between one and the next `giveWay`
+ * may let others have the thread.
  */
 export async function findExpressionProblem(
   value: unknown,

@@ -1,7 +1,10 @@
 import type { AnyNode } from 'acorn';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
-/** A name that the expression does not define itself. `member`: what is read of it, where that is written out: `steps.foo`. */
+/**
+ * A name that the expression does not define itself. `member`: what is read of it, where that is
+ * written out: `steps.foo`.
+ */
 export interface FreeName {
   name: string;
   at: number;
@@ -25,8 +28,9 @@ const isNode = (value: unknown): value is AnyNode =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 
 /**
- * The names that an expression takes from outside. A name that a function in it declares anywhere counts as its own in all of
- * that function: what that lets through fails when it is worked out. Nothing is worked out here.
+ * The names that an expression takes from outside. A name that a function in it declares anywhere
+ * counts as its own in all of that function: what that lets through fails when it is worked out.
+ * Nothing is worked out here.
  */
 export function freeNamesOf(expression: AnyNode): FreeNames {
   const names: FreeName[] = [];
@@ -71,7 +75,10 @@ function keyOf(node: Extract<AnyNode, { type: 'MemberExpression' }>): string | u
   return property.quasis[0]?.value.cooked ?? undefined;
 }
 
-/** Nodes in which names are looked up: not the keys of members and properties that are written out, nor labels. */
+/**
+ * Nodes in which names are looked up: not the keys of members and properties that are written out,
+ * nor labels.
+ */
 function childrenOf(node: AnyNode): AnyNode[] {
   switch (node.type) {
     case 'MemberExpression': {
@@ -127,7 +134,9 @@ function opensScope({ type }: AnyNode): boolean {
   return /^(Function|ArrowFunction|Class)(Expression|Declaration)$/.test(type);
 }
 
-/** Parameters, variables, functions, classes and caught errors of one function, not of those in it. */
+/**
+ * Parameters, variables, functions, classes and caught errors of one function, not of those in it.
+ */
 function declaredIn(owner: AnyNode): string[] {
   const names: string[] = [];
   const open: AnyNode[] = [owner];

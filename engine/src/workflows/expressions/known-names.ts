@@ -12,7 +12,8 @@ const NAMES = `
 `;
 
 /**
- * What an expression may name besides `steps` and `env`: of the language, and what isolates have of the Web and of Node that
- * helps to shape a value. What acts on something (`fetch`, `process`, timers) is for steps.
+ * What an expression may name besides `steps` and `env`: of the language, and what isolates have of
+ * the Web and of Node that helps to shape a value. What acts on something (`fetch`, `process`,
+ * timers) is for steps.
  */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set(NAMES.split(/\s+/).filter((name) => name !== ''));

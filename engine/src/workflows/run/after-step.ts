@@ -3,7 +3,10 @@ import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
 import { hasFoundNoProcess, pauseAfterCrashMs } from '../../run/after-loss.ts';
 
-/** What one step has gone through on this node. A node that takes over begins anew: its end counts for nothing. */
+/**
+ * What one step has gone through on this node. A node that takes over begins anew: its end counts
+ * for nothing.
+ */
 export interface StepTries {
   /** This one included. */
   tries: number;
@@ -23,16 +26,22 @@ export interface EndedTry {
   isTest: boolean;
 }
 
-/** A node that is too busy holds up each try of a step that never ends: this often the step has had its whole time, and enough. */
+/**
+ * A node that is too busy holds up each try of a step that never ends: this often the step has had
+ * its whole time, and enough.
+ */
 const MAX_TIMES = 10;
 
-/** `end`: the outcome is the step's own. `abandon`: its process ended too often while it was alone in it. */
+/**
+ * `end`: the outcome is the step's own. `abandon`: its process ended too often while it was alone
+ * in it.
+ */
 export type AfterStep = 'repeat' | 'end' | 'abandon';
 
 /**
- * Decides what follows a run of a step. Giving up is for poison alone: only a process that this node saw die while the step was
- * alone in it counts. Throws where the sandbox could not run the step at all: its execution is then given back, which counts
- * nothing.
+ * Decides what follows a run of a step. Giving up is for poison alone: only a process that this
+ * node saw die while the step was alone in it counts. Throws where the sandbox could not run the
+ * step at all: its execution is then given back, which counts nothing.
  */
 export async function afterStep(state: StepTries, { outcome, heldUpMs, wallMs, isTest }: EndedTry): Promise<AfterStep> {
   if (outcome.ok) return 'end';

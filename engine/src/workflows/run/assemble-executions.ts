@@ -44,7 +44,10 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
   log: Log;
 }
 
-/** Everything from a held invocation of a workflow to its commits. `committer`: of ends that bring events and the like. */
+/**
+ * Everything from a held invocation of a workflow to its commits. `committer`: of ends that bring
+ * events and the like.
+ */
 export function assembleExecutions(
   parts: ExecutionNeeds,
   context: RunContext,

@@ -7,11 +7,17 @@ export interface ClientAnswer {
   respond(response: HttpResponse, immediate: boolean): void;
   /** The execution has ended; `why` is said where nothing was given to answer with. */
   ended(why: string): void;
-  /** A step has ended it on purpose: without an answer so far the client is told that this is all. */
+  /**
+   * A step has ended it on purpose: without an answer so far the client is told that this is all.
+   */
   exited(executionId: string): void;
-  /** What becomes of it is not decided here: whatever was given to answer with may not come true. */
+  /**
+   * What becomes of it is not decided here: whatever was given to answer with may not come true.
+   */
   leaves(why: string): void;
-  /** It waits, perhaps for days: without an answer so far the client is told that it was accepted. */
+  /**
+   * It waits, perhaps for days: without an answer so far the client is told that it was accepted.
+   */
   waits(executionId: string): void;
 }
 
@@ -43,7 +49,10 @@ export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 're
   };
 }
 
-/** Why a client has no answer. Anybody can call an endpoint, so the text of an error is left to the execution's record. */
+/**
+ * Why a client has no answer. Anybody can call an endpoint, so the text of an error is left to the
+ * execution's record.
+ */
 export function noAnswer(executionId: string, hasFailed: boolean): string {
   return hasFailed ? `The workflow failed before it responded; its owner finds why under ${executionId}` : ENDED;
 }

@@ -24,7 +24,10 @@ export interface StepRuntime {
   accountId: string;
   /** Steps of one deployment with the same code share a warm isolate. */
   isolateKey: string;
-  /** Undefined where the component is not there any more. Read for each run: all of a version may be more than a node can hold. */
+  /**
+   * Undefined where the component is not there any more. Read for each run: all of a version may be
+   * more than a node can hold.
+   */
   holdBundle: () => Promise<HeldBundle | undefined>;
   props: Record<string, SourceProp>;
   /** Values of secret props. */
@@ -55,10 +58,15 @@ export interface WorkflowRuntimes {
 
 const MAX_WORKFLOWS = 5_000;
 const MAX_DEPLOYMENTS = 500;
-/** One tenant's versions may be large: they never take the node's memory, nor the room of others. */
+/**
+ * One tenant's versions may be large: they never take the node's memory, nor the room of others.
+ */
 const MAX_DEPLOYMENT_CHARS = 64 * 1024 * 1024;
 
-/** Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node (LISTEN). */
+/**
+ * Keeps the most recently used ones. `state.forget` after a change of the workflow, on every node
+ * (LISTEN).
+ */
 export function createWorkflowRuntimes(sql: Sql, opener: PropOpener, holdBundle: HoldBundle): WorkflowRuntimes {
   const deployments = createRecentReads<{ runtime: DeploymentRuntime; chars: number }>({
     async read(id) {

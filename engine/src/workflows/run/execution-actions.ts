@@ -162,7 +162,10 @@ async function activeWorkflow(runtimes: WorkflowRuntimes, id: string): Promise<W
   return workflow;
 }
 
-/** As many as are the same in the version that goes on with them: another step in between needs to be run, and all after it. */
+/**
+ * As many as are the same in the version that goes on with them: another step in between needs to
+ * be run, and all after it.
+ */
 function completedSteps({ steps }: EndedExecution, deployment: DeploymentRuntime): number {
   const same = steps.findIndex(({ namespace, status }, i) => {
     return !isPassed(status) || deployment.steps[i]?.namespace !== namespace;

@@ -22,8 +22,9 @@ export interface ExecutionCommitterOptions {
 
 export interface ExecutionCommitter {
   /**
-   * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and nothing was written.
-   * Rejects with what `comesAgain` where Postgres does not take what it is given, or no statement can be made of it.
+   * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and
+   * nothing was written. Rejects with what `comesAgain` where Postgres does not take what it is
+   * given, or no statement can be made of it.
    */
   commit(commit: ExecutionCommit): Promise<boolean>;
   /** The same for executions that wait from now on. */
@@ -36,7 +37,9 @@ export interface ExecutionCommitter {
 }
 
 const MAX_BATCH = 256;
-/** Of what steps have put out: some tens of milliseconds of the database, in which all others wait. */
+/**
+ * Of what steps have put out: some tens of milliseconds of the database, in which all others wait.
+ */
 const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 /** Of one account while there are others. */
 const MAX_TENANT_CHARS = 512 * 1024;
@@ -46,7 +49,10 @@ const COMMITS_PER_MS = 16;
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-/** Of a node that stops: about 25 s of a database that does not answer, then the execution is given back. */
+/**
+ * Of a node that stops: about 25 s of a database that does not answer, then the execution is given
+ * back.
+ */
 const MAX_LAST_TRIES = 9;
 
 /** Answers what was written. `maxLockMs`: see setLockTimeout. */
@@ -87,8 +93,9 @@ export function createExecutionCommitter(options: ExecutionCommitterOptions): Ex
   const wasWritten = (commit: ExecutionCommit) => isExecutionCommitted(sql, commit);
 
   /**
-   * What a step came to is kept until it is stored, however long the database is away: to run the step again would repeat what
-   * it did outside. Tried again, a commit that went through unseen writes the same, or finds its lease ended by itself.
+   * What a step came to is kept until it is stored, however long the database is away: to run the
+   * step again would repeat what it did outside. Tried again, a commit that went through unseen
+   * writes the same, or finds its lease ended by itself.
    */
   async function withRetries(commit: ExecutionCommit, add: (commit: ExecutionCommit) => Promise<boolean>) {
     for (let tries = 1; ; tries++) {

@@ -15,7 +15,10 @@ export interface ContextOptions {
 
 const PLATFORM_VERSION = USER_AGENT.split('/')[1];
 
-/** JSON text of `steps.trigger.context`: what is the same for all steps, runs and parts of an execution. */
+/**
+ * JSON text of `steps.trigger.context`: what is the same for all steps, runs and parts of an
+ * execution.
+ */
 export function triggerContext(
   workflow: Pick<WorkflowState, 'workflowId' | 'accountId' | 'name'>,
   started: Started,
@@ -39,7 +42,10 @@ export function traceIdOf({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): 
   return cause?.traceId ?? id;
 }
 
-/** What emitted the event: a source, or the trigger. Null for an execution that was started by hand, or where it is not known. */
+/**
+ * What emitted the event: a source, or the trigger. Null for an execution that was started by hand,
+ * or where it is not known.
+ */
 function emitterIdOf({ kind, propName, cause }: Started, triggers: readonly Trigger[]): string | null {
   // The event's id, `<ms>-<counter>`, is behind it.
   if (cause !== undefined) return cause.event.replace(/-\d+-\d+$/, '');
@@ -84,7 +90,10 @@ export interface PassedStep {
   error?: string | null | undefined;
 }
 
-/** What later steps see of one, as JSON text: what it returned, its exports, and the error that it went on with. */
+/**
+ * What later steps see of one, as JSON text: what it returned, its exports, and the error that it
+ * went on with.
+ */
 export function visibleStep({ namespace, status, value, exports, error }: PassedStep): {
   namespace: string;
   exports: string;

@@ -2,8 +2,9 @@ import type { NodeLease } from '../../nodes/node-lease.ts';
 import type { HeldInvocation } from '../../run/invocation.ts';
 
 /**
- * Whether this node still has an execution. A node that stood still or was cut off may have been declared dead, and another
- * may have run the same steps: what is felt outside waits until it is known that none could.
+ * Whether this node still has an execution. A node that stood still or was cut off may have been
+ * declared dead, and another may have run the same steps: what is felt outside waits until it is
+ * known that none could.
  */
 export interface ExecutionHold {
   /** At once while the node is known to live; else as soon as the database has said so. */

@@ -1,7 +1,10 @@
 import type { SendContent } from '../../sends/new-send.ts';
 import type { SendCall } from '@headwater/sandbox-runtime';
 
-/** A call of `$.send`, or an event that a step emitted, as it waits in the step's row for the end of its execution. */
+/**
+ * A call of `$.send`, or an event that a step emitted, as it waits in the step's row for the end of
+ * its execution.
+ */
 export interface StoredSend extends SendContent {
   kind: SendCall['kind'];
 }
@@ -85,7 +88,9 @@ export interface ExecutionWait {
   callback?: string;
 }
 
-/** What an execution commits at one moment. Without `end` and `wait` it goes on with its next step. */
+/**
+ * What an execution commits at one moment. Without `end` and `wait` it goes on with its next step.
+ */
 export interface ExecutionCommit {
   key: ExecutionKey;
   /** How its invocation is held: nothing is written once that is otherwise. */
@@ -98,7 +103,10 @@ export interface ExecutionCommit {
   wait?: ExecutionWait;
 }
 
-/** All that may be long of what is written: what is left out here is written beside others and at no pace. */
+/**
+ * All that may be long of what is written: what is left out here is written beside others and at no
+ * pace.
+ */
 export function charsOf({ steps, start, end, wait }: ExecutionCommit): number {
   let chars = (wait?.context?.length ?? 0) + (wait?.callback?.length ?? 0);
   if (end !== undefined || wait !== undefined) chars += start.event.length + start.context.length;

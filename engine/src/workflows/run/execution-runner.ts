@@ -12,8 +12,9 @@ import { GOES_ON_ELSEWHERE, runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
 /**
- * Takes the invocation of a workflow to where it ends or waits. An execution that has begun before goes on after its last
- * completed step, with its own version of the workflow; others begin with the current one.
+ * Takes the invocation of a workflow to where it ends or waits. An execution that has begun before
+ * goes on after its last completed step, with its own version of the workflow; others begin with
+ * the current one.
  */
 export function createExecutionRunner(options: ExecutionRunnerOptions): DispatcherOptions['run'] {
   return async (invocation, ran, again, lost) => {
@@ -24,7 +25,8 @@ export function createExecutionRunner(options: ExecutionRunnerOptions): Dispatch
     const workflow = await options.runtimes.state.get(invocation.sourceId);
     if (workflow === undefined || workflow.deleted) return drop(options, invocation);
     if (!workflow.active) {
-      // A tick of a workflow that is stopped is over; what was accepted otherwise, or has begun, waits for its start.
+      // A tick of a workflow that is stopped is over; what was accepted otherwise, or has begun,
+      // waits for its start.
       if (invocation.kind === 'timer' && invocation.claim === 1) return drop(options, invocation);
       await options.release([invocation]);
       return;
@@ -63,7 +65,10 @@ async function readProgress(
   return { ...progress, again: { ...again, context: openContext(options.sealer, accountId, again.context) } };
 }
 
-/** Versions are kept while they are used. Should one be gone all the same: given back, its execution would come to nothing for ever. */
+/**
+ * Versions are kept while they are used. Should one be gone all the same: given back, its execution
+ * would come to nothing for ever.
+ */
 async function endWithoutVersion(options: ExecutionRunnerOptions, parts: FoundParts): Promise<void> {
   const { deploymentId: id, workflow, invocation } = parts;
   const { workflowId, accountId } = workflow;

@@ -25,7 +25,10 @@ export interface FinalCommit {
   /** JSON texts of lists. */
   logs: readonly string[];
   failure: ExecutionFault | undefined;
-  /** Where none of its steps is what failed, the redactors of all look through what is told of the execution. */
+  /**
+   * Where none of its steps is what failed, the redactors of all look through what is told of the
+   * execution.
+   */
   deployment: { steps: readonly { redactor?: Redactor }[] };
   maxEventHops: number;
   sealer: Pick<Sealer, 'rewrap' | 'currentPrefix'>;
@@ -128,14 +131,18 @@ function eventsOf({ kind, payload }: StoredSend, nowMs: number): EmittedEvent[] 
 }
 
 const EMIT_HEAD = '{"raw_event":';
-/** The last member, whose name no string within the event can look like: quotes in strings have backslashes before them. */
+/**
+ * The last member, whose name no string within the event can look like: quotes in strings have
+ * backslashes before them.
+ */
 const EMIT_NAME = /,"name":("(?:[^"\\]|\\.)*")\}$/;
 /** A channel as JSON, with marks where it held secrets. */
 const MAX_TAIL_CHARS = 4_096;
 
 /**
- * `{ raw_event, name? }`, which the guest has written. The event goes on as the text it is: written again, one with enough
- * levels of nesting would overflow the stack, and parsing one of a megabyte can take a tenth of a second.
+ * `{ raw_event, name? }`, which the guest has written. The event goes on as the text it is: written
+ * again, one with enough levels of nesting would overflow the stack, and parsing one of a megabyte
+ * can take a tenth of a second.
  */
 function readEmit(payload: string): { event: string; name?: string } {
   // Written by nobody but a process in other hands.
@@ -146,7 +153,10 @@ function readEmit(payload: string): { event: string; name?: string } {
   return isShortJson(nameJson) === true ? { event, name: JSON.parse(nameJson) as string } : { event: 'null' };
 }
 
-/** What steps have sent may have waited longer than the key was in use that sealed it. Thousands of them, megabytes together: in turns. */
+/**
+ * What steps have sent may have waited longer than the key was in use that sealed it. Thousands of
+ * them, megabytes together: in turns.
+ */
 async function newSends({ sends, sealer, execution: { key, start } }: FinalCommit): Promise<NewSend[]> {
   const giveWay = createGiveWay();
   const { id: executionId, accountId, workflowId } = key;

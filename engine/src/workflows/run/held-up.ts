@@ -2,8 +2,9 @@
 const MIN_WAIT_MS = 1_000;
 
 /**
- * How long a step was held up by this node instead of running: it waited for a commit that the database did not take, or for
- * the word that the execution is still this node's, or the node stood still.
+ * How long a step was held up by this node instead of running: it waited for a commit that the
+ * database did not take, or for the word that the execution is still this node's, or the node stood
+ * still.
  */
 export interface HeldUp {
   /** Counts what it takes, where that is long. Waits beside each other count once. */

@@ -8,7 +8,10 @@ import type { StepRun } from './run-steps.ts';
 import { createUnstoredSteps } from './unstored-steps.ts';
 import { createWaitingBytes } from './waiting-bytes.ts';
 
-/** What an execution writes while this node holds it. False: the lease was lost, and nothing was written. */
+/**
+ * What an execution writes while this node holds it. False: the lease was lost, and nothing was
+ * written.
+ */
 export interface PartCommits {
   /** Soon, or with what is written next; answers at once, with what is known so far. */
   store(row: StepRow): boolean;
@@ -16,7 +19,10 @@ export interface PartCommits {
   stored(): Promise<boolean>;
   /** Where it may not wait, nothing is written, and its end may be. */
   park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token' | 'bytes'>): Promise<boolean | ExceededLimit>;
-  /** Everything that the execution brings, and its end. `error`: what it turned out to have failed with when it was written. */
+  /**
+   * Everything that the execution brings, and its end. `error`: what it turned out to have failed
+   * with when it was written.
+   */
   finish(last: StepRow | undefined, end: FinalOutcome): Promise<{ committed: boolean; error?: string }>;
   /** Steps that are not durable are left out of the end. */
   forgetSteps(): void;

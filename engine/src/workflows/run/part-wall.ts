@@ -9,7 +9,10 @@ export interface PartWall {
   name: 'timeout_seconds' | 'executionWallMs' | 'httpRunWallMs' | 'timerRunWallMs';
 }
 
-/** As its workflow says, or else as long as a run of a source that is started so; never longer than its account may have. */
+/**
+ * As its workflow says, or else as long as a run of a source that is started so; never longer than
+ * its account may have.
+ */
 export function partWall(
   { settings: { timeoutSeconds } }: Pick<DeploymentRuntime, 'settings'>,
   account: AccountLimits,

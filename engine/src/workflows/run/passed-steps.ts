@@ -1,4 +1,7 @@
-/** Of rows of steps, as text: those behind which an execution goes on, and which it never runs again. */
+/**
+ * Of rows of steps, as text: those behind which an execution goes on, and which it never runs
+ * again.
+ */
 export const PASSED_STATUSES: readonly string[] = ['done', 'waiting', 'continued'];
 
 export function isPassed(status: string): boolean {

@@ -11,7 +11,10 @@ const PAGE = 100;
 /** Replays one execution where nothing has yet. False: something has, or it cannot be replayed. */
 export type ReplayFirst = (accountId: string, id: string) => Promise<boolean>;
 
-/** Replays failed executions of a workflow, oldest first, as many as the account has room for. Answers how many. */
+/**
+ * Replays failed executions of a workflow, oldest first, as many as the account has room for.
+ * Answers how many.
+ */
 export async function retryExecutions(
   sql: Sql,
   { accountId, workflowId }: { accountId: string; workflowId: string },

@@ -47,7 +47,10 @@ export async function runExecution(options: ExecutionRunnerOptions, execution: E
 
 type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown };
 
-/** Rejects with an error that is not `expected`: given back, the execution is tried again some other time. */
+/**
+ * Rejects with an error that is not `expected`: given back, the execution is tried again some other
+ * time.
+ */
 async function tryTo<T>(work: () => Promise<T>, expected: (error: unknown) => boolean): Promise<Tried<T>> {
   try {
     return { ok: true, value: await work() };
@@ -67,7 +70,10 @@ function failHere(part: Part): StepsEnd {
   return failNext(part, 'INTERNAL', 'What the step has put out could not be stored');
 }
 
-/** Its end and nothing that it brings: not tried again, what could not be stored is in the steps before as well. */
+/**
+ * Its end and nothing that it brings: not tried again, what could not be stored is in the steps
+ * before as well.
+ */
 async function finishBare(part: Part): Promise<void> {
   part.commits.forgetSteps();
   part.commits.forgetOutput();
@@ -166,7 +172,9 @@ async function park(
   else return failOver(part, last, parked);
 }
 
-/** It has no room to wait. A step that had failed, and was to be tried again, keeps its own reason. */
+/**
+ * It has no room to wait. A step that had failed, and was to be tried again, keeps its own reason.
+ */
 async function failOver(part: Part, last: StepRow, limit: ExceededLimit): Promise<void> {
   const step = part.execution.deployment.steps[last.position];
   const fault = limitFault(limit);

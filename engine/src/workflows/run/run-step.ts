@@ -24,7 +24,10 @@ import { createStepOutputs, type StepOutput, type StepOutputs } from './step-out
 export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
   /** How long this node stood still since its start. */
   stalledMs: () => number;
-  /** Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT where they are more than a run may have. */
+  /**
+   * Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT
+   * where they are more than a run may have.
+   */
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   sealer: Pick<Sealer, 'seal' | 'open'>;
 }
@@ -58,9 +61,9 @@ export interface StepResult extends StepOutput {
 }
 
 /**
- * Runs a step in its sandbox. One whose sandbox died is run again, alone, and one that ran out of time that this node had taken
- * from it begins anew: see `afterStep`. Never rejects for what the step does; rejects where the database does not answer, or
- * the sandbox cannot run it.
+ * Runs a step in its sandbox. One whose sandbox died is run again, alone, and one that ran out of
+ * time that this node had taken from it begins anew: see `afterStep`. Never rejects for what the
+ * step does; rejects where the database does not answer, or the sandbox cannot run it.
  */
 export async function runStep(context: StepContext, task: StepTask): Promise<StepResult> {
   const {
@@ -125,8 +128,9 @@ interface TriedOutputs extends StepOutputs {
 }
 
 /**
- * Nothing that a step does is felt outside before the steps before it are durable: what somebody has seen the consequences of
- * is never run again. All else that a step puts out is stored with it or after it.
+ * Nothing that a step does is felt outside before the steps before it are durable: what somebody
+ * has seen the consequences of is never run again. All else that a step puts out is stored with it
+ * or after it.
  */
 function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedOutputs {
   const { step, limits, respond, stored } = task;

@@ -31,9 +31,14 @@ export interface StepsTask {
 }
 
 export interface StepsHost {
-  /** A step is done, and others follow it. False: the execution is known not to be ours any more. */
+  /**
+   * A step is done, and others follow it. False: the execution is known not to be ours any more.
+   */
   store(row: StepRow): boolean;
-  /** Resolves when every step so far is durable, and it is known that the execution is ours. False: it is not any more. */
+  /**
+   * Resolves when every step so far is durable, and it is known that the execution is ours. False:
+   * it is not any more.
+   */
   stored(): Promise<boolean>;
   /** Fires when it is known that the execution is not ours any more. Default: never. */
   lost?: AbortSignal;
@@ -66,7 +71,10 @@ export type StepsEnd =
   | { kind: 'lost' }
   | { kind: 'stopped' };
 
-/** One run of a step. `context`, `callback`: JSON texts, what `$.flow.rerun` was given for it, and whoever resumed it before its time. */
+/**
+ * One run of a step. `context`, `callback`: JSON texts, what `$.flow.rerun` was given for it, and
+ * whoever resumed it before its time.
+ */
 export interface StepRun {
   /** Counts from 1. */
   runs: number;
@@ -77,8 +85,8 @@ export interface StepRun {
 }
 
 /**
- * Runs steps one after the other. The next one begins while the one before is being stored, and waits for that before
- * anything of it is felt outside: see `outputsOf` in run-step.ts.
+ * Runs steps one after the other. The next one begins while the one before is being stored, and
+ * waits for that before anything of it is felt outside: see `outputsOf` in run-step.ts.
  */
 export async function runSteps(context: StepContext, task: StepsTask, host: StepsHost): Promise<StepsEnd> {
   const seen = [{ namespace: 'trigger', exports: triggerExports(task.event, task.context) }, ...task.done];
@@ -234,7 +242,9 @@ function limitsOf({ deployment, account }: StepsTask, wallMs: number): RunLimits
   return { cpuMs: account.runCpuMs, wallMs, wallLimit: 'timerRunWallMs', memoryMb, account };
 }
 
-/** A run that met the deadline is told which it was: the sandbox knows only how long it was given. */
+/**
+ * A run that met the deadline is told which it was: the sandbox knows only how long it was given.
+ */
 function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): StepResult {
   const { maxRunOutputBytes: value } = task.account;
   if (result.fault?.code === 'WALL_LIMIT' && result.fault.limit?.name === 'timerRunWallMs') {

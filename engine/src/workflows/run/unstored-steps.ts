@@ -2,7 +2,10 @@ import type { StepRow } from './execution-rows.ts';
 
 /** Steps that are done and not durable yet, in their order. */
 export interface UnstoredSteps {
-  /** They are stored soon, or with what is written next. False: it is known that the execution is not ours any more. */
+  /**
+   * They are stored soon, or with what is written next. False: it is known that the execution is
+   * not ours any more.
+   */
   add(row: StepRow): boolean;
   /** Resolves when all that were added are durable. False: the execution is not ours any more. */
   store(): Promise<boolean>;
@@ -19,8 +22,9 @@ export interface UnstoredStepsOptions {
 }
 
 /**
- * A step that computes long is not to be computed twice because the one after it took as long: after this time steps are
- * stored although nothing waits for it. Executions that end sooner write all of their steps with their end.
+ * A step that computes long is not to be computed twice because the one after it took as long:
+ * after this time steps are stored although nothing waits for it. Executions that end sooner write
+ * all of their steps with their end.
  */
 const STORE_AFTER_MS = 20;
 

@@ -13,8 +13,9 @@ export interface ReadToken extends TokenPlace {
 }
 
 /**
- * Tokens of runs of steps. They are made of the instance's key: the same after a crash, and known to be ours before the
- * execution waits, so that whom the step has told may answer while it still runs.
+ * Tokens of runs of steps. They are made of the instance's key: the same after a crash, and known
+ * to be ours before the execution waits, so that whom the step has told may answer while it still
+ * runs.
  */
 export interface WaitTokens {
   make(executionId: string, place: TokenPlace): string;
@@ -25,7 +26,10 @@ export interface WaitTokens {
 const TOKEN = /^(\d{1,4})-(\d{1,6})-[\w-]{32}$/;
 const MAC_CHARS = 32;
 
-/** The key is the one that seals when the node starts. After that has changed, tokens of what waits are known by their rows. */
+/**
+ * The key is the one that seals when the node starts. After that has changed, tokens of what waits
+ * are known by their rows.
+ */
 export function createWaitTokens(sealer: Pick<Sealer, 'mac'>): WaitTokens {
   const key = createSecretKey(sealer.mac('tokens of executions that wait'), 'base64url');
   const make = (executionId: string, { position, runs }: TokenPlace) => {

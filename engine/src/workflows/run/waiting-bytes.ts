@@ -5,8 +5,9 @@ import type { ExecutionWait, StepRow } from './execution-rows.ts';
 import { bytesOfSends } from './run-steps.ts';
 
 /**
- * What one execution counts for maxWaitingBytes, about: characters of its event, which is in two rows, its context, its steps, and what
- * its next run is given. The row of its wait says how much that is, what resumed it included: as much is taken back when it goes on.
+ * What one execution counts for maxWaitingBytes, about: characters of its event, which is in two
+ * rows, its context, its steps, and what its next run is given. The row of its wait says how much
+ * that is, what resumed it included: as much is taken back when it goes on.
  */
 export interface WaitingBytes {
   /** It has one more step. */

@@ -1,6 +1,9 @@
 import type { ExceededLimit } from '@headwater/shared';
 
-/** Bounds of one build, all of them checked in the processes that do it, and the times from outside as well. */
+/**
+ * Bounds of one build, all of them checked in the processes that do it, and the times from outside
+ * as well.
+ */
 export interface BuildLimits {
   /** For fetching and for bundling packages, each; what is still under way then is given up. */
   buildMs: number;
@@ -32,8 +35,8 @@ export interface FetchOrder {
 }
 
 /**
- * Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at the import that led to it.
- * `bytes`: that it downloaded into the cache.
+ * Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at
+ * the import that led to it. `bytes`: that it downloaded into the cache.
  */
 export type FetchAnswer = { bytes: number } & ({ ok: true } | FetchFailure);
 

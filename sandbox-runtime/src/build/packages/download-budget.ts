@@ -4,7 +4,10 @@ import { BuildLimitError } from './package-error.ts';
 export interface DownloadBudget {
   /** Bytes that were taken. */
   readonly used: number;
-  /** Aborted with a BuildLimitError once more was taken than there is: whatever else is under way ends. */
+  /**
+   * Aborted with a BuildLimitError once more was taken than there is: whatever else is under way
+   * ends.
+   */
   readonly signal: AbortSignal;
   /** Throws BuildLimitError beyond what there is. */
   take(bytes: number): void;

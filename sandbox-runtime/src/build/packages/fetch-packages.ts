@@ -10,7 +10,9 @@ import { isStoredTree } from './stored-tree.ts';
 /** `bytes`: that were downloaded into the cache. */
 export type FetchResult = { bytes: number } & ({ ok: true; tree: PackageTree } | FetchFailure);
 
-/** Finds the packages that the imports need, and brings into the cache what of them is not there. */
+/**
+ * Finds the packages that the imports need, and brings into the cache what of them is not there.
+ */
 export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
   const { limits } = order;
   const cache = openPackageCache(order.cacheDir, limits.trustMs);

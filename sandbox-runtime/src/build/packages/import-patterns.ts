@@ -3,13 +3,19 @@ import type { Message } from 'esbuild';
 import { isOfPattern } from '../bundler-failures.ts';
 import type { UnpackedPackages } from './unpacked-packages.ts';
 
-/** Where the pattern of an import begins in a file of a package: line from 1, column in bytes from 0. */
+/**
+ * Where the pattern of an import begins in a file of a package: line from 1, column in bytes from
+ * 0.
+ */
 interface PatternPlace {
   line: number;
   column: number;
 }
 
-/** Files of packages, by the names the bundler has for them, and the imports by a pattern that it has found in each. */
+/**
+ * Files of packages, by the names the bundler has for them, and the imports by a pattern that it
+ * has found in each.
+ */
 export type FoundPatterns = Map<string, PatternPlace[]>;
 
 /** A literal that a name begins with: `'./dialects/' + name`, `./dialects/${name}`. */
@@ -21,8 +27,9 @@ const MAX_CALL_CHARS = 1_000;
 const MAX_PATTERNS = 200;
 
 /**
- * Adds the imports by a pattern that the messages of a build are about, each in a file for which `fileOf` has a name. False where none of them is
- * new, or there are too many: then they are not for `bindPatterns` to mend.
+ * Adds the imports by a pattern that the messages of a build are about, each in a file for which
+ * `fileOf` has a name. False where none of them is new, or there are too many: then they are not
+ * for `bindPatterns` to mend.
  */
 export function collectPatterns(
   found: FoundPatterns,
@@ -45,9 +52,11 @@ export function collectPatterns(
 }
 
 /**
- * The text of a package's file in which the imports at `places` are calls of functions that know the files the pattern may mean: those of the package
- * that begin as it does. Others throw, as in Node, where the import runs. The bundler then meets no pattern, for which it would look on the disk.
- * Nothing moves in the text, so that places of a later build are those of this one. `withFiles`: false for functions that only throw.
+ * The text of a package's file in which the imports at `places` are calls of functions that know
+ * the files the pattern may mean: those of the package that begin as it does. Others throw, as in
+ * Node, where the import runs. The bundler then meets no pattern, for which it would look on the
+ * disk. Nothing moves in the text, so that places of a later build are those of this one.
+ * `withFiles`: false for functions that only throw.
  */
 export function bindPatterns(
   text: string,

@@ -7,8 +7,9 @@ const CALLED_AT_ONCE = /createRequire\w{0,100}\(import\.meta\.url\)\(\s*(['"])([
 const CALL = /(?<![\w$.])([\w$]{1,100})\(\s*(['"])([^'"\\\n]{1,300})\2\s*\)/g;
 
 /**
- * The module `module` for a file of a package that calls `createRequire`, as bundlers write it into what they make: the functions that this gives out
- * know what the file requires by a literal, which the bundler finds in here.
+ * The module `module` for a file of a package that calls `createRequire`, as bundlers write it into
+ * what they make: the functions that this gives out know what the file requires by a literal, which
+ * the bundler finds in here.
  */
 export function moduleFor(text: string): string {
   const cases = requiredIn(text).map(

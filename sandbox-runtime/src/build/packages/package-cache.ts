@@ -7,13 +7,16 @@ import { PackagesUnavailableError } from './package-error.ts';
 export const CACHE_FOLDERS = ['tarballs', 'packuments', 'trees'] as const;
 
 /**
- * Files that builds of all tenants share. A tarball is found by its checksum and checked when it is read, so that nothing in
- * the cache has to be believed; the registry's lists are kept for a while. A file that is cut short, as after a crash or on a full
- * disk, is as good as none.
+ * Files that builds of all tenants share. A tarball is found by its checksum and checked when it is
+ * read, so that nothing in the cache has to be believed; the registry's lists are kept for a while.
+ * A file that is cut short, as after a crash or on a full disk, is as good as none.
  */
 export interface PackageCache {
   readTarball(integrity: string): Promise<Buffer | undefined>;
-  /** Throws PackagesUnavailableError where it cannot be written: the process that bundles has it from here. */
+  /**
+   * Throws PackagesUnavailableError where it cannot be written: the process that bundles has it
+   * from here.
+   */
   writeTarball(integrity: string, bytes: Buffer): Promise<void>;
   readJson<T>(folder: JsonFolder, key: string, isOfForm: (value: unknown) => value is T): Promise<T | undefined>;
   /** Where it cannot be written, it is made again next time. */

@@ -1,6 +1,7 @@
 /**
- * Where the `exports` or `imports` of a package.json lead.
- * Rules: https://nodejs.org/api/esm.html#resolution-algorithm-specification (PACKAGE_EXPORTS_RESOLVE and what it uses).
+ * Where the `exports` or `imports` of a package.json lead. Rules:
+ * https://nodejs.org/api/esm.html#resolution-algorithm-specification (PACKAGE_EXPORTS_RESOLVE and
+ * what it uses).
  */
 export function resolveExports(exports: unknown, subpath: string, conditions: ReadonlySet<string>): string | undefined {
   const isMap =
@@ -27,7 +28,10 @@ function resolveEntry(map: Record<string, unknown>, key: string, conditions: Rea
   return best === undefined ? undefined : resolveTarget(map[best.pattern], best.filling, conditions);
 }
 
-/** What `*` stands for when `pattern` means `key`. A pattern that ends with a slash, as of old, stands for a folder. */
+/**
+ * What `*` stands for when `pattern` means `key`. A pattern that ends with a slash, as of old,
+ * stands for a folder.
+ */
 function fillingOf(pattern: string, key: string): string | undefined {
   if (pattern.endsWith('/') && key.startsWith(pattern)) return key.slice(pattern.length);
   const star = pattern.indexOf('*');

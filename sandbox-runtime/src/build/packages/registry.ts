@@ -15,8 +15,9 @@ export interface RegistryOptions {
 }
 
 /**
- * The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError once the budget is spent, and
- * PackagesUnavailableError where the registry does not work, or what it answers cannot be stored.
+ * The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError
+ * once the budget is spent, and PackagesUnavailableError where the registry does not work, or what
+ * it answers cannot be stored.
  */
 export interface Registry {
   /** Throws PackageError where there is no such package. */
@@ -79,8 +80,8 @@ export function createRegistry(options: RegistryOptions): Registry {
 }
 
 /**
- * Where a version is fetched: at the registry and nowhere else. An address on another host, as mirrors pass it on, stands for
- * the same file here.
+ * Where a version is fetched: at the registry and nowhere else. An address on another host, as
+ * mirrors pass it on, stands for the same file here.
  */
 function tarballUrl(registry: string, name: string, address: string): string {
   if (!URL.canParse(address)) throw new PackageError('the registry names no address for it');
@@ -136,7 +137,10 @@ async function download(url: string, bounds: DownloadBounds): Promise<Buffer> {
   }
 }
 
-/** What was announced counts before it comes, or a build would have eight answers under way that it has no room for. */
+/**
+ * What was announced counts before it comes, or a build would have eight answers under way that it
+ * has no room for.
+ */
 async function readBody(
   body: AsyncIterable<Uint8Array>,
   announced: number,
@@ -165,8 +169,9 @@ function announcedBytes({ headers }: Response): number {
 }
 
 /**
- * Follows redirects within the registry. Another origin is never asked: this process has the node's network and no guard in
- * front of it, and what a registry redirects to can be the doing of whoever published a package.
+ * Follows redirects within the registry. Another origin is never asked: this process has the node's
+ * network and no guard in front of it, and what a registry redirects to can be the doing of whoever
+ * published a package.
  */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   for (let hops = 0, at = url; hops <= MAX_REDIRECTS; hops++) {

@@ -28,8 +28,9 @@ export interface Mending {
 }
 
 /**
- * Resolves and loads everything that a component and its packages import, from memory. The bundler never looks into the file
- * system: this answers for every path and every namespace. What was found wrong with files before is in `mending`.
+ * Resolves and loads everything that a component and its packages import, from memory. The bundler
+ * never looks into the file system: this answers for every path and every namespace. What was found
+ * wrong with files before is in `mending`.
  */
 export function resolvePackages(
   component: ComponentFiles,
@@ -96,7 +97,8 @@ function findRoot(
   return { errors: [{ text: `Cannot resolve "${path}": ${reason}` }] };
 }
 
-// As in Node, a package learns that something is missing when it asks for it: many ask in a `try`, or never.
+// As in Node, a package learns that something is missing when it asks for it: many ask in a `try`,
+// or never.
 function findWithin({ path, kind, importer }: OnResolveArgs, packages: UnpackedPackages): FoundFile | OnResolveResult {
   if (kind === 'require-resolve') return { path, external: true };
   const isModuleOfNode = path.startsWith('node:') || builtinModules.includes(path);
@@ -111,12 +113,18 @@ function kindOf(kind: OnResolveArgs['kind']): ImportKind {
   return kind === 'require-call' ? 'require' : 'import';
 }
 
-/** The name of a package's file in here, of the one that a message of the bundler is about; undefined for other files. */
+/**
+ * The name of a package's file in here, of the one that a message of the bundler is about;
+ * undefined for other files.
+ */
 export function packagePathOf(file: string): string | undefined {
   return file.startsWith(`${PACKAGE_NAMESPACE}:`) ? file.slice(PACKAGE_NAMESPACE.length + 1) : undefined;
 }
 
-/** The bundler tells from the end of a path whether a file is an ES module. JSON is none, whatever the package says of its code. */
+/**
+ * The bundler tells from the end of a path whether a file is an ES module. JSON is none, whatever
+ * the package says of its code.
+ */
 function pathOf({ id, type }: FoundFile): string {
   if (/\.(?:[mc]js|json)$/.test(id)) return id;
   return `${id}!${type === undefined ? '.js' : type === 'module' ? '.mjs' : '.cjs'}`;
@@ -173,8 +181,8 @@ function prepareText(contents: Buffer): Buffer | string {
   return (
     contents
       .toString('utf8')
-      // A map inside of a package would name files that cannot be told from the author's, and one beside it would be read by the
-      // bundler from wherever on this machine the comment says.
+      // A map inside of a package would name files that cannot be told from the author's, and one
+      // beside it would be read by the bundler from wherever on this machine the comment says.
       .replaceAll(' sourceMappingURL=', ' sourceMappingURL-')
       // A bundle has no folders; what is required beside the file is found all the same.
       .replace(OWN_FOLDER, 'require($1.$2$1)')

@@ -15,7 +15,10 @@ export interface PlacedPackage {
   root: string;
 }
 
-/** Where an import string of the author leads. `from` is the folder in which the package's name is looked up. */
+/**
+ * Where an import string of the author leads. `from` is the folder in which the package's name is
+ * looked up.
+ */
 type ResolvedRoot = { ok: true; from: string; name: string; version: string } | { ok: false; reason: string };
 
 export interface PackageTree {
@@ -31,7 +34,10 @@ interface Node {
   parent: Node | undefined;
   placed?: { manifest: Manifest; registryName: string; root: string };
   children: Map<string, Node>;
-  /** Names that were looked up through this folder and found above it: placing one here would hide that. */
+  /**
+   * Names that were looked up through this folder and found above it: placing one here would hide
+   * that.
+   */
   passed: Set<string>;
 }
 
@@ -53,9 +59,9 @@ export interface TreeSource {
 }
 
 /**
- * Places the packages that a component needs as npm would: each as far up as nothing there is in its way, so that what can be
- * shared is. What is wrong with a package is the answer for the import that led to it, not an error. Throws PackageError when
- * there are more than `maxPackages`.
+ * Places the packages that a component needs as npm would: each as far up as nothing there is in
+ * its way, so that what can be shared is. What is wrong with a package is the answer for the import
+ * that led to it, not an error. Throws PackageError when there are more than `maxPackages`.
  */
 export async function resolveTree(
   specifiers: readonly PackageSpecifier[],
@@ -95,7 +101,8 @@ class TreeBuilder {
       const there = holder.children.get(name);
       if (there === undefined) this.#place(holder, name, name, manifest, [], text);
       else if (there.placed?.manifest.version !== manifest.version) {
-        // Two versions of one package in one component: the second gets a folder of its own beside the others.
+        // Two versions of one package in one component: the second gets a folder of its own beside
+        // the others.
         this.#asides += 1;
         holder = this.#aside(`aside-${this.#asides}/`);
         this.#place(holder, name, name, manifest, [], text);
@@ -166,7 +173,10 @@ class TreeBuilder {
     this.#markPassed(from, node, name);
   }
 
-  /** The package that `name` means in this folder, and the folders below it in which another could be put, the highest first. */
+  /**
+   * The package that `name` means in this folder, and the folders below it in which another could
+   * be put, the highest first.
+   */
   #lookUp(from: Node, name: string): { found: Node | undefined; below: Node[] } {
     const below: Node[] = [];
     for (let node: Node | undefined = from; node !== undefined; node = node.parent) {

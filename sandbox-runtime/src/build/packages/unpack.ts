@@ -12,8 +12,9 @@ export interface UnpackBudget {
 }
 
 /**
- * Unpacks a tarball in memory: no path in it becomes a path on disk, no link leads anywhere, nothing is run. Answers the files
- * by their paths in the package. Throws PackageError for archives that are broken, too large, or not made for unpacking.
+ * Unpacks a tarball in memory: no path in it becomes a path on disk, no link leads anywhere,
+ * nothing is run. Answers the files by their paths in the package. Throws PackageError for archives
+ * that are broken, too large, or not made for unpacking.
  */
 export async function unpack(tarball: Buffer, budget: UnpackBudget): Promise<Map<string, Buffer>> {
   try {

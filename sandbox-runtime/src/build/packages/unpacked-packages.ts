@@ -2,7 +2,9 @@ import { resolveExports, resolveImports } from './package-exports.ts';
 
 export type ImportKind = 'import' | 'require';
 
-/** A package as it was unpacked. `dir` is its place in the tree: `node_modules/a/node_modules/b`. */
+/**
+ * A package as it was unpacked. `dir` is its place in the tree: `node_modules/a/node_modules/b`.
+ */
 interface UnpackedPackage {
   dir: string;
   files: ReadonlyMap<string, Buffer>;
@@ -30,11 +32,14 @@ const IMPLIED_INDEX = /\/index\.(?:js|json|node)$/;
 const EXTENSIONS = ['.js', '.json', '.node', '.mjs', '.cjs'];
 
 /**
- * The packages of a build, in memory, and how files in them find each other: as in Node, so that a package is what it is there.
- * There is no other place than these packages that a name or a path could lead to.
+ * The packages of a build, in memory, and how files in them find each other: as in Node, so that a
+ * package is what it is there. There is no other place than these packages that a name or a path
+ * could lead to.
  *
- * Rules: https://nodejs.org/api/modules.html#all-together and https://nodejs.org/api/esm.html#resolution-algorithm-specification,
- * and beyond them a file without its extension is found for `import` as well, and `module` counts where there is no `main`.
+ * Rules: https://nodejs.org/api/modules.html#all-together and
+ * https://nodejs.org/api/esm.html#resolution-algorithm-specification, and beyond them a file
+ * without its extension is found for `import` as well, and `module` counts where there is no
+ * `main`.
  */
 export class UnpackedPackages {
   readonly #packages = new Map<string, UnpackedPackage>();
@@ -77,8 +82,8 @@ export class UnpackedPackages {
   }
 
   /**
-   * The names that begin with `prefix`, a relative path, and mean a file of its own package in the file `importer`. None at all where there are
-   * more than `max`.
+   * The names that begin with `prefix`, a relative path, and mean a file of its own package in the
+   * file `importer`. None at all where there are more than `max`.
    */
   namesFrom(importer: string, prefix: string, max: number): string[] {
     const own = this.#packageOf(importer);

@@ -7,9 +7,10 @@ type Frame = ReadonlyMap<object, unknown>;
 const NO_FRAME: Frame = new Map();
 
 /**
- * Which AsyncLocalStorage holds what, carried along to callbacks. V8 tells nobody when it goes on after an `await`, so the
- * frame is bound to what goes through functions: `then`, timers, `nextTick`, `queueMicrotask`. After an `await`, where no frame
- * is bound, a storage answers the store of its one run that is still pending; of several, none.
+ * Which AsyncLocalStorage holds what, carried along to callbacks. V8 tells nobody when it goes on
+ * after an `await`, so the frame is bound to what goes through functions: `then`, timers,
+ * `nextTick`, `queueMicrotask`. After an `await`, where no frame is bound, a storage answers the
+ * store of its one run that is still pending; of several, none.
  */
 export class AsyncContext {
   #frame: Frame = NO_FRAME;
@@ -38,7 +39,10 @@ export class AsyncContext {
     return (...args: unknown[]) => this.runIn(frame, () => applyFunction(callback as AnyFunction, undefined, args));
   }
 
-  /** Patches what takes callbacks. Done when async_hooks is first imported: no other component pays for it. */
+  /**
+   * Patches what takes callbacks. Done when async_hooks is first imported: no other component pays
+   * for it.
+   */
   install(): void {
     const promise = Promise.prototype as unknown as Record<string, AnyFunction>;
     const then = promise['then'] as AnyFunction;

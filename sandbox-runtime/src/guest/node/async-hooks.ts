@@ -8,7 +8,10 @@ interface StorageOptions {
   name?: string;
 }
 
-/** `async_hooks`: AsyncLocalStorage and AsyncResource; see AsyncContext for how far a store is carried. */
+/**
+ * `async_hooks`: AsyncLocalStorage and AsyncResource; see AsyncContext for how far a store is
+ * carried.
+ */
 export function makeAsyncHooks(): Record<string, unknown> {
   const context = new AsyncContext();
   context.install();

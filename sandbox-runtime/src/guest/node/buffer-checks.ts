@@ -26,7 +26,10 @@ const NUMBERS: [suffix: string, bytes: number, least?: number, most?: number][] 
   ['DoubleBE', 8],
 ];
 
-/** The package checks less than Node, and throws errors without codes: what these let through it does not look at again. */
+/**
+ * The package checks less than Node, and throws errors without codes: what these let through it
+ * does not look at again.
+ */
 export function checkNumbers(methods: Methods): void {
   for (const [suffix, bytes, least, most] of NUMBERS) {
     const [read, write] = [methods[`read${suffix}`] as AnyFunction, methods[`write${suffix}`] as AnyFunction];

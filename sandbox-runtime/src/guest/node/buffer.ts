@@ -29,7 +29,10 @@ function isUtf8Name(encoding: unknown): boolean {
   return encoding === undefined || encoding === 'utf8' || encoding === 'utf-8';
 }
 
-/** Adds to the npm package what Node's Buffer has gained since: base64url above all. Before the snapshot is taken. */
+/**
+ * Adds to the npm package what Node's Buffer has gained since: base64url above all. Before the
+ * snapshot is taken.
+ */
 export function completeBuffer(): void {
   const statics = Buffer as unknown as Methods;
   const methods = Buffer.prototype as unknown as Methods;
@@ -125,7 +128,10 @@ function completeStatics(statics: Methods): void {
   giveNames('buffer', statics);
 }
 
-/** Long text goes through the process from now on. Called once in each isolate, before guest code runs. */
+/**
+ * Long text goes through the process from now on. Called once in each isolate, before guest code
+ * runs.
+ */
 export function speedUpBuffer(bridge: Bridge): void {
   const statics = Buffer as unknown as Methods;
   const methods = Buffer.prototype as unknown as Methods;

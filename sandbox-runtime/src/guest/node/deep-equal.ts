@@ -1,7 +1,10 @@
 /** Pairs that are being compared further out: a cycle equals a cycle of the same shape. */
 type Seen = [first: object, second: object][];
 
-/** Equality as `util.isDeepStrictEqual` and `assert` mean it; not strict, primitives are compared with `==`. */
+/**
+ * Equality as `util.isDeepStrictEqual` and `assert` mean it; not strict, primitives are compared
+ * with `==`.
+ */
 export function isDeepEqual(first: unknown, second: unknown, strict = true): boolean {
   return equal(first, second, strict, []);
 }

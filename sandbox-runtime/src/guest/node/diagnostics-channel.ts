@@ -36,7 +36,10 @@ class Channel {
   }
 }
 
-/** `diagnostics_channel`. Nothing of the platform publishes on any channel; packages do among themselves. */
+/**
+ * `diagnostics_channel`. Nothing of the platform publishes on any channel; packages do among
+ * themselves.
+ */
 export function makeDiagnosticsChannel(): Record<string, unknown> {
   const channels = new Map<string | symbol, Channel>();
   const channel = (name: string | symbol): Channel => {

@@ -33,7 +33,10 @@ function classOf(code: string): ErrorClass {
   }
 }
 
-/** Thrown when something of Node is used that a sandbox does not have. Importing it is no mistake; using it is. */
+/**
+ * Thrown when something of Node is used that a sandbox does not have. Importing it is no mistake;
+ * using it is.
+ */
 export function notAvailable(what: string, instead = ''): CodedError {
   return codedError(
     'ERR_NOT_AVAILABLE',

@@ -13,7 +13,10 @@ interface SignalOptions {
   signal?: AbortSignal;
 }
 
-/** Completes the npm package, whose EventEmitter is that of Node 12, in place: streams are built on the same class. */
+/**
+ * Completes the npm package, whose EventEmitter is that of Node 12, in place: streams are built on
+ * the same class.
+ */
 export function completeEvents(): typeof EventEmitter {
   const emit = EventEmitter.prototype.emit as Emit;
   EventEmitter.prototype.emit = function emitMonitored(this: EventEmitter, name: string | symbol, ...args: unknown[]) {

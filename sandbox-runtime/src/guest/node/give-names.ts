@@ -26,8 +26,9 @@ const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 };
 
 /**
- * Gives functions the names that Node gives them: packages look at names, and people read them in stacks. Otherwise they would be
- * called after what makes them here. A function under two keys gets the name of the last: where Node has two functions, make two.
+ * Gives functions the names that Node gives them: packages look at names, and people read them in
+ * stacks. Otherwise they would be called after what makes them here. A function under two keys gets
+ * the name of the last: where Node has two functions, make two.
  */
 export function giveNames(path: string, target: object, keys: readonly (string | symbol)[] = ownKeys(target)): void {
   const others = OTHER_NAMES[path];

@@ -30,7 +30,10 @@ export const CUSTOM = Symbol.for('nodejs.util.inspect.custom');
 const MAX_CHARS = 4 * 1024 * 1024;
 const IDENTIFIER = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 
-/** As `console` shows values: no more than a line of a log can have, and a bit, so that the cut is told. */
+/**
+ * As `console` shows values: no more than a line of a log can have, and a bit, so that the cut is
+ * told.
+ */
 export function inspectForLog(value: unknown): string {
   return inspect(value, { maxChars: 64 * 1024 + 1 });
 }
@@ -204,7 +207,10 @@ function showWeb(value: object, name: string, state: State): string | undefined 
   }
 }
 
-/** Members of objects of the web platform, which have none of their own. Undefined for anything else. */
+/**
+ * Members of objects of the web platform, which have none of their own. Undefined for anything
+ * else.
+ */
 function webMembers(value: object, state: State, depth: number): string[] | undefined {
   const nested = (item: unknown): string => indented(state, 2, () => show(item, state, depth + 1));
   const pairs = (entries: Iterable<[string, unknown]>): string[] =>

@@ -1,4 +1,7 @@
-/** What is read off the Node.js that builds the guest, so that no constant is copied by hand; see build/node-facts.ts. */
+/**
+ * What is read off the Node.js that builds the guest, so that no constant is copied by hand; see
+ * build/node-facts.ts.
+ */
 export interface NodeFacts {
   /** By module: names of its functions and classes, and its plain values. */
   exports: Partial<Record<string, { functions: string[]; values: Record<string, unknown> }>>;

@@ -14,7 +14,10 @@ interface ParseArgsConfig {
   allowPositionals?: boolean;
 }
 
-/** `util.parseArgs`, without tokens and negation: there is no command line here, but packages parse strings with it. */
+/**
+ * `util.parseArgs`, without tokens and negation: there is no command line here, but packages parse
+ * strings with it.
+ */
 export function parseArgs(config: ParseArgsConfig = {}): { values: Record<string, unknown>; positionals: string[] } {
   const { args = [], options = {}, strict = true, allowPositionals = !strict } = config;
   const values: Record<string, unknown> = {};

@@ -50,7 +50,9 @@ function isIPv6(text: string): boolean {
   return /^[0-9a-f:.]+$/i.test(address) && address.includes(':') && URL.canParse(`http://[${address}]/`);
 }
 
-/** `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md. */
+/**
+ * `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md.
+ */
 export function makeNet(): Record<string, unknown> {
   const isIP = (text: unknown): number => (IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0);
   const connect = (...args: unknown[]): RefusedSocket => new RefusedSocket(BY_HTTP_ONLY).connect(...args);

@@ -11,7 +11,8 @@ export type NodeReadable = InstanceType<typeof Readable>;
 /** Mends the package in place. Before the snapshot is taken. */
 export function completeStreams(): void {
   giveNames('stream', Writable, [Symbol.hasInstance]);
-  // The events package has no such symbol, so the method is under the name "undefined", where others look for theirs.
+  // The events package has no such symbol, so the method is under the name "undefined", where
+  // others look for theirs.
   for (const { prototype } of [Readable, Writable] as unknown as { prototype: Record<PropertyKey, unknown> }[]) {
     const { undefined: capture } = prototype;
     delete prototype['undefined'];

@@ -3,7 +3,10 @@ import { makeUnavailable } from './unavailable.ts';
 
 function SocketHandle(): void {}
 
-/** `tls`. A TLSSocket can be made, because packages look at what one is made of; it cannot be connected to anything. */
+/**
+ * `tls`. A TLSSocket can be made, because packages look at what one is made of; it cannot be
+ * connected to anything.
+ */
 export function makeTls(): Record<string, unknown> {
   class TLSSocket extends RefusedSocket {
     // http2-wrapper, which got loads for every request, reads this when it is loaded.

@@ -16,8 +16,9 @@ const REASONS: Partial<Record<string, string>> = {
 };
 
 /**
- * A module with every name that Node's has, so that any way of importing it works. Functions throw when they are called and
- * classes when they are constructed; both can be passed on and extended before that.
+ * A module with every name that Node's has, so that any way of importing it works. Functions throw
+ * when they are called and classes when they are constructed; both can be passed on and extended
+ * before that.
  */
 export function makeUnavailable(
   name: UnavailableName | 'net' | 'dns' | 'tls' | 'cluster' | 'vm',

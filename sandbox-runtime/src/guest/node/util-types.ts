@@ -8,7 +8,10 @@ function tag(name: string): (value: unknown) => boolean {
   return (value) => typeof value === 'object' && value !== null && toStringTag(value) === `[object ${name}]`;
 }
 
-/** Asks for an internal slot, which no tag can imitate: the getter or method throws for anything else. */
+/**
+ * Asks for an internal slot, which no tag can imitate: the getter or method throws for anything
+ * else.
+ */
 function slot(probe: (value: never) => unknown): (value: unknown) => boolean {
   return (value) => {
     try {

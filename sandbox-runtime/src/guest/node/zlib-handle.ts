@@ -6,8 +6,9 @@ const { zlibConstants: ZLIB_CONSTANTS } = NODE_FACTS;
 const CHUNK_BYTES = 16 * 1024;
 
 /**
- * Gives an object what pngjs, and with it Jimp, uses of a stream of Node's zlib: it makes one by `zlib.Inflate.call(this)`, and then has
- * `_handle.writeSync` fill `_outBuffer` until nothing is left. All of the work is done at the first call.
+ * Gives an object what pngjs, and with it Jimp, uses of a stream of Node's zlib: it makes one by
+ * `zlib.Inflate.call(this)`, and then has `_handle.writeSync` fill `_outBuffer` until nothing is
+ * left. All of the work is done at the first call.
  */
 export function attachHandle(
   stream: object,

@@ -27,7 +27,10 @@ const METHODS: Readonly<Record<string, string>> = {
   zstdDecompress: 'ZstdDecompress',
 };
 
-/** `zlib`. The process does the work, each body in one call; a stream collects its input and works when it ends. */
+/**
+ * `zlib`. The process does the work, each body in one call; a stream collects its input and works
+ * when it ends.
+ */
 export function makeZlib(bridge: Bridge): Record<string, unknown> {
   const module: Record<string, unknown> = { constants: ZLIB_CONSTANTS, crc32, codes: resultCodes() };
   for (const name of Object.keys(ZLIB_CONSTANTS)) module[name] = ZLIB_CONSTANTS[name];

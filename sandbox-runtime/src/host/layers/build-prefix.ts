@@ -16,8 +16,9 @@ export interface BuildSurroundings {
 const UNTIL_PARENT_ENDS = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
- * What begins in it signals no process outside of it, and ends with it, whatever group or session it has gone to. Where a /proc of its own can be
- * mounted it does not see the others either. The user namespace is for a node that is not root's.
+ * What begins in it signals no process outside of it, and ends with it, whatever group or session
+ * it has gone to. Where a /proc of its own can be mounted it does not see the others either. The
+ * user namespace is for a node that is not root's.
  */
 const OWN_PROCESSES: readonly Prefix[] = [
   ['--mount-proc'],
@@ -27,15 +28,18 @@ const OWN_PROCESSES: readonly Prefix[] = [
 ].map((options) => [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', ...options, '--']);
 
 /**
- * Root without capabilities is still the user who owns the cache, but reaches into no process that has some: with them, code that has broken out of the
- * bundler would write into the node's memory.
+ * Root without capabilities is still the user who owns the cache, but reaches into no process that
+ * has some: with them, code that has broken out of the bundler would write into the node's memory.
  */
 const WITHOUT_PRIVILEGES: readonly Prefix[] = [
   ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
   ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
 ];
 
-/** Of what keeps a build process from what it needs not, one: `note` says what it does or, where it is not active, why. docs/security.md has the costs. */
+/**
+ * Of what keeps a build process from what it needs not, one: `note` says what it does or, where it
+ * is not active, why. docs/security.md has the costs.
+ */
 export interface BuildLayer {
   layer: 'priority' | 'network' | 'processes' | 'privileges';
   active: boolean;
@@ -56,9 +60,10 @@ export interface BuildPrefixes {
 }
 
 /**
- * What a build process is put behind: less priority than the node, half of its processors, processes of its own, no privileges and no way to
- * new ones, an end together with the node, and no network where it needs none. It stays its parent's user, whose cache it reads.
- * Whatever does not work on this system is left out.
+ * What a build process is put behind: less priority than the node, half of its processors,
+ * processes of its own, no privileges and no way to new ones, an end together with the node, and no
+ * network where it needs none. It stays its parent's user, whose cache it reads. Whatever does not
+ * work on this system is left out.
  */
 export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
   const priority = await findWay([], behindOthers(BUILD_NICE));
@@ -105,7 +110,10 @@ async function findUsable(outer: Prefix, needs: Omit<BuildSurroundings, 'network
   return [];
 }
 
-/** Root may use what is others' by a capability alone, such as a data folder that belongs to another user. */
+/**
+ * Root may use what is others' by a capability alone, such as a data folder that belongs to another
+ * user.
+ */
 async function mayUse(
   prefix: Prefix,
   { readable = [], writable = [] }: Omit<BuildSurroundings, 'network'>,

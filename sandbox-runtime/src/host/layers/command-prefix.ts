@@ -1,21 +1,28 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A program and its first arguments, before which a command is put to be confined by it. Empty: there is no way here. */
+/**
+ * A program and its first arguments, before which a command is put to be confined by it. Empty:
+ * there is no way here.
+ */
 export type Prefix = readonly string[];
 
 export const PROBE_MS = 5_000;
 
 /**
- * The first of the ways that works behind `outer` on this system, found by doing it. The programs are those of util-linux
- * and coreutils; without one, or where the system forbids what it does, the way does not work.
+ * The first of the ways that works behind `outer` on this system, found by doing it. The programs
+ * are those of util-linux and coreutils; without one, or where the system forbids what it does, the
+ * way does not work.
  */
 export async function findWay(outer: Prefix, ways: readonly Prefix[]): Promise<Prefix> {
   for (const way of ways) if (await works([...outer, ...way, 'true'])) return way;
   return [];
 }
 
-/** Whether the command ends well within five seconds; `descriptors` are its open files from number 4 on. */
+/**
+ * Whether the command ends well within five seconds; `descriptors` are its open files from number 4
+ * on.
+ */
 export async function works(command: Prefix, descriptors: readonly number[] = []): Promise<boolean> {
   const [program = '', ...args] = command;
   try {
@@ -36,8 +43,8 @@ export async function works(command: Prefix, descriptors: readonly number[] = []
 }
 
 /**
- * Whether what is started behind the prefix has no capability. What drops them ends well also where it was not allowed to: root without CAP_SETPCAP
- * keeps what it has.
+ * Whether what is started behind the prefix has no capability. What drops them ends well also where
+ * it was not allowed to: root without CAP_SETPCAP keeps what it has.
  */
 export function hasNoCapabilities(prefix: Prefix): Promise<boolean> {
   return works([...prefix, 'grep', '-Eq', '^CapPrm:[[:space:]]*0+$', '/proc/self/status']);

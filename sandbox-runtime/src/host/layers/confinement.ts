@@ -17,12 +17,18 @@ import { findRights, NO_RIGHTS, type ProcessRights } from './process-rights.ts';
 const MAX_OPEN_FILES = 128;
 /** Most likely to be taken by the kernel when the machine has no memory left: -1000 to 1000. */
 const TAKE_FIRST = 1_000;
-/** The kernel's bound is behind the one that this node watches: what it ends can be told from a crash in any case. */
+/**
+ * The kernel's bound is behind the one that this node watches: what it ends can be told from a
+ * crash in any case.
+ */
 const MEMORY_HEADROOM_MB = 256;
 /** How one sandbox process is started, and what is to be done beside it. */
 export interface Launch extends NodeCommand {
   rights: ProcessRights;
-  /** To be called at once with its id; before it resolves, the process is not to be given anything of a tenant. */
+  /**
+   * To be called at once with its id; before it resolves, the process is not to be given anything
+   * of a tenant.
+   */
   started(pid: number): Promise<void>;
   /** The kernel ended it because its memory was used up. */
   ranOutOfMemory(): boolean;
@@ -36,7 +42,10 @@ export interface Confinement {
   launch(): Launch;
 }
 
-/** Finds out, once, what this system lets a process be confined with, by doing it. Takes some tenths of a second. */
+/**
+ * Finds out, once, what this system lets a process be confined with, by doing it. Takes some tenths
+ * of a second.
+ */
 export async function findConfinement(options: ConfinementOptions): Promise<Confinement> {
   const addonPath = findAddon();
   const findings = await probe(options, addonPath);

@@ -30,8 +30,8 @@ export interface ProcessGroups {
 export interface ControlGroups {
   controllers: ReadonlySet<Controller>;
   /**
-   * Rejects where the group cannot be made or the process cannot be put into it. The kernel takes 10 ms for that, in which the
-   * node's thread does something else.
+   * Rejects where the group cannot be made or the process cannot be put into it. The kernel takes
+   * 10 ms for that, in which the node's thread does something else.
    */
   confine(pid: number, limits: GroupLimits): Promise<ProcessGroups>;
 }
@@ -46,9 +46,10 @@ export const SYSTEM_ROOTS: GroupRoots = { proc: '/proc', groups: '/sys/fs/cgroup
 const NAME = /^headwater-\d+-\d+$/;
 
 /**
- * Finds where groups may be made: in `given`, a folder that the operator has handed to this node, or at the top of a
- * hierarchy, where this node is itself (in a container). Anywhere else the groups belong to whoever started it, such as
- * systemd, which does not expect others to make groups among its own. Groups that dead nodes left are removed.
+ * Finds where groups may be made: in `given`, a folder that the operator has handed to this node,
+ * or at the top of a hierarchy, where this node is itself (in a container). Anywhere else the
+ * groups belong to whoever started it, such as systemd, which does not expect others to make groups
+ * among its own. Groups that dead nodes left are removed.
  */
 export function findControlGroups(given: string | undefined, roots: GroupRoots = SYSTEM_ROOTS): ControlGroups {
   const places = (given === undefined ? ownPlaces(roots) : [placeAt(given)]).filter((place) => isUsable(place));
@@ -89,7 +90,8 @@ function isUsable({ folder, controllers, version }: Place): boolean {
     if (version === 2) {
       const enabled = readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8').trim().split(/\s+/);
       const missing = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
-      // Refused by the kernel while processes are in the folder's own group, unless it is that of the whole machine.
+      // Refused by the kernel while processes are in the folder's own group, unless it is that of
+      // the whole machine.
       if (missing.length > 0) writeFileSync(join(folder, 'cgroup.subtree_control'), missing.join(' '));
     }
     const probe = join(folder, nextName());
@@ -105,7 +107,8 @@ function isUsable({ folder, controllers, version }: Place): boolean {
 async function confine(places: readonly Place[], pid: number, limits: GroupLimits): Promise<ProcessGroups> {
   const made: string[] = [];
   const remove = async (): Promise<void> => {
-    // Its process may not be quite gone, or another node was faster: the next start removes what is left.
+    // Its process may not be quite gone, or another node was faster: the next start removes what is
+    // left.
     await Promise.allSettled(made.splice(0).map((group) => rmdir(group)));
   };
   try {

@@ -8,39 +8,64 @@ import { setSessionNice } from './session-nice.ts';
 
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
 export const USUAL_NICE = 1;
-/** Of the session of one that starts: some tenths of a second of computing, for which nobody else should wait. */
+/**
+ * Of the session of one that starts: some tenths of a second of computing, for which nobody else
+ * should wait.
+ */
 export const BOOT_NICE = 3;
-/** Of a process that builds a component, and of its session: whoever saves one waits for seconds anyway. */
+/**
+ * Of a process that builds a component, and of its session: whoever saves one waits for seconds
+ * anyway.
+ */
 export const BUILD_NICE = 5;
-/** Of one that has begun to compute for long, and may be done soon: less than half of a usual share. */
+/**
+ * Of one that has begun to compute for long, and may be done soon: less than half of a usual share.
+ */
 const WARM_NICE = 5;
-/** Of one that goes on: an eighth of a usual share, so that it still answers when the machine is full. */
+/**
+ * Of one that goes on: an eighth of a usual share, so that it still answers when the machine is
+ * full.
+ */
 const HOT_NICE = 10;
-/** Of its threads but the first, which has to watch them: between them they get no more than it does. */
+/**
+ * Of its threads but the first, which has to watch them: between them they get no more than it
+ * does.
+ */
 const HOT_THREAD_NICE = 19;
 
 /**
- * A process is warm, then hot, when it has used this much processor time beyond that of short runs, less what is always free. Where
- * a priority cannot be given back, the process has to be replaced afterwards, and none is only warm.
+ * A process is warm, then hot, when it has used this much processor time beyond that of short runs,
+ * less what is always free. Where a priority cannot be given back, the process has to be replaced
+ * afterwards, and none is only warm.
  */
 const WARM_MS = 60;
 const HOT_MS = 200;
 const FREE_CORES = 0.1;
-/** Or when it was seen computing for so long: where many want the processors, it gets too little to tell by. */
+/**
+ * Or when it was seen computing for so long: where many want the processors, it gets too little to
+ * tell by.
+ */
 const WARM_COMPUTING_MS = 150;
 const HOT_COMPUTING_MS = 1_000;
 /** It has calmed down when none of its threads was seen computing for so long. */
 const CALM_MS = 2_000;
-/** Each is a file that is read on the node's own thread, up to 20 times a second. Components have so many only where dozens compute at once. */
+/**
+ * Each is a file that is read on the node's own thread, up to 20 times a second. Components have so
+ * many only where dozens compute at once.
+ */
 const MAX_THREADS_READ = 64;
 /**
- * What a run that ended explains of its process's time: its own, as much again for passing messages and collecting garbage,
- * and no more than this. A process that does thousands of short runs is busy, not hot.
+ * What a run that ended explains of its process's time: its own, as much again for passing messages
+ * and collecting garbage, and no more than this. A process that does thousands of short runs is
+ * busy, not hot.
  */
 const MAX_EXPLAINED_MS = 40;
 const RUN_OVERHEAD_MS = 0.5;
 
-/** Ways to start what will compute, best first: with less priority than others, and on half of the processors. */
+/**
+ * Ways to start what will compute, best first: with less priority than others, and on half of the
+ * processors.
+ */
 export function behindOthers(nice: number): Prefix[] {
   const priority = ['nice', '-n', String(nice)];
   const cores = findHotCores();
@@ -53,8 +78,8 @@ export function onAllCores(way: Prefix): Prefix {
 }
 
 /**
- * Lowers the priority of a process while it computes for long, and keeps it to half of the processors, so that it takes
- * nothing from those that do not. Does what of this the node may.
+ * Lowers the priority of a process while it computes for long, and keeps it to half of the
+ * processors, so that it takes nothing from those that do not. Does what of this the node may.
  */
 export class CpuPriority {
   readonly #pid: number;
@@ -88,7 +113,10 @@ export class CpuPriority {
     if (this.#hotCores !== undefined) setCores(this.#starter, this.#pid, ownCores());
   }
 
-  /** Before it has computed for long itself: its tenant's others have. Nothing is done that could not be undone. */
+  /**
+   * Before it has computed for long itself: its tenant's others have. Nothing is done that could
+   * not be undone.
+   */
   expectHot(nowMs: number): void {
     if (this.#mayLower && this.#isReversible && this.#level === 'usual') this.#lower('warm', nowMs);
   }
@@ -111,8 +139,9 @@ export class CpuPriority {
   }
 
   /**
-   * Given the processor time that the process has used so far, a few times a second. False when a process that was hot
-   * cannot be given its priority back, which takes a privilege: it should be replaced.
+   * Given the processor time that the process has used so far, a few times a second. False when a
+   * process that was hot cannot be given its priority back, which takes a privilege: it should be
+   * replaced.
    */
   look(nowMs: number, cpuMs: number): boolean {
     const before = this.#before ?? { atMs: nowMs, cpuMs };
@@ -148,18 +177,21 @@ export class CpuPriority {
     return this.#beyondMs > beyondMs || nowMs - (this.#computingSinceMs ?? nowMs) >= computingMs;
   }
 
-  // The kernel lets whoever is not root change sessions ten times a second: what did not work is tried at the next look.
+  // The kernel lets whoever is not root change sessions ten times a second: what did not work is
+  // tried at the next look.
   #setSession(nice: number): void {
     this.#sessionNice = { value: nice, isSet: !this.#rights.session || setSessionNice(this.#pid, nice) };
   }
 
   /**
-   * Where the kernel shares out time between sessions (autogroup), the niceness of a thread counts within its session only, and
-   * that of a session elsewhere not at all: both are set. False where a thread's could not be.
+   * Where the kernel shares out time between sessions (autogroup), the niceness of a thread counts
+   * within its session only, and that of a session elsewhere not at all: both are set. False where
+   * a thread's could not be.
    */
   #setThreads(nice: number, threadNice: number): boolean {
     const { session, lower, raise } = this.#rights;
-    // Where the session has its share, a thread that could not be made as urgent as before is left alone.
+    // Where the session has its share, a thread that could not be made as urgent as before is left
+    // alone.
     if (!raise && (session || !lower)) return true;
     try {
       for (const id of threadsOf(this.#pid).map(Number)) setPriority(id, id === this.#pid ? nice : threadNice);
@@ -172,8 +204,9 @@ export class CpuPriority {
 }
 
 /**
- * Runs, or waits for a processor: `R` in https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html. Of a process with more threads than are
- * looked at it is enough that it used some time.
+ * Runs, or waits for a processor: `R` in
+ * https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html. Of a process with more threads than
+ * are looked at it is enough that it used some time.
  */
 function hasThreadThatComputes(pid: number, usedMs: number): boolean {
   try {

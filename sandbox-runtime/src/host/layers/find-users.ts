@@ -6,8 +6,9 @@ import { findRights, type ProcessRights } from './process-rights.ts';
 import { findUserIds, type UserIds } from './user-ids.ts';
 
 /**
- * Users for processes, where this one is root's, and what it may do to those, or why there are none. Node's program and the addon may be in a folder that nobody
- * else may enter: the process gets both as open files.
+ * Users for processes, where this one is root's, and what it may do to those, or why there are
+ * none. Node's program and the addon may be in a folder that nobody else may enter: the process
+ * gets both as open files.
  */
 export async function findUsers(
   found: Findings,

@@ -3,9 +3,15 @@ import { FIRST_FILE_FD } from '../starter/orders.ts';
 import type { Prefix } from './command-prefix.ts';
 import type { Findings } from './findings.ts';
 
-/** Heap of the process's own thread: it passes messages and keeps bundles; components live in isolates of their own. */
+/**
+ * Heap of the process's own thread: it passes messages and keeps bundles; components live in
+ * isolates of their own.
+ */
 const OWN_HEAP_MB = 256;
-/** Threads of a process: one for each isolate that computes, and a dozen of Node's own. A bound on bombs, not on components. */
+/**
+ * Threads of a process: one for each isolate that computes, and a dozen of Node's own. A bound on
+ * bombs, not on components.
+ */
 export const MAX_THREADS = 1_024;
 /** Where a process of a user of its own finds Node's program and its first addon. */
 export const NODE_FD = openFile(0);
@@ -20,9 +26,10 @@ export interface NodeCommand {
 }
 
 /**
- * How Node is started for a sandbox process: its script comes on standard input, and Node's permission model lets it read
- * nothing, write nothing, start no process and no worker. Addons are allowed for what the script loads from `addonPaths`:
- * isolated-vm, and koffi to filter the system calls of the process.
+ * How Node is started for a sandbox process: its script comes on standard input, and Node's
+ * permission model lets it read nothing, write nothing, start no process and no worker. Addons are
+ * allowed for what the script loads from `addonPaths`: isolated-vm, and koffi to filter the system
+ * calls of the process.
  */
 export function nodeArguments(addonPaths: readonly string[]): string[] {
   return [
@@ -37,7 +44,10 @@ export function nodeArguments(addonPaths: readonly string[]): string[] {
   ];
 }
 
-/** Of a user of its own, it gets Node's program and the addons as open files: they may be where nobody else may enter. */
+/**
+ * Of a user of its own, it gets Node's program and the addons as open files: they may be where
+ * nobody else may enter.
+ */
 export function nodeCommand(found: Findings, user: number | undefined, addons: readonly string[]): NodeCommand {
   const isOwnUser = user !== undefined;
   const node = isOwnUser ? NODE_FD : process.execPath;

@@ -6,7 +6,10 @@ import { PROBE_MS, type Prefix, works } from './command-prefix.ts';
 import { coresCommand, findHotCores, ownCores } from './cpu-cores.ts';
 import { hasSessionShares } from './session-shares.ts';
 
-/** What this node may do to its sandbox processes, which may be other users'. Tried on one that is started as they are. */
+/**
+ * What this node may do to its sandbox processes, which may be other users'. Tried on one that is
+ * started as they are.
+ */
 export interface ProcessRights {
   kill: boolean;
   /** To change the share of its session, where sessions have shares. */

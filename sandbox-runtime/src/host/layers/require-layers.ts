@@ -8,7 +8,10 @@ import type { ConfinementOptions } from './findings.ts';
 /** Of the process that the layers are tried on. */
 const TRIED_MB = 1_024;
 
-/** Throws where one of the layers is missing on this system that its operator relies on. Takes some tenths of a second. */
+/**
+ * Throws where one of the layers is missing on this system that its operator relies on. Takes some
+ * tenths of a second.
+ */
 export async function requireLayers(
   required: readonly SandboxLayer['layer'][],
   { controlGroup, log }: Pick<ConfinementOptions, 'controlGroup' | 'log'>,

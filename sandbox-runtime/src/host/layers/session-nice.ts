@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs';
 
-/** The share of the process's session against those of others. False where the kernel has no such shares, or does not let us set them now. */
+/**
+ * The share of the process's session against those of others. False where the kernel has no such
+ * shares, or does not let us set them now.
+ */
 export function setSessionNice(pid: number, nice: number): boolean {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));

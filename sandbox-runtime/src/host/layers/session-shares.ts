@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type GroupRoots, SYSTEM_ROOTS } from './control-groups.ts';
 
 /**
- * Whether the kernel shares out processor time between sessions (autogroup). It does so among processes of the root CPU group alone: in any other, as
- * containers and units of systemd have, sessions count for nothing. https://man7.org/linux/man-pages/man7/sched.7.html
+ * Whether the kernel shares out processor time between sessions (autogroup). It does so among
+ * processes of the root CPU group alone: in any other, as containers and units of systemd have,
+ * sessions count for nothing. https://man7.org/linux/man-pages/man7/sched.7.html
  */
 export function hasSessionShares(roots: GroupRoots = SYSTEM_ROOTS): boolean {
   try {

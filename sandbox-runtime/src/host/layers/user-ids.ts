@@ -4,8 +4,9 @@ import { randomInt } from 'node:crypto';
 type Range = readonly [from: number, to: number];
 
 /**
- * Ids that neither people, packages, containers nor systemd give to anybody: the first range is for machines, the second for
- * containers, whose user namespace has the first 65 536 ids only. https://systemd.io/UIDS-GIDS/
+ * Ids that neither people, packages, containers nor systemd give to anybody: the first range is for
+ * machines, the second for containers, whose user namespace has the first 65 536 ids only.
+ * https://systemd.io/UIDS-GIDS/
  */
 const UNUSED: readonly Range[] = [
   [1_900_000_000, 1_900_065_535],
@@ -19,8 +20,9 @@ export interface UserIds {
 }
 
 /**
- * `uidMap` and `gidMap` are those of /proc/self: which ids exist in this user namespace. Undefined where none of ours does.
- * Nodes on the same machine do not know of each other: each begins at a random place of the range.
+ * `uidMap` and `gidMap` are those of /proc/self: which ids exist in this user namespace. Undefined
+ * where none of ours does. Nodes on the same machine do not know of each other: each begins at a
+ * random place of the range.
  */
 export function findUserIds(uidMap: string, gidMap: string): UserIds | undefined {
   const range = UNUSED.find((wanted) => holds(uidMap, wanted) && holds(gidMap, wanted));

@@ -1,13 +1,17 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
-/** Of a descriptor that a program started from here does not get: `flags` in https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html */
+/**
+ * Of a descriptor that a program started from here does not get: `flags` in
+ * https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html
+ */
 const CLOSE_ON_EXEC = 0o2_000_000;
 /** The usual ones are replaced in every process that is started. */
 const LAST_STANDARD_FD = 2;
 
 /**
- * Closes what whoever started the node has left open beside its standard files: pipes of a supervisor, files of a shell. Node keeps the
- * first of these from its children itself, and would hand on those with high numbers to each of them: tenants would share them.
+ * Closes what whoever started the node has left open beside its standard files: pipes of a
+ * supervisor, files of a shell. Node keeps the first of these from its children itself, and would
+ * hand on those with high numbers to each of them: tenants would share them.
  */
 export function closeInheritedFiles(): void {
   for (const fd of openDescriptors()) {

@@ -1,4 +1,7 @@
-/** What is started: a program in a session of its own, whose standard input is a script, and whose descriptor 3 leads to the node. */
+/**
+ * What is started: a program in a session of its own, whose standard input is a script, and whose
+ * descriptor 3 leads to the node.
+ */
 export interface StartOrder {
   program: string;
   args: readonly string[];
@@ -13,7 +16,10 @@ export interface StartOrder {
 /** Of a file that a process is given open; the next ones follow. */
 export const FIRST_FILE_FD = 4;
 
-/** From the node to the starter. Scripts are large and few: each is sent once and then named by its number. */
+/**
+ * From the node to the starter. Scripts are large and few: each is sent once and then named by its
+ * number.
+ */
 export type ToStarter =
   | { kind: 'script'; script: number; code: string }
   | { kind: 'start'; token: string; script: number; order: Omit<StartOrder, 'script'> }

@@ -56,7 +56,8 @@ function begin(token: string, order: Start['order'], script: string, channel: So
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(0, MAX_STDERR_CHARS);
-    // Read on without end, it would take the time in which others are started. Nobody hears more of it.
+    // Read on without end, it would take the time in which others are started. Nobody hears more of
+    // it.
     if (stderr.length === MAX_STDERR_CHARS) child.stderr?.destroy();
   });
   const ended = (code: number | null, signal: string | null): void => {

@@ -19,22 +19,31 @@ export interface ProcessEnd {
 }
 
 interface ProcessEvents {
-  /** It runs, and `channel` is the other end of its descriptor 3, to be read at once. At most once, before `ended`. */
+  /**
+   * It runs, and `channel` is the other end of its descriptor 3, to be read at once. At most once,
+   * before `ended`.
+   */
   started(pid: number, channel: Socket): void;
-  /** The system did not let us kill it, or what it left in its group: that lives on. At most once; only where it may be another user's. */
+  /**
+   * The system did not let us kill it, or what it left in its group: that lives on. At most once;
+   * only where it may be another user's.
+   */
   notKilled?(pid: number, error: string): void;
   /** Exactly once, when the channel has been read to its end and is closed. */
   ended(end: ProcessEnd): void;
 }
 
 export interface ProcessHandle {
-  /** Kills it with everything in its process group, also where it has not started yet. Idempotent. */
+  /**
+   * Kills it with everything in its process group, also where it has not started yet. Idempotent.
+   */
   kill(): void;
 }
 
 /**
- * Starts processes for the node from a small process beside it. Starting one copies the tables of all memory of whoever does it, and
- * waits until the new process has had its first turn on a processor: the node's only thread would stand still for 5 to 35 ms.
+ * Starts processes for the node from a small process beside it. Starting one copies the tables of
+ * all memory of whoever does it, and waits until the new process has had its first turn on a
+ * processor: the node's only thread would stand still for 5 to 35 ms.
  */
 export interface ProcessStarter {
   start(order: StartOrder, events: ProcessEvents): ProcessHandle;
@@ -59,11 +68,15 @@ interface Pending {
 /** Of a path on every system; the usual folder for such files may be named longer. */
 const MAX_PATH_BYTES = 100;
 const HEAP_MB = 64;
-/** For what is in the pipe of a process that has ended; somebody who got hold of its other end may keep it open. */
+/**
+ * For what is in the pipe of a process that has ended; somebody who got hold of its other end may
+ * keep it open.
+ */
 const LAST_WORDS_MS = 1_000;
 /**
- * The starter says whose channel a connection is at once. Others of this user may find where it connects to, such as code that has broken out of a
- * process that fetches packages: each connection of theirs would be kept for as long as they like.
+ * The starter says whose channel a connection is at once. Others of this user may find where it
+ * connects to, such as code that has broken out of a process that fetches packages: each connection
+ * of theirs would be kept for as long as they like.
  */
 export const NAMELESS = { maxMs: 5_000, maxConnections: 64 };
 
@@ -225,7 +238,10 @@ class Starter {
     socket.on('readable', read);
   }
 
-  /** Until what it answers is called. Beyond the bound the oldest gives way: the starter's own is never old. */
+  /**
+   * Until what it answers is called. Beyond the bound the oldest gives way: the starter's own is
+   * never old.
+   */
   #waitForName(socket: Socket): () => void {
     this.#nameless.add(socket);
     const [oldest] = this.#nameless;

@@ -109,8 +109,9 @@ function OAuthForm({ app, onConnected }: FormProps) {
 }
 
 /**
- * A window of the provider. It ends on a page of this instance, which tells this one what came of it; see OAuthReturn. The
- * window itself cannot be asked: a provider's page may cut it off from the page that opened it.
+ * A window of the provider. It ends on a page of this instance, which tells this one what came of
+ * it; see OAuthReturn. The window itself cannot be asked: a provider's page may cut it off from the
+ * page that opened it.
  */
 function useOAuthWindow(onConnected: (accountId: string) => void) {
   const [flow, setFlow] = useState<Flow>();

@@ -22,7 +22,10 @@ const accountsQuery = pagesOf(['connected-accounts'], (query, signal) =>
   ask(api.GET('/v1/connected_accounts', { params: { query }, signal })),
 );
 
-/** Accounts of other services that components use, and the apps that another one may be connected of. */
+/**
+ * Accounts of other services that components use, and the apps that another one may be connected
+ * of.
+ */
 export function ConnectionsPage() {
   const [slug, setSlug] = useState<string>();
   return (

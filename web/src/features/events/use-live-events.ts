@@ -14,7 +14,10 @@ export interface LiveEvents {
   /** Newer ones that came while the list was held. */
   waiting: number;
   state: StreamState;
-  /** While held, what comes waits: the reader has scrolled or selected, and nothing moves below the eyes. */
+  /**
+   * While held, what comes waits: the reader has scrolled or selected, and nothing moves below the
+   * eyes.
+   */
   hold: (isHeld: boolean) => void;
   show: () => void;
 }

@@ -21,7 +21,10 @@ import { fieldOf } from './simple-fields.tsx';
 
 const same = (a: unknown, b: unknown) => JSON.stringify(withoutLabel(a)) === JSON.stringify(withoutLabel(b));
 
-/** A drop-down with search: of choices in the definition, or of those that the component computes, page by page. */
+/**
+ * A drop-down with search: of choices in the definition, or of those that the component computes,
+ * page by page.
+ */
 export function ChoiceField(props: PropFieldProps) {
   const { definition, value, onChange, errors } = props;
   const [isOpen, setOpen] = useState(false);

@@ -42,7 +42,9 @@ export const baseType = ({ type }: PropDefinition) => type.replace(/\[\]$/, '');
 
 export const hasComputedOptions = ({ options }: PropDefinition) => options === true;
 
-/** The choices that stand in the definition: texts, numbers, or objects with a label and a value. */
+/**
+ * The choices that stand in the definition: texts, numbers, or objects with a label and a value.
+ */
 export function staticChoices({ options }: PropDefinition): Choice[] | undefined {
   if (!Array.isArray(options) || options.length === 0) return undefined;
   return options.map(choiceOf);

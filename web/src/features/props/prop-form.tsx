@@ -38,7 +38,10 @@ export interface PropFormProps {
   around?: (props: PropFieldProps, field: React.ReactNode) => React.ReactNode;
 }
 
-/** One field for each prop of a component, whatever its type. Props that depend on others are asked for as those change. */
+/**
+ * One field for each prop of a component, whatever its type. Props that depend on others are asked
+ * for as those change.
+ */
 export function PropForm({ componentId, sourceId, state, onChange, error, around }: PropFormProps) {
   const { definitions, values, dynamicPropsId } = state;
   const reloading = useMutation({
@@ -99,7 +102,10 @@ async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
   return data.configurable_props as unknown as PropDefinition[];
 }
 
-/** What the component computed comes behind its own props, and takes the place of those of the same name. */
+/**
+ * What the component computed comes behind its own props, and takes the place of those of the same
+ * name.
+ */
 function withDynamic(definitions: readonly PropDefinition[], dynamic: readonly PropDefinition[]): PropDefinition[] {
   const names = new Set(dynamic.map(({ name }) => name));
   const own = definitions.filter((definition) => !('isDynamic' in definition) && !names.has(definition.name));
@@ -151,7 +157,10 @@ function kindOf(definition: PropDefinition): (props: PropFieldProps) => React.Re
   return JsonField;
 }
 
-/** The values that a form begins with: what is configured, else nothing, so that defaults stay the component's. */
+/**
+ * The values that a form begins with: what is configured, else nothing, so that defaults stay the
+ * component's.
+ */
 export function useProps(definitions: readonly PropDefinition[], values: PropValues) {
   return useState<PropFormState>({ definitions, values });
 }

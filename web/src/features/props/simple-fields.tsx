@@ -113,7 +113,10 @@ export function BooleanField({ definition, value, onChange, errors }: PropFieldP
   );
 }
 
-/** Objects, and whatever else is given as JSON. Text that is no JSON is kept in the field and sent to nobody. */
+/**
+ * Objects, and whatever else is given as JSON. Text that is no JSON is kept in the field and sent
+ * to nobody.
+ */
 export function JsonField({ definition, value, onChange, errors }: PropFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();

@@ -18,7 +18,10 @@ type ApiKey = Schemas['ApiKey'];
 
 const keysQuery = pagesOf(['api-keys'], (query, signal) => ask(api.GET('/v1/api_keys', { params: { query }, signal })));
 
-/** Keys of the account. A new one is shown once; revoking one ends the sessions that were opened with it. */
+/**
+ * Keys of the account. A new one is shown once; revoking one ends the sessions that were opened
+ * with it.
+ */
 export function ApiKeys() {
   const list = useInfiniteQuery(keysQuery);
   const [revoked, setRevoked] = useState<ApiKey>();

@@ -168,7 +168,10 @@ interface ChosenCode {
   registryKey: string;
 }
 
-/** The account's own component of a key comes before that of the registry, as when it is deployed by its key. */
+/**
+ * The account's own component of a key comes before that of the registry, as when it is deployed by
+ * its key.
+ */
 async function readComponent({ origin, code, address, registryKey: id }: ChosenCode): Promise<Component> {
   if (origin !== 'key') {
     const body = origin === 'code' ? { component_code: code } : { component_url: address };

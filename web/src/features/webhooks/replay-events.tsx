@@ -27,7 +27,10 @@ const SPANS = [
   ['Everything that is kept', 0],
 ] as const;
 
-/** Past events go to a listener, once the reader has seen how many they are and which of them it got before. */
+/**
+ * Past events go to a listener, once the reader has seen how many they are and which of them it got
+ * before.
+ */
 export function ReplayEvents(props: ReplayEventsProps) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -10,7 +10,9 @@ import type { Subscription } from './webhook-queries.ts';
 
 const EXAMPLE = '{"order.total":{"$gte":100}}';
 
-/** JSON of a filter as it is typed. What is no JSON is sent as it is: the server says what is wrong. */
+/**
+ * JSON of a filter as it is typed. What is no JSON is sent as it is: the server says what is wrong.
+ */
 export function readFilter(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return null;
   try {

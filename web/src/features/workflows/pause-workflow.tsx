@@ -13,8 +13,8 @@ export function isPaused({ settings }: Pick<Workflow, 'settings'>): boolean {
 }
 
 /**
- * Pauses a workflow with a throttle of 0, and gives it back the throttle that it had. A version that
- * is saved but not deployed would be deployed with it, so there is no button then.
+ * Pauses a workflow with a throttle of 0, and gives it back the throttle that it had. A version
+ * that is saved but not deployed would be deployed with it, so there is no button then.
  */
 export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
   const { id, settings } = workflow;
@@ -57,7 +57,9 @@ export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
 
 const MAX_VERSIONS_READ = 10;
 
-/** Of the newest version that was not paused; none where there is no such version among the newest. */
+/**
+ * Of the newest version that was not paused; none where there is no such version among the newest.
+ */
 async function throttleBeforePause(id: string): Promise<Throttle> {
   const path = { id };
   const query = { limit: MAX_VERSIONS_READ };

@@ -5,7 +5,10 @@ import { codedError, invalidArgument } from '../errors.ts';
 
 const NOTHING = new Uint8Array(0);
 
-/** One operation of the process's own crypto: see process/ask-crypto.ts. Throws what it answers instead of bytes. */
+/**
+ * One operation of the process's own crypto: see process/ask-crypto.ts. Throws what it answers
+ * instead of bytes.
+ */
 export function askCrypto(
   bridge: Bridge,
   head: object,
@@ -27,7 +30,10 @@ export function toBuffer(answer: Uint8Array | string): Buffer {
   throw new Error(answer);
 }
 
-/** A copy of the bytes, which owns its buffer: crossing the bridge takes the whole buffer behind a view along. */
+/**
+ * A copy of the bytes, which owns its buffer: crossing the bridge takes the whole buffer behind a
+ * view along.
+ */
 export function bytesOf(
   data: unknown,
   encoding?: unknown,

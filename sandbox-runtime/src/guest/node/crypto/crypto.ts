@@ -44,7 +44,10 @@ interface Lists {
   curves: string[];
 }
 
-/** `crypto`. All of the work is done by the process's own OpenSSL: no cryptography is written in JavaScript here. */
+/**
+ * `crypto`. All of the work is done by the process's own OpenSSL: no cryptography is written in
+ * JavaScript here.
+ */
 export function makeCrypto(bridge: Bridge, webCrypto: WebCrypto): Record<string, unknown> {
   const keys = makeKeyTools(bridge);
   const { KeyObject, createSecretKey, createPrivateKey, createPublicKey } = keys;
@@ -90,7 +93,10 @@ export function makeCrypto(bridge: Bridge, webCrypto: WebCrypto): Record<string,
   return module;
 }
 
-/** Some call what makes a hash or a cipher with `new` (openpgp), which an arrow function does not allow. */
+/**
+ * Some call what makes a hash or a cipher with `new` (openpgp), which an arrow function does not
+ * allow.
+ */
 function constructible(make: unknown): unknown {
   return function create(...args: unknown[]): unknown {
     return (make as (...given: unknown[]) => unknown)(...args);

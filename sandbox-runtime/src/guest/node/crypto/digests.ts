@@ -8,7 +8,10 @@ import { KeyObject } from './key-object.ts';
 
 type Finish = (data: Uint8Array) => Buffer;
 
-/** Hash and Hmac: the data is collected, and the process works on it in one call at `digest`. Both are streams too. */
+/**
+ * Hash and Hmac: the data is collected, and the process works on it in one call at `digest`. Both
+ * are streams too.
+ */
 class LazyTransform extends Transform {
   readonly #finish: Finish;
   #chunks: Uint8Array[] = [];

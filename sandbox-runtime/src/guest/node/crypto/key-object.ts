@@ -11,7 +11,10 @@ export interface KeyFacts {
   asymmetricKeyDetails?: object;
 }
 
-/** Keys of a bridge; each holds its own bytes, as it would in any program: the isolate is what keeps them apart. */
+/**
+ * Keys of a bridge; each holds its own bytes, as it would in any program: the isolate is what keeps
+ * them apart.
+ */
 export interface KeyTools {
   KeyObject: typeof KeyObject;
   createSecretKey(key: unknown, encoding?: unknown): KeyObject;

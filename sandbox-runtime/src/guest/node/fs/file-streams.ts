@@ -120,7 +120,10 @@ class FileWriteStream extends Writable {
   }
 }
 
-/** Streams of files. They open in the next tick, so that a missing file is an `error` event and not a throw. */
+/**
+ * Streams of files. They open in the next tick, so that a missing file is an `error` event and not
+ * a throw.
+ */
 export function makeFileStreams(syncCalls: SyncCalls): FileStreams {
   const calls = syncCalls as unknown as StreamCalls;
   class ReadStream extends FileReadStream {

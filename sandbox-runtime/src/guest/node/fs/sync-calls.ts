@@ -9,7 +9,10 @@ type Position = number | bigint | null | undefined;
 
 const RANDOM_CHARS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** Every fs function once, as it is without `Sync` in its name; callbacks and promises are made of these. */
+/**
+ * Every fs function once, as it is without `Sync` in its name; callbacks and promises are made of
+ * these.
+ */
 export type SyncCalls = Record<string, (...args: never[]) => unknown>;
 
 export function makeSyncCalls(volume: () => Volume): SyncCalls {

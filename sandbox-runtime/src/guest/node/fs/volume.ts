@@ -46,7 +46,10 @@ const MAX_OPEN_FILES = 256;
 const MIN_FILE_BYTES = 256;
 const FIRST_FD = 20;
 
-/** The files of one run: a root that cannot be changed, and `/tmp` in it. Everything is in the isolate's memory. */
+/**
+ * The files of one run: a root that cannot be changed, and `/tmp` in it. Everything is in the
+ * isolate's memory.
+ */
 export class Volume {
   readonly #limits: VolumeLimits;
   readonly #root: DirectoryNode;

@@ -14,8 +14,9 @@ type HeaderValue = string | number | readonly string[];
 export class OutgoingMessage extends Writable {}
 
 /**
- * `http.ClientRequest`. The body is collected and sent whole, once it is complete; the response arrives whole and is read as
- * a stream. The request is made by the node, behind its guard, and redirects are left to the caller.
+ * `http.ClientRequest`. The body is collected and sent whole, once it is complete; the response
+ * arrives whole and is read as a stream. The request is made by the node, behind its guard, and
+ * redirects are left to the caller.
  */
 export class ClientRequest extends OutgoingMessage {
   readonly method: string;
@@ -145,7 +146,8 @@ export class ClientRequest extends OutgoingMessage {
       return callback(error);
     }
     this.#chunks.push(chunk.slice());
-    // With the announced length the request is whole, whether or not anybody ever calls `end`: so it is on a socket.
+    // With the announced length the request is whole, whether or not anybody ever calls `end`: so
+    // it is on a socket.
     if (this.#bytes === Number(this.getHeader('content-length'))) this.#send();
     callback();
   }
@@ -189,7 +191,10 @@ export class ClientRequest extends OutgoingMessage {
     else signal.addEventListener('abort', abort, { once: true });
   }
 
-  /** The steps of a connection, as packages that measure them expect: nothing has to be waited for here. */
+  /**
+   * The steps of a connection, as packages that measure them expect: nothing has to be waited for
+   * here.
+   */
   #announceSocket(): void {
     if (this.destroyed) return;
     this.emit('socket', this.socket);
@@ -209,7 +214,8 @@ export class ClientRequest extends OutgoingMessage {
       const values = name.toLowerCase() === 'host' ? [] : [value].flat();
       return values.map((item): [string, string] => [name, String(item)]);
     });
-    // A response without Content-Length has no end on a socket that is kept; the node decides how to send the body.
+    // A response without Content-Length has no end on a socket that is kept; the node decides how
+    // to send the body.
     const body = this.#bytes === 0 ? undefined : Buffer.concat(this.#chunks);
     try {
       this.#abort = this.#requests.send(

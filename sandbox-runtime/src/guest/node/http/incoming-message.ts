@@ -44,14 +44,18 @@ export class IncomingMessage extends Readable {
   answer({ status, statusText, headers }: ResponseHead, body: Uint8Array<ArrayBuffer>): void {
     this.statusCode = status;
     this.statusMessage = statusText;
-    // The body is whole: what says how it was cut into pieces on the way would make clients look for the pieces.
+    // The body is whole: what says how it was cut into pieces on the way would make clients look
+    // for the pieces.
     const kept = headers.filter(([name]) => name.toLowerCase() !== 'transfer-encoding');
     this.headers = joinHeaders(kept);
     this.rawHeaders = kept.flat();
     this.#body = body;
   }
 
-  /** One piece at a time, and each in a turn of its own: who reads until there is nothing gets what has arrived, not all. */
+  /**
+   * One piece at a time, and each in a turn of its own: who reads until there is nothing gets what
+   * has arrived, not all.
+   */
   override _read(): void {
     process.nextTick(() => this.#give());
   }

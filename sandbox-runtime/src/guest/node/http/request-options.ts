@@ -19,7 +19,10 @@ export interface RequestOptions {
   [name: string]: unknown;
 }
 
-/** The three ways to call http.request: (url), (options) and (url, options), each with a callback or without. */
+/**
+ * The three ways to call http.request: (url), (options) and (url, options), each with a callback or
+ * without.
+ */
 export function readRequestArguments(args: readonly unknown[]): { options: RequestOptions; callback: unknown } {
   const [first, second, third] = args;
   if (typeof first !== 'string' && !(first instanceof URL)) {

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/*
+ * Lines of prose have at most 100 columns: paragraphs and lists of markdown, and comments that stand
+ * alone. Tables, code, generated pages and what cannot be broken may be longer.
+ */
+
+const MAX_COLUMNS = 100;
+const GENERATED = new Set(['docs/attacks.md', 'docs/cli.md', 'docs/conformance.md']);
+const COMMENT = /^\s*(?:\/\/|\/\*|\*(?:\s|$))/;
+const DIRECTIVE = /^\s*(?:\/\/|\/\*)\s*(?:oxlint|biome|@ts-|knip)/;
+/** The first line of an attack is its row of a table. */
+const ATTACK = /^\/\/ \w+: /;
+
+function longLinesOf(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const isLong = file.endsWith('.md') ? longProse() : (line: string, at: number) => isLongComment(file, line, at);
+  return lines.flatMap((line, at) => (isLong(line, at) ? [`${file}:${at + 1}`] : []));
+}
+
+function longProse(): (line: string) => boolean {
+  let isCode = false;
+  return (line) => {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    return !isCode && !/^\s*[|<[#!]/.test(line) && isTooLong(line);
+  };
+}
+
+function isLongComment(file: string, line: string, at: number): boolean {
+  if (!COMMENT.test(line) || DIRECTIVE.test(line) || !isTooLong(line)) return false;
+  return !(at === 0 && file.startsWith('test/hostile/') && ATTACK.test(line));
+}
+
+/** A word alone, such as a URL, may be longer, and so may a row of a table. */
+function isTooLong(line: string): boolean {
+  return line.length > MAX_COLUMNS && line.trim().split(/\s+/).length > 3 && !/\S {2,}\S/.test(line);
+}
+
+const { stdout } = spawnSync('git', ['ls-files', '*.md', '*.ts', '*.tsx', '*.mjs'], { encoding: 'utf8' });
+const files = stdout.split('\n').filter((file) => file !== '' && !GENERATED.has(file));
+const long = files.flatMap(longLinesOf);
+for (const line of long) console.error(`${line} has prose beyond column ${MAX_COLUMNS}`);
+console.log(`${files.length} files, ${long.length} lines of prose beyond column ${MAX_COLUMNS}`);
+process.exitCode = long.length === 0 && files.length > 0 ? 0 : 1;
