@@ -56,6 +56,9 @@ test('the stats of a webhook tell success, latency, classes and what waits', asy
   // Of a time at which nothing had happened yet, and of another account.
   const later = { since: Date.now() - 1 };
   expect((await hw.api('GET', `/webhooks/${id}/stats`, later)).data.sampled_deliveries).toBe(0);
+  const iso = { since: new Date(Date.now() - 1).toISOString() };
+  expect((await hw.api('GET', `/webhooks/${id}/stats`, iso)).data.sampled_deliveries).toBe(0);
+  expect((await hw.api('GET', `/webhooks/${id}/stats`, { since: 'yesterday' })).status).toBe(400);
   const { api_key: other } = (await hw.admin('POST', '/accounts', { name: 'Other' })).data;
   expect((await hw.as(other)('GET', `/webhooks/${id}/stats`)).status).toBe(404);
 });

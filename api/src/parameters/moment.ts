@@ -3,34 +3,33 @@ import { z } from '@hono/zod-openapi';
 /** The last moment that a date can name. */
 const MAX_DATE_MS = 8.64e15;
 
-export function momentParameter(description: string) {
-  return z
-    .int()
-    .min(0)
-    .max(MAX_DATE_MS)
-    .optional()
-    .openapi({ description: `${description} Epoch milliseconds.` });
-}
-
 const ISO_TIME = /^\d{4}-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?)?$/;
 
 /** A time as people and programs write it; without a zone it is UTC. */
 export function timeParameter(description: string) {
-  return z
-    .union([z.int(), z.string().max(40)])
-    .transform((given, context) => {
-      const ms = typeof given === 'number' ? given : msOf(given);
-      if (ms >= 0 && ms <= MAX_DATE_MS) return new Date(ms);
-      const message = 'must be a time: epoch milliseconds, or ISO 8601 such as 2026-11-20T14:00Z';
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
+  return readTime()
+    .transform((ms) => new Date(ms))
     .optional()
-    .openapi({
-      type: 'string',
-      description: `${description} Epoch milliseconds, or ISO 8601; without a zone it is UTC.`,
-      example: '2026-11-20T14:00Z',
-    });
+    .openapi({ type: 'string', description: `${description} ${FORMS}`, example: '2026-11-20T14:00Z' });
+}
+
+/** The same, for those who count in milliseconds. */
+export function momentParameter(description: string) {
+  return readTime()
+    .optional()
+    .openapi({ type: 'integer', description: `${description} ${FORMS}` });
+}
+
+const FORMS = 'Epoch milliseconds, or ISO 8601; without a zone it is UTC.';
+
+function readTime() {
+  return z.union([z.int(), z.string().max(40)]).transform((given, context) => {
+    const ms = typeof given === 'number' ? given : msOf(given);
+    if (ms >= 0 && ms <= MAX_DATE_MS) return ms;
+    const message = 'must be a time: epoch milliseconds, or ISO 8601 such as 2026-11-20T14:00Z';
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
 }
 
 function msOf(text: string): number {
