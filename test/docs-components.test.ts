@@ -15,7 +15,7 @@ afterAll(() => hw?.stop());
 
 /** The names in backticks of the paragraph that begins so. */
 function namesAfter(beginning: string): string[] {
-  const paragraph = PAGE.split(beginning)[1]?.split(/\n\n|\.\n/)[0] ?? '';
+  const paragraph = PAGE.split(beginning)[1]?.split(/\n\n|\.\s/)[0] ?? '';
   return [...paragraph.matchAll(/`([\w./]+)`/g)].map(([, name = '']) => name);
 }
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /*
- * Lines of prose have at most 100 columns: paragraphs and lists of markdown, and comments that stand
- * alone. Tables, code, generated pages and what cannot be broken may be longer.
+ * Lines of prose have at most 100 columns: paragraphs and lists of markdown, and comments that
+ * stand alone. Tables, code, generated pages and what cannot be broken may be longer.
  */
 
 const MAX_COLUMNS = 100;
