@@ -153,12 +153,7 @@ const errorsOf = async (method: string, path: string, body: unknown) => {
 
 test.each([
   ['PUT', '/v1/webhooks/wh_1', { secret: 'x' }, ['secret is shown, and cannot be set']],
-  [
-    'POST',
-    '/v1/api_keys',
-    { name: 'a', scopes: ['read'] },
-    ['scopes is not known here: did you mean one of name, include, exclude?'],
-  ],
+  ['POST', '/v1/api_keys', { name: 'a', scope: 'read' }, ['scope is not known here: did you mean scopes?']],
   ['PUT', '/v1/webhooks/wh_1', { descripton: 'x' }, ['descripton is not known here: did you mean description?']],
   [
     'POST',
