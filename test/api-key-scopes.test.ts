@@ -69,12 +69,12 @@ test('a key for webhooks reaches them, and nothing of code, events, keys or acco
   expect(
     allowed.toSorted().filter((one) => !/ \/v1\/(?:webhooks|subscriptions|deliveries|attempts|replays)\b/.test(one)),
   ).toEqual(['GET /v1/users/me', 'GET /v1/users/me/webhooks', 'GET /v1/users/me/subscriptions'].toSorted());
-  const { data: webhook } = await keys['webhooks']!('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
+  const { data: webhook } = await keys['webhooks']!('POST', '/webhooks', { url: 'http://127.0.0.1:2/' });
   expect((await keys['webhooks']!('GET', `/webhooks/${webhook.id}`)).data.secret).toMatch(/^whsec_/);
 });
 
 test('a key to read sees no signing secret, own header or credential', async () => {
-  const given = { url: 'http://127.0.0.1:9/', headers: { 'x-token': 'hidden-from-readers' } };
+  const given = { url: 'http://127.0.0.1:2/', headers: { 'x-token': 'hidden-from-readers' } };
   const { data: webhook } = await hw.api('POST', '/webhooks', given);
   const { text, data } = await keys['read']!('GET', `/webhooks/${webhook.id}`);
   expect(data).toMatchObject({ secret: null, headers: { 'x-token': '' } });

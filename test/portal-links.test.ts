@@ -87,7 +87,7 @@ test('with its key nothing runs code of the account, or shows what does', async 
   ] as const)
     expect([method, path, (await customer(method, path, parameters)).status]).toEqual([method, path, 403]);
   expect((await customer('GET', '/users/me/subscriptions')).data).toEqual([]);
-  const { data: webhook } = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
+  const { data: webhook } = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:2/' });
   const made = await customer('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
   expect(made.status).toBe(200);
   expect((await customer('GET', '/users/me/subscriptions')).data).toMatchObject([{ id: made.data.id }]);

@@ -265,9 +265,10 @@ describe('a request to a workflow is found by the id in its answer', () => {
     expect([answer.status, id]).toEqual([200, expect.stringMatching(EXECUTION_ID)]);
     const run = await eventually(async () => {
       const { data } = await hw.api('GET', `/traces/${id}`);
-      return data?.runs?.[0]?.status === status && data.runs[0];
+      const [first] = data?.runs ?? [];
+      // A trace is read piece by piece, and the end may be committed between two of them.
+      return first?.status === status && says.test(first.explanation) && first;
     });
-    expect(run.explanation).toMatch(says);
     expect(run).toMatchObject(also);
     const cancelled = await hw.api('POST', `/executions/${id}/cancel`);
     expect(cancelled.status).toBe(status === 'waiting' ? 204 : 409);
