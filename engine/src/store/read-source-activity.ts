@@ -17,7 +17,8 @@ const MESSAGE_CHARS = 300;
  * When each source emitted last, and when it failed last and why. A source that does nothing but
  * fail has no index that leads to its own events, so only its newest ones are looked through.
  */
-export function readSourceActivity(sql: Sql, ids: readonly string[]): Promise<SourceActivity[]> {
+export async function readSourceActivity(sql: Sql, ids: readonly string[]): Promise<SourceActivity[]> {
+  if (ids.length === 0) return [];
   return inIndexOrder(
     sql,
     (tx) => tx<SourceActivity[]>`
