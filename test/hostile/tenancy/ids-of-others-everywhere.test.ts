@@ -39,11 +39,17 @@ async function makeAll(): Promise<Record<string, string>> {
   const [key] = (await neighbour.api('GET', '/api_keys')).body.data as [{ id: string }];
   const account = await idOf('/connected_accounts', { app: 'stripe', credentials: { api_key: 'sk' } });
   const [source, webhook] = [await neighbour.deploy(OWNED), await idOf('/webhooks', { url: 'http://127.0.0.1:99/' })];
-  await neighbour.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  const ends = { emitter_id: source.id, listener_id: webhook.id };
+  const subscription = await idOf('/subscriptions', ends);
   await neighbour.api('POST', `/sources/${source.id}/run`, { event: { body: 1 } });
   const deliveries = async () => (await neighbour.api('GET', `/webhooks/${webhook.id}/deliveries`)).body?.data;
   const [delivery] = await eventually(async () => (await deliveries())?.length > 0 && (await deliveries()));
+  const attempts = async () => (await neighbour.api('GET', `/deliveries/${delivery.id}`)).body?.data.attempts;
+  const [attempt] = await eventually(async () => (await attempts())?.length > 0 && (await attempts()));
   return {
+    '/subscriptions/': subscription.id,
+    '/attempts/': attempt.id,
+    '/replays/': (await idOf('/replays', ends)).id,
     '/sources/': source.id,
     '/webhooks/': webhook.id,
     '/deliveries/': delivery.id,
