@@ -19,7 +19,8 @@ it('lists nothing of it, and says nothing about it', async () => {
     for (const { method, path, foreign, unknown } of await probeRoutes(world, '/accounts', world.neighbour.id)) {
       // What is the operator's alone is refused before anyone looks at the id; without more an id
       // is a connected account's.
-      const status = path === '/accounts/{id}' && method !== 'PUT' ? 404 : 403;
+      const isOfAccounts = path === '/accounts/{id}/portal_links' || (path === '/accounts/{id}' && method !== 'PUT');
+      const status = isOfAccounts ? 404 : 403;
       expect({ method, path, ...(foreign as object) }).toMatchObject({ method, path, status });
       expect(foreign).toEqual(unknown);
     }
