@@ -168,7 +168,7 @@ test('a webhook is given a token and a method, and its attempts show phases and 
   expect([request?.method, request?.headers.authorization]).toEqual(['PUT', 'Bearer tok-6f1c']);
   await page.getByRole('tab', { name: 'Deliveries' }).click();
   await page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1).click();
-  await page.getByText('https://elsewhere.example.com/hook').last().waitFor();
+  await page.getByText('It pointed to https://elsewhere.example.com/hook').waitFor();
   await page.getByText('first attempt').waitFor();
   await page.getByText('127.0.0.1', { exact: true }).waitFor();
   await page.getByText('Request headers').click();
