@@ -34,8 +34,8 @@ export function createFilterJudges(): (accountId: string, data: string) => Event
       const known = answers.get(filter);
       if (known !== undefined) return known;
       const meter = { left: leftBy.get(accountId) ?? LIMITS.maxFilterSteps };
-      if (parsed === undefined) meter.left -= data.length / 2;
-      parsed ??= { value: meter.left < 0 ? undefined : parseEvent(data) };
+      // Not metered: the bytes of a commit have bounds, and other events must not decide this.
+      parsed ??= { value: parseEvent(data) };
       const answer = meter.left < 0 ? 'too_costly' : judgeEvent(filter, parsed.value, data, meter);
       leftBy.set(accountId, meter.left);
       answers.set(filter, answer);

@@ -11,8 +11,8 @@ export const FILTER_LIMITS = {
   /** Steps that one filter takes for one event. What needs more does not match. */
   maxFilterStepsPerEvent: 100_000,
   /**
-   * Steps that the filters of one account take in one commit. A step is one look at one value, or
-   * two characters of JSON that are parsed: 50 to 100 ns. What needs more does not match.
+   * Steps that the filters of one account take in one commit. A step is one look at one
+   * value: 50 to 100 ns. An event that needs more does not match.
    */
   maxFilterSteps: 5_000_000,
   /** Event data that a trace reads to say what filters made of it, in all. */
