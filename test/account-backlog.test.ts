@@ -5,7 +5,7 @@ import { startReceiver } from './support/receiver.ts';
 
 let hw: Headwater;
 
-// What one test leaves behind is counted for some seconds: each has an account of its own.
+// The rest of one test is counted for some seconds: each has an account of its own.
 beforeEach(async () => {
   hw = await sharedHeadwater();
 });

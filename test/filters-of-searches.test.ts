@@ -18,7 +18,7 @@ type Json = any;
 async function emitter(count: number, pad = 0): Promise<DeployedSource> {
   const source = await hw.deploy(EMITTER);
   const headers = { 'content-type': 'application/json' };
-  // What one run emits has a bound.
+  // The output of one run has a bound.
   const atOnce = pad === 0 ? count : 5;
   for (let from = 0; from < count; from += atOnce) {
     const body = JSON.stringify({ from, to: Math.min(count, from + atOnce), pad });
@@ -62,7 +62,7 @@ test('a search with a filter reads so much data, says how far back, and goes on 
   expect(first).toMatchObject({ data: [], page_info: { scanned_until: expect.any(Number) } });
   const second = JSON.parse((await search(source, { n: 0 }, { expand: '', after: first.page_info.end_cursor })).text);
   expect(second.data).toHaveLength(1);
-  // What was looked at whole is shown as any other.
+  // A page that was looked at whole is shown as any other.
   expect(second.data[0].event_truncated).toBe(true);
   expect(numbers((await search(source, { n: 89 })).data)).toEqual([89]);
 });

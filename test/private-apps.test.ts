@@ -5,7 +5,7 @@ import { authorize, type OAuthServer, startOAuthServer } from './support/oauth-s
 
 let hw: Headwater;
 let provider: OAuthServer;
-/** Of another tenant. */
+/** Another tenant. */
 let other: Headwater['api'];
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ describe('an app of an account', () => {
     expect((await hw.untilEvents(source.id, 1))[0]?.event).toEqual({ chars: 18 });
     expect((await hw.api('GET', '/connected_accounts', { app: 'mine' })).data).toMatchObject([{ id: authProvisionId }]);
 
-    // What is shown may be sent back, with a change.
+    // The answer may be sent back, with a change.
     const changed = await hw.api('PUT', '/apps/mine', { ...made.data, name: 'Acme of ours' });
     expect([changed.status, changed.data?.name, changed.data?.private]).toEqual([200, 'Acme of ours', true]);
     expect((await hw.api('PUT', '/apps/mine', { ...made.data, name_slug: 'another' })).status).toBe(400);

@@ -83,7 +83,7 @@ test('reloadProps: a name that neither the component nor its answers have is ref
     400,
     [{ path: 'configured_props.titl', message: 'There is no such prop: did you mean title?' }],
   ]);
-  // Of this answer, of the one before, and taken away.
+  // Props of this answer, of the one before, and taken away.
   expect((await given({ title: 'a', gone: null })).status).toBe(200);
   const before = (await ask(['n'])).data.dynamic_props.id as string;
   expect((await given({ n: 5 }, { dynamic_props_id: before })).status).toBe(200);

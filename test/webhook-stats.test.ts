@@ -53,7 +53,7 @@ test('the stats of a webhook tell success, latency, classes and what waits', asy
   await hw.sql`update deliveries set next_attempt_at = now() - interval '1 hour' where webhook_id = ${id} and status = 'pending'`;
   const { data: held } = await hw.api('GET', `/webhooks/${id}/stats`);
   expect(Math.abs(Date.now() / 1_000 - 3_600 - held.oldest_due_at)).toBeLessThan(600);
-  // Of a time at which nothing had happened yet, and of another account.
+  // For a time at which nothing had happened yet, and of another account.
   const later = { since: Date.now() - 1 };
   expect((await hw.api('GET', `/webhooks/${id}/stats`, later)).data.sampled_deliveries).toBe(0);
   const iso = { since: new Date(Date.now() - 1).toISOString() };

@@ -172,7 +172,7 @@ test('no more attempts than allowed are in flight, and no more a second begin', 
   await paced.emit(...numbers(40));
   await untilAllDelivered(paced.id, 40);
   const times = receiver.requests.map(({ at }) => at);
-  // What was not sent within a second before is not made up for.
+  // A second without deliveries is not made up for.
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_500);
   expect((await hw.api('PUT', `/webhooks/${paced.id}`, { rate_per_second: null })).data.rate_per_second).toBe(null);
   await paced.emit({ n: 41 });

@@ -18,7 +18,7 @@ const CLIENTS = 100;
 /** How long what runs goes on after the signal. */
 const STEP_MS = 1_000;
 
-/** What runs waits for it. */
+/** The run waits for it. */
 const held: ServerResponse[] = [];
 let isOpen = false;
 const gate = createServer((_, response) => {

@@ -6,7 +6,7 @@ import type { Log } from './log.ts';
 import { defectProblem, problemOfError } from './problem.ts';
 
 export const KEY_HEADER = 'idempotency-key';
-/** Of an answer that was given before. */
+/** Marks an answer that was given before. */
 export const REPLAYED_HEADER = 'idempotent-replayed';
 
 export interface MadeAnswer {

@@ -38,7 +38,7 @@ export function mayReadSecrets({ scopes }: Principal): boolean {
 }
 
 function scopesFor({ method, path }: Described): KeyScope[] {
-  // Who listens takes what others would get, with headers that are secret.
+  // A listener takes what others would get, with headers that are secret.
   const isRead = method === 'get' && path !== '/v1/webhooks/{id}/tunnel';
   return [
     'full',

@@ -39,7 +39,7 @@ export interface Apps {
   /** By slug or `app_` id. */
   get(who: Principal, slugOrId: string): Promise<AppRecord>;
   /**
-   * Of the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST
+   * For the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST
    * with everything that is wrong, CONFLICT for a slug that the account or the catalogue has, and
    * with the limit where the account has too many.
    */
@@ -49,7 +49,7 @@ export interface Apps {
    * catalogue and an account asks.
    */
   replace(who: Principal | undefined, slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
-  /** Of the account's own. CONFLICT while accounts are connected to it. */
+  /** Only the account's own. CONFLICT while accounts are connected to it. */
   delete(who: Principal, slugOrId: string): Promise<void>;
   /** For the operator: the client that accounts without one of their own use. */
   setInstanceClient(slugOrId: string, client: OAuthClientInput): Promise<OAuthClientRecord>;

@@ -4,7 +4,7 @@ import type { ExceededLimit, KeyScope } from '@headwater/shared';
 export interface Principal {
   accountId: string;
   userId: string;
-  /** Of its key. Absent: everything. */
+  /** The scopes of its key. Absent: everything. */
   scopes?: readonly KeyScope[];
 }
 

@@ -84,14 +84,14 @@ export interface DeliveryRecord {
   createdAt: Date;
 }
 
-/** What the newest deliveries of a webhook and its backlog say of it. */
+/** The state of a webhook, by its newest deliveries and its backlog. */
 export interface WebhookHealth {
   /** Looked at. */
   deliveries: number;
   /** Theirs. */
   attempts: number;
   latencyMs: { p50: number | null; p95: number | null };
-  /** Of the attempts; `none`: without an answer. */
+  /** Attempts by class; `none`: without an answer. */
   statusClasses: Record<'http_2xx' | 'http_3xx' | 'http_4xx' | 'http_5xx' | 'none', number>;
   /** Up to LIMITS.maxCountedEvents. */
   backlog: number;

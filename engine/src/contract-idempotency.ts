@@ -3,7 +3,7 @@ export interface KeyedRequest {
   /** '' is the operator. */
   accountId: string;
   key: string;
-  /** Of method, path and body: a key belongs to one request. */
+  /** A hash of method, path and body: a key belongs to one request. */
   fingerprint: Uint8Array;
 }
 

@@ -28,7 +28,7 @@ interface StoredEvent {
 
 export interface Publication {
   sourceId: string;
-  /** Of `GET /v1/traces/{id}`. */
+  /** The id for `GET /v1/traces/{id}`. */
   traceId: string;
   /** In the order given. */
   events: StoredEvent[];

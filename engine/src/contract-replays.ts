@@ -58,6 +58,6 @@ export interface Replays {
   create(who: Principal, request: ReplayRequest): Promise<ReplayRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<ReplayRecord>>;
   get(who: Principal, id: string): Promise<ReplayRecord>;
-  /** What it has made stays. Throws CONFLICT where it has ended. */
+  /** Its deliveries stay. Throws CONFLICT where it has ended. */
   cancel(who: Principal, id: string): Promise<ReplayRecord>;
 }

@@ -1,4 +1,4 @@
-/** What a webhook's body is; see deliveryContent. */
+/** The form of a webhook's body; see deliveryContent. */
 export const WEBHOOK_FORMATS = ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
@@ -8,7 +8,7 @@ type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
 export const WEBHOOK_AUTH_TYPES = ['basic', 'bearer', 'oauth2_client_credentials'] as const;
 
 /**
- * What a webhook's requests prove themselves with. It is sealed, and its secrets are never shown.
+ * The proof that a webhook's requests bring. It is sealed, and its secrets are never shown.
  */
 export type WebhookAuth =
   | { type: 'basic'; username: string; password: string }
@@ -27,7 +27,7 @@ export type ShownAuth =
   | { type: 'bearer' }
   | { type: 'oauth2_client_credentials'; tokenUrl: string; clientId: string; scope?: string };
 
-/** What is no secret of how requests are made; PEM texts. Absent: as by default. */
+/** The settings of requests that are no secrets; PEM texts. Absent: as by default. */
 export interface RequestOptions {
   method?: WebhookMethod;
   /** Trusted in the place of public authorities. */

@@ -225,8 +225,6 @@ interface RetryFilter {
   filter?: unknown;
   /** Goes on where the one before has stopped to look. */
   after?: string;
-  /** Only those of which at least one attempt has failed. */
-  onlyFailedBefore?: boolean;
 }
 
 /** A test sends an event of the account, or the event given. */
@@ -390,7 +388,7 @@ export interface Webhooks {
    * delivery.
    */
   attempt(who: Principal, attemptId: string): Promise<WholeAttempt>;
-  /** Of deliveries of events since then. */
+  /** For deliveries of events since then. */
   health(who: Principal, id: string, sinceMs: number): Promise<WebhookHealth>;
   /**
    * Delivers again, with the same ids: one delivery that has ended, or those that have failed, at

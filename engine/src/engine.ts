@@ -149,7 +149,7 @@ function assembleHooks({ db, sealer }: EngineParts, base: Base) {
   const { room, limits, deliverer, tunnelInbox, sampleReceiver, egress, log } = base;
   const { giveBack, attemptOnce } = deliverer;
   const own = joinInboxes([sampleReceiver, tunnelInbox]);
-  // What stays within the node is not asked about by the guard, which refuses the node itself.
+  // Deliveries that stay within the node pass by the guard, which refuses the node itself.
   const checkUrl = (url: URL) => (own.isBelow(url.href) ? undefined : egress.checkUrl(url));
   const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce, checkUrl });
   const subscriptions = createSubscriptions({ db, room });

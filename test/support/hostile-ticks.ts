@@ -7,7 +7,7 @@ const TIMED = `export default {
   run() { this.$emit({ at: Date.now() }); },
 };`;
 
-/** What is measured of a quiet neighbour on a machine that does nothing else, with some room. */
+/** The pause of a quiet neighbour on a machine that does nothing else, with some room. */
 const USUAL_QUIET_MS = 1_200;
 const QUIET_MS = 4_000;
 

@@ -1,6 +1,6 @@
 /**
- * Of an authority that nobody trusts; what it has signed is for 127.0.0.1 and shop.example.com,
- * until 2126.
+ * Certificates of an authority that nobody trusts; what it has signed is for 127.0.0.1 and
+ * shop.example.com, until 2126.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUTwWfONT0K2WGBhr5ckmvaty1CIEwCgYIKoZIzj0EAwIw

@@ -9,7 +9,7 @@ let headwater: Headwater;
 let browser: TestBrowser;
 let product: Server;
 let origin: string;
-/** What the page of the product shows in its frame. */
+/** The link that the page of the product shows in its frame. */
 let framed = '';
 
 beforeAll(async () => {

@@ -61,7 +61,7 @@ const testSchema = z
   })
   .openapi('AppTest');
 
-/** What is said about an app, without its slug. What GET answers may be put back as it is. */
+/** The description of an app, without its slug. The answer of GET may be put back as it is. */
 export const appParameters = {
   name: name(),
   description: text().nullish(),

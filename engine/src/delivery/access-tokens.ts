@@ -46,7 +46,7 @@ interface Kept {
 const MAX_KEPT = 10_000;
 /** Before it expires: what is sent now may arrive that much later. */
 const EARLY_MS = 30_000;
-/** Where the answer does not say how long, which RFC 6749 recommends to do. */
+/** The default if the answer does not say how long. RFC 6749 recommends that it does. */
 const DEFAULT_LIFETIME_SECONDS = 300;
 const MAX_LIFETIME_SECONDS = 24 * 3_600;
 /**
@@ -142,7 +142,7 @@ function formOf({ scope }: ClientCredentials): string {
   return form.toString();
 }
 
-/** Of what was answered only the error's code is repeated: the rest might hold what was sent. */
+/** Only the error's code of the answer is repeated: the rest might hold what was sent. */
 function readAnswer(host: string, outcome: ExchangeOutcome, fail: (what: string) => Asked): Asked {
   if (outcome.kind === 'error') return fail(describeFailure(host, outcome.error));
   if (outcome.kind !== 'response') return fail(`${host} did not answer in time`);

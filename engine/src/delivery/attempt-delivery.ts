@@ -40,7 +40,7 @@ export interface AttemptContext {
 
 export type DeliveryEnd = AttemptEnd<AttemptResult>;
 
-/** What is known of an attempt from its beginning on. */
+/** The facts of an attempt that are known from its beginning on. */
 interface Begun {
   context: AttemptContext;
   delivery: DueDelivery;
@@ -83,7 +83,7 @@ function authorizationOf(auth: Exclude<WebhookAuth, ClientCredentials> | undefin
 }
 
 /**
- * Where the receiver does not accept a token that was good before, another one is asked for, once.
+ * If the receiver refuses a token that was good before, ask for another one, once.
  */
 function sendWithToken(begun: Begun, credentials: ClientCredentials): Attempt<AttemptResult> {
   const { context, delivery, startedAtMs } = begun;

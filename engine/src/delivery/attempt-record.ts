@@ -4,9 +4,9 @@ import type { AttemptPhases, AttemptTrigger, DeliveryAttempt, DeliveryErrorClass
 import type { ExchangeTimes } from '../egress/exchange-times.ts';
 import type { DueDelivery } from './due-delivery.ts';
 
-/** What is kept in the place of a secret. */
+/** Kept in the place of a secret. */
 const REDACTED = '[redacted]';
-/** Of answers: they may let their reader in at the receiver. */
+/** Headers of answers: they may let their reader in at the receiver. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'proxy-authorization', 'cookie']);
 
 /** A request as it was sent. */
@@ -17,7 +17,7 @@ export interface SentRequest {
   secretNames: ReadonlySet<string>;
 }
 
-/** What is known of an attempt that has ended, before it is decided what follows. */
+/** The facts of an attempt that has ended, before it is decided what follows. */
 export interface AttemptFacts {
   startedAtMs: number;
   endedAtMs: number;

@@ -236,7 +236,7 @@ class NodeDeliverer implements Deliverer {
 
   async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
     const webhook = await readLaneWebhook(this.#options.db.sql, webhookId);
-    // What waits is held: its start adds another job.
+    // The webhook is held: its start adds another job.
     if (webhook?.active === false) return;
     if (webhook !== undefined) await this.#options.accountLimits.get(webhook.accountId);
     await this.#laneTurns.run(webhook?.accountId ?? webhookId, webhookId, () => this.#claim(webhook, webhookId));

@@ -11,7 +11,8 @@ export interface DeliveryContent {
 }
 
 /**
- * What is sent, with the emitted JSON text spliced in, so that numbers arrive digit for digit.
+ * The body that is sent, with the emitted JSON text spliced in, so that numbers arrive digit for
+ * digit.
  * - `raw`: the emitted JSON text and nothing else.
  * - `envelope`: `{ type, timestamp, data }` with the channel's name (`event.emitted` for the
  *   default channel) as type, and the event's `ts`, or else the moment it was indexed, as ISO 8601

@@ -16,7 +16,7 @@ export interface RequestParts {
   authorization?: string | undefined;
 }
 
-/** Of the request's content, which are signed or say what it is. */
+/** Headers of the request's content, which are signed or say what it is. */
 interface Content {
   contentType: string;
   headers: readonly string[];

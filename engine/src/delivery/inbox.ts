@@ -2,12 +2,12 @@ import type { DeliveryErrorClass } from '../contract-deliveries.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { SignedRequest } from './verify-signature.ts';
 
-/** What came of a delivery that was handed over. */
+/** The outcome of a delivery that was handed over. */
 export type Received =
   | { status: number; text: string; headers?: Readonly<Record<string, string>> }
   | { error: string; errorClass: DeliveryErrorClass };
 
-/** What the deliverer hands over within the node instead of sending it. */
+/** Deliveries that the deliverer hands over within the node instead of sending it. */
 export interface Inbox {
   /**
    * Whether the URL is one of this inbox, whoever's. Such a delivery is never sent: the guard

@@ -9,7 +9,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import type { WebhookRow } from '../store/read-webhooks.ts';
 import type { WebhookChange } from '../store/update-webhook.ts';
 
-/** What of a change says how requests are made, with its secrets sealed. */
+/** The part of a change that says how requests are made, with its secrets sealed. */
 export function sealedRequest(
   sealer: Sealer,
   accountId: string,

@@ -9,7 +9,7 @@ export interface ClientTls {
   context: SecureContext;
 }
 
-/** Where a connection leads, and as what. */
+/** The target of a connection, and its client. */
 export interface Destination {
   origin: string;
   tls?: ClientTls | undefined;

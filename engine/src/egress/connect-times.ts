@@ -11,7 +11,7 @@ export interface ConnectTimes {
   connectedMs?: number;
   /** TLS included, where there is any. */
   readyMs?: number;
-  /** Where it leads; not known of one that a proxy has made. */
+  /** The address that it leads to; not known of one that a proxy has made. */
   remoteAddress?: string;
 }
 

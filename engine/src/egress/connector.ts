@@ -18,7 +18,7 @@ export type Connector = (
 ) => () => void;
 
 interface Connecting {
-  /** What of them is known is set. */
+  /** The known ones are set. */
   times: ConnectTimes;
   /** Default: the server has a certificate of a public authority, and the client has none. */
   tls?: ClientTls | undefined;

@@ -1,8 +1,8 @@
 import type { ConnectTimes } from './connect-times.ts';
 
 /**
- * What an exchange took, phase by phase, in milliseconds. Undefined: there was none, or it came no
- * further.
+ * The time that an exchange took, phase by phase, in milliseconds. Undefined: there was none, or it
+ * came no further.
  */
 export interface ExchangeTimes {
   isReused: boolean;

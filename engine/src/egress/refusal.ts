@@ -18,7 +18,7 @@ export class EgressRefused extends Error {
   readonly nodeCode: 'ECONNREFUSED' | 'ENOTFOUND';
   /** Where it is one that refuses. */
   readonly limit: ExceededLimit | undefined;
-  /** Of a name, which the message does not tell: see describeRefusal. */
+  /** The address of a name, which the message does not tell: see describeRefusal. */
   readonly nameFault: NameFault | undefined;
 
   constructor(

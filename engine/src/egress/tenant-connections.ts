@@ -14,7 +14,7 @@ export interface Connection {
   client: Dispatcher;
   /** It has served a request before: its server may have closed it meanwhile. */
   isUsed: boolean;
-  /** Of its connection as it is now; undefined before it begins to connect. */
+  /** The times of its connection as it is now; undefined before it begins to connect. */
   readonly times: ConnectTimes | undefined;
   /**
    * Told how many bytes more were read from the server, before they are parsed. Set by whoever has

@@ -3,12 +3,12 @@ export const DEFAULT_CHANNEL = '';
 export const ERRORS_CHANNEL = '$errors';
 /** What runs log, line by line; stored as events only where somebody is subscribed. */
 export const LOGS_CHANNEL = '$logs';
-/** What becomes of an account's webhooks. Its emitter is the account. */
+/** Events about an account's webhooks. Its emitter is the account. */
 export const WEBHOOKS_CHANNEL = '$webhooks';
 /** What workflows send with `$.send.sse`. */
 export const SSE_CHANNEL = '$sse';
 
-/** What is emitted there tells of runs and webhooks, or is on its way to a listener at once. */
+/** Events there tell of runs and webhooks, or is on its way to a listener at once. */
 export const BUILT_IN_CHANNELS: ReadonlySet<string> = new Set([
   ERRORS_CHANNEL,
   LOGS_CHANNEL,

@@ -59,7 +59,7 @@ export interface RunCommit {
   ran?: { fromMs: number; toMs: number };
   dedupe: DedupeStrategy | undefined;
   emits: readonly EmittedEvent[];
-  /** What became of the events of its earlier parts. Default: it had none. */
+  /** The counts of its earlier parts. Default: it had none. */
   earlier?: EmittedCounts;
   /** `$.service.db`: key → JSON text; empty where the key is deleted. */
   dbWrites: ReadonlyMap<string, string>;
@@ -116,7 +116,8 @@ export interface EmitterState {
   /** Of `$.service.db`; byKey holds the keys that these commits write. */
   db: DbSize;
   /**
-   * Where events of known ids are, as far as these commits publish them. Default: none is known.
+   * The places of events with known ids, as far as these commits publish them. Default: none is
+   * known.
    */
   published?: ReadonlyMap<string, EventPosition>;
 }
@@ -154,9 +155,9 @@ interface PlannedRun {
   recordedAt: EventPosition | undefined;
   /** Nothing leads to the run but its id: no event that it emitted is stored. */
   isQuiet: boolean;
-  /** Of all its parts up to this one. */
+  /** Sums over all its parts up to this one. */
   counts: EmittedCounts;
-  /** What has become of the events that were published, in the order given. */
+  /** The outcome of each published event, in the order given. */
   published?: readonly PublishedEvent[];
   /** Nothing of what was published is stored, as there is no room for it. */
   refused?: ExceededLimit;
@@ -294,7 +295,7 @@ function planEvents(
 }
 
 /**
- * What was published keeps its order, and the state of the emitter's own strategy stays as it is.
+ * Published events keep their order, and the state of the emitter's own strategy stays as it is.
  */
 function acceptedOf(
   run: RunCommit,
@@ -316,7 +317,7 @@ function acceptedOf(
 
 const traceIdOf = (run: RunCommit) => run.invocation?.cause?.traceId ?? beganWith(run);
 
-/** What the events are of: the invocation, or the request that published them. */
+/** The origin of the events: the invocation, or the request that published them. */
 export const beganWith = (run: RunCommit) => run.invocation?.id ?? run.publishedAs;
 
 function missedRunOf(run: RunCommit) {

@@ -25,7 +25,7 @@ export interface DeliveryRow {
   id: string;
   event: EventRow;
   listener: WebhookListener;
-  /** Of a webhook that is in order: those of one key wait for each other. */
+  /** Set for a webhook that is in order: those of one key wait for each other. */
   orderKey?: string;
 }
 

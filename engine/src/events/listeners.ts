@@ -58,7 +58,7 @@ export interface Heard {
 }
 
 /**
- * Who hears what one account's emitter puts on a channel. Without `data` filters are left out of
+ * The listeners of a channel of one account's emitter. Without `data` filters are left out of
  * account. The same listeners are the same object.
  */
 export type HeardBy = (event: { accountId: string; emitterId: string; channel: string; data?: string }) => Heard;
@@ -68,7 +68,7 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 /** No channel has a NUL in its name. */
 const PATTERNS = '\0';
 
-/** Who listens to one channel of an emitter. */
+/** The listeners of one channel of an emitter. */
 interface ChannelListeners {
   listeners: readonly Listener[];
   hasFilters: boolean;

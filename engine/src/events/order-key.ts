@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 const MAX_KEY_CHARS = 200;
 
 /**
- * What a delivery's place in the order of its webhook is decided by: the JSON of what is at the
+ * The key that orders the deliveries of a webhook: the JSON of what is at the
  * path; '' where nothing is.
  */
 export function orderKeyOf(path: string | null, data: string): string {

@@ -25,7 +25,7 @@ export interface Emitting {
   maxHops: number;
 }
 
-/** What an event leads to. */
+/** The rows that an event leads to. */
 type Hearers = Pick<Heard, 'key' | 'webhooks' | 'sources' | 'held'>;
 
 export interface Led {

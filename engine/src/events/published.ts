@@ -2,11 +2,11 @@ import type { EmittedEvent } from '@headwater/shared';
 import type { EventPosition } from './event-id.ts';
 import { storableText } from './storable-text.ts';
 
-/** What has become of an event that was published. */
+/** The outcome of an event that was published. */
 export interface PublishedEvent {
   /** As its sender gave it. */
   id: string | undefined;
-  /** Of a duplicate: where the event is that was stored for its id. */
+  /** For a duplicate: where the event is that was stored for its id. */
   position: EventPosition;
   isDuplicate: boolean;
 }

@@ -15,7 +15,7 @@ export interface LaneLimits {
 }
 
 /**
- * What goes out waits in lanes, one a receiver (a webhook, a host), and lanes belong to tenants.
+ * Deliveries wait in lanes, one a receiver (a webhook, a host), and lanes belong to tenants.
  * `next` goes round the tenants that may send and, within one, round its lanes, so that neither a
  * busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
  *
@@ -61,7 +61,7 @@ interface Tenant<T> {
   lanes: number;
   waiting: number;
   inFlight: number;
-  /** Of lanes that are slow. */
+  /** Attempts of slow lanes. */
   slowInFlight: number;
   /** Slow lanes that have something to send, and wait for another slow one. */
   behindSlow: Set<Lane<T>>;

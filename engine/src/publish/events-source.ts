@@ -7,7 +7,7 @@ import { INGEST_CODE } from './ingest-code.ts';
 export interface EventsSource {
   /** Its id; it is made where the account has none. */
   of(who: Principal): Promise<string>;
-  /** That of the one that takes its place, as it was deleted. */
+  /** The key of the one that takes its place, as it was deleted. */
   replace(who: Principal, id: string): Promise<string>;
 }
 

@@ -7,7 +7,7 @@ import { createBacklogCounts } from './backlog-counts.ts';
 import { createNearLimits, type NearLimitsOptions } from './near-limits.ts';
 import { seldom } from './seldom.ts';
 
-/** Where limits are not in memory, nothing is over them. */
+/** If limits are not in memory, nothing is over them. */
 export interface AccountBacklogsOptions extends NearLimitsOptions {
   /** What of each account waits in the database for any node. */
   read: () => Promise<Backlogs>;

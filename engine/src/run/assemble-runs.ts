@@ -71,7 +71,7 @@ export interface Runs {
   context: RunContext;
   dispatcher: Dispatcher;
   committer: Pick<RunCommitter, 'drain'>;
-  /** Of events for which a client waits. */
+  /** Commits of events for which a client waits. */
   publishing: Pick<RunCommitter, 'commit' | 'isBehind'>;
   executions: ExecutionParts;
   turns: TurnParts;
@@ -168,7 +168,7 @@ function stopAfter(before: readonly (() => void)[], stop: () => Promise<void>): 
   };
 }
 
-/** Of runs, and of executions and published events, which do not wait for each other. */
+/** Commits of runs, and of executions and published events, which do not wait for each other. */
 function createCommitters(options: RunCommitterOptions) {
   const committer = createRunCommitter(options);
   const executionCommitter = createRunCommitter({

@@ -8,7 +8,7 @@ export interface NearLimitsOptions {
   onNearLimit?: (accountId: string, limit: ExceededLimit) => Promise<void>;
 }
 
-/** Of a limit: from here on it is near, and from there on no more. */
+/** Shares of a limit: from here on it is near, and from there on no more. */
 const NEAR = 0.8;
 const FAR = 0.6;
 

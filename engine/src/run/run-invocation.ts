@@ -150,7 +150,7 @@ interface RunProgress {
   startedAtMs: number;
   /** What the commit of a part found to be too much. */
   exceeded: ExceededLimit | undefined;
-  /** What became of the events of its parts. */
+  /** Counts of the events of its parts. */
   counts?: EmittedCounts;
   /** It asked for a value while the database was away. */
   wasDatabaseAway: boolean;

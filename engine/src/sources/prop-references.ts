@@ -3,7 +3,7 @@ import type { Sql } from '../store/database.ts';
 import { findDataStores } from '../store/read-data-stores.ts';
 import { type KnownApp, findApps, findProvisions } from '../store/read-prop-references.ts';
 
-/** What of that which configured props name is there, in the account and among its apps. */
+/** The things named by configured props that are there, in the account and among its apps. */
 export interface PropReferences {
   dataStores: ReadonlySet<string>;
   /** Id of a connected account → slug of its app. */

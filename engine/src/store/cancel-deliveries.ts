@@ -16,7 +16,7 @@ interface Cancelling {
   webhookId: string;
   /** JSON text. */
   note: string;
-  /** What came later was not meant, or is cancelled when it is claimed. */
+  /** Later deliveries were not meant, or is cancelled when it is claimed. */
   until: string;
   inTurn: InTurn;
 }

@@ -5,7 +5,7 @@ import type { Sql, Transaction } from './database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { type Heads, parkBehind, releaseNext } from './ordered-deliveries.ts';
 
-/** What was not sent within this time is not sent later in addition. */
+/** A rate that was not used within this time is not made up for later. */
 const BURST_MS = 1_000;
 /** A lane at a rate comes round so often, or for each delivery where these are rarer. */
 const ROUND_MS = 100;

@@ -73,7 +73,7 @@ export interface CommittedRun {
   committed: boolean;
   events: number;
   /**
-   * What became of what the run emitted, with its earlier parts. Absent where it is not committed.
+   * Counts of the run's events, with its earlier parts. Absent where it is not committed.
    */
   counts?: EmittedCounts;
   /** Deliveries that this node now holds. */
@@ -86,7 +86,7 @@ export interface CommittedRun {
   last?: EventPosition;
   /** What was written of the run; absent where it left no record. */
   record?: RunRow;
-  /** What has become of events that were published, in the order given. */
+  /** The outcomes of published events, in the order given. */
   published?: readonly PublishedEvent[];
   /** None of them was stored: the limit that leaves them no room. */
   refused?: ExceededLimit;

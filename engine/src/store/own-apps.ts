@@ -36,7 +36,7 @@ export async function insertOwnApp(sql: Sql, app: NewOwnApp): Promise<'made' | R
   });
 }
 
-/** What runs have in memory of its connected accounts is read anew: other fields may be secret. */
+/** Runs read its connected accounts anew: other fields may be secret. */
 export async function replaceOwnApp(
   sql: Sql,
   { accountId, id }: { accountId: string; id: string },

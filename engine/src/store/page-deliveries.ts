@@ -153,7 +153,7 @@ function matches(tx: Transaction, { statuses, errorClasses, emitId, text }: Deli
     ${text === undefined ? tx`` : tx`and ${contains(tx, text)}`}`;
 }
 
-/** Of answers, what the record of their attempt has. */
+/** Answers are searched as far as the record of their attempt has them. */
 function contains(tx: Transaction, text: string): Fragment {
   return tx`(l.id = ${text} or exists (
     select from jsonb_array_elements(l.attempts) as made(a)

@@ -17,7 +17,7 @@ const columns = (sql: Sql) => sql`
   extract(epoch from a.created_at)::float8 * 1000 as created_ms,
   extract(epoch from a.updated_at)::float8 * 1000 as updated_ms`;
 
-/** Of the catalogue, or of this account, whose own one goes before. */
+/** From the catalogue, or from this account, whose own one goes before. */
 export async function readApp(
   sql: Sql,
   accountId: string | undefined,

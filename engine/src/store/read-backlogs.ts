@@ -10,7 +10,7 @@ export interface Backlogs {
 
 /** Postgres knows the length of a long event without reading it. */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
-  // What drains was held, and takes nothing from what else waits.
+  // A draining delivery was held, and takes nothing from what else waits.
   const isHeld = sql`coalesce(not w.active or d.created_at <= w.drain_before, false)`;
   const rows = await sql<(Queued & { account_id: string; webhook_id: string | null })[]>`
     select account_id, null as webhook_id, count(*) as invocations, sum(octet_length(event))::int8 as chars, 0 as deliveries, 0 as held

@@ -65,7 +65,7 @@ function recordOf(row: typeof deliveries.$inferSelect, isActive: boolean): Deliv
   };
 }
 
-/** What an attempt was answered, where its record has not all of it. */
+/** The whole answer to an attempt, if its record has not all of it. */
 export async function readDeliveryResponse(
   { sql }: Database,
   { webhookId, id }: Pick<DeliveryRecord, 'webhookId' | 'id'>,

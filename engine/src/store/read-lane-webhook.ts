@@ -1,7 +1,7 @@
 import { isGoverned } from './receiver-columns.ts';
 import type { Sql } from './database.ts';
 
-/** What the lane of a webhook asks before it claims. */
+/** The facts that the lane of a webhook reads before it claims. */
 export interface LaneWebhook {
   accountId: string;
   /** False: what is pending is held. */

@@ -77,7 +77,7 @@ export interface SubjectBuckets {
 }
 
 /**
- * Of several subjects the first `limit`: the most failures first, then the most active. A row a
+ * The first `limit` subjects: the most failures first, then the most active. A row a
  * subject: a row for each bucket of each would take longer to read than to add up.
  */
 export async function readSubjectBuckets(

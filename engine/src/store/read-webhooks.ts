@@ -25,7 +25,7 @@ export function receiverOfWebhook(row: WebhookRow): Receiver {
     retry_schedule_seconds: row.retryScheduleSeconds,
     timeout_seconds: row.timeoutSeconds,
     is_failing: row.failingSince !== null,
-    // What follows is no concern of a single attempt.
+    // The rest is no concern of a single attempt.
     is_governed: false,
     wakes_lane: false,
     ordering: null,

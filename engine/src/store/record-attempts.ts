@@ -14,7 +14,7 @@ export type AttemptResult = {
   webhookId: string;
   deliveryId: string;
   attempt: DeliveryAttempt;
-  /** What was answered, where the attempt's record has not all of it. */
+  /** The whole answer, if the attempt's record has not all of it. */
   response?: { atMs: number; body: Buffer };
   /** How it failed; absent where it did not. */
   errorClass?: DeliveryErrorClass;

@@ -14,7 +14,7 @@ export interface RetryRecording<R> {
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
   /** Further jobs, for what these let begin; with `also`. */
   lanes?: readonly JobSpec[];
-  /** What else is written with it, of what was. Default: nothing. */
+  /** Other rows that are written with it. Default: nothing. */
   also?: ((tx: Transaction, recorded: readonly R[]) => Promise<void>) | undefined;
 }
 

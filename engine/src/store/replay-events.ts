@@ -107,7 +107,7 @@ export async function countReplayEvents(sql: Sql, scope: ReplayScope): Promise<R
 }
 
 /**
- * Of these events, those that the listener has got. A run of a source that neither logged nor
+ * Those of these events that the listener has got. A run of a source that neither logged nor
  * failed has left nothing but its events.
  */
 async function countKnown(sql: Sql, scope: ReplayScope, events: readonly ReplayEvent[]): Promise<number> {

@@ -13,7 +13,7 @@ const RETRIED_AT_ONCE = 1_000;
 /** Event data that are read in one transaction, for a filter. */
 const MAX_DATA_BYTES = 4 * 1024 * 1024;
 
-/** Where a retry with a filter has stopped to look. */
+/** The place at which a retry with a filter stopped to look. */
 interface RetryPlace {
   /** When it is due, in epoch microseconds. */
   micros: number;
@@ -53,7 +53,7 @@ export async function retryPending(
     if (some.last === undefined) return { count };
     place = some.last;
   }
-  // What is due now is behind nothing: the next request begins again.
+  // A delivery that is due now is behind nothing: the next request begins again.
   return place === undefined || filter === undefined ? { count } : { count, end: place };
 }
 

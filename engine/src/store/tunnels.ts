@@ -39,7 +39,7 @@ export async function insertTunnelRequest(
       now() + make_interval(secs => ${timeoutMs / 1000}::float8))`;
 }
 
-/** Whoever takes one shows it; the oldest first. */
+/** The listener that takes one shows it; the oldest first. */
 export async function takeTunnelRequests(sql: Sql, accountId: string, webhookId: string): Promise<TunnelRequest[]> {
   return sql<TunnelRequest[]>`
     with taken as (
@@ -87,7 +87,7 @@ export async function deleteTunnelRequest(sql: Sql, id: string): Promise<void> {
   await sql`delete from tunnel_requests where id = ${id}`;
 }
 
-/** What nodes that ended have left. */
+/** Rows that ended nodes have left. */
 export async function expireTunnelRequests(sql: Sql): Promise<void> {
   await sql`delete from tunnel_requests where expires_at < now() - interval '1 minute'`;
 }

@@ -62,7 +62,9 @@ function governanceOf({ ordering, orderingKey, ratePerSecond, maxInFlight }: Web
 
 const governs = (change: WebhookChange) => Object.keys(governanceOf(change)).length > 0;
 
-/** What waited for others of its key is due, and waits anew where that still has to be. */
+/**
+ * A delivery that waited for others of its key is due, and waits anew where that still has to be.
+ */
 const releaseParkedOf = (webhookId: string) => sql`
   update deliveries set next_attempt_at = now()
   where leased_by is null and webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity'`;
@@ -117,7 +119,7 @@ export async function updateWebhook(
         ...drainOf(change),
         ...governanceOf(change),
         ...(change.disableAfterHours === undefined ? {} : { disableAfterHours: change.disableAfterHours }),
-        // Whoever starts or stops it knows why.
+        // The caller who starts or stops it knows why.
         ...(change.active === undefined ? {} : { disabledAt: null, disabledReason: null }),
         ...(change.active === true ? { failingSince: null } : {}),
         updatedAt: sql`now()`,

@@ -1,8 +1,8 @@
 import type { Sql } from './database.ts';
 
 /**
- * What an account may see and use of `all_apps a`: the catalogue and its own. Undefined: the
- * catalogue alone.
+ * The rows that an account may see and use of `all_apps a`: the catalogue and its own. Undefined:
+ * the catalogue alone.
  */
 export function seenBy(sql: Sql, accountId: string | undefined) {
   return accountId === undefined

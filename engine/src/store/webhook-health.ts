@@ -3,7 +3,7 @@ import type { Transaction } from './database.ts';
 import { WEBHOOK_CHANGED_CHANNEL } from './notify-changed.ts';
 import { addExhaustedNotices, addNotice } from './webhook-notices.ts';
 
-/** What attempts say of their webhooks. */
+/** The health of webhooks, by their attempts. */
 export interface HealthSigns {
   /** Webhooks, by id. */
   failing: string[];
@@ -51,7 +51,9 @@ export async function noteHealth(tx: Transaction, { failing, gone, recovered, ex
   }
 }
 
-/** What is known of a webhook when an attempt begins may be older than its first failure. */
+/**
+ * The state of a webhook that is known when an attempt begins may be older than its first failure.
+ */
 async function hasSucceeded(tx: Transaction, { id, failing_since_ms: sinceMs }: WebhookRow): Promise<boolean> {
   const [row] = await tx<{ found: boolean }[]>`
     select exists (

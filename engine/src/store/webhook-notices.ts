@@ -7,7 +7,7 @@ import { sql as drizzle } from './drizzle.ts';
 export interface WebhookNotice {
   type: 'webhook.disabled' | 'webhook.enabled' | 'webhook.secret_rotated' | 'delivery.exhausted' | 'backlog.near_limit';
   accountId: string;
-  /** Of several with one id the first is told. Default: none is like it. */
+  /** If several have one id, the first is told. Default: none is like it. */
   id?: string;
   /** Fields of the event. */
   about: Record<string, unknown>;

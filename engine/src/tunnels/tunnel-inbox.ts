@@ -10,7 +10,7 @@ import {
 } from '../store/tunnels.ts';
 
 export interface TunnelInbox extends Inbox {
-  /** What the URL of a tunnel begins with. */
+  /** The beginning of a tunnel's URL. */
   base: string;
   /** Gives up what is waited for. */
   stop(): void;
@@ -39,7 +39,7 @@ export function createTunnelInbox(sql: Sql, publicUrl: string): TunnelInbox {
       try {
         return await answers.of(id, timeoutMs);
       } finally {
-        // What is left here expires.
+        // Requests that are left here expire.
         await deleteTunnelRequest(sql, id).catch(() => undefined);
       }
     },

@@ -96,7 +96,7 @@ export function createTunnels(options: TunnelsOptions): Tunnels & { end(): void;
   };
 }
 
-/** Whoever made them did not delete them: a machine that was switched off. */
+/** Their maker did not delete them: a machine that was switched off. */
 export async function deleteLeft({ sql, webhooks }: Pick<TunnelsOptions, 'sql' | 'webhooks'>): Promise<void> {
   for (const { accountId, webhookId } of await readLeftTunnels(sql, MAX_CLEANED)) {
     await webhooks.delete({ accountId, userId: '' }, webhookId).catch((error: unknown) => {

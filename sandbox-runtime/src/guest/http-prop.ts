@@ -190,7 +190,7 @@ export function isData(body: unknown): boolean {
 }
 
 const { isPrototypeOf } = Object.prototype;
-/** Of generators, and of what Map and Set are gone through with. */
+/** Prototypes of generators, and of what Map and Set are gone through with. */
 const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([].values())) as object;
 
 const INSTEAD: Record<string, string> = {

@@ -44,8 +44,8 @@ function hasPart(value: unknown, operand: unknown, has: (text: string, part: str
 }
 
 /**
- * Of a list operand: the value, or an element of it, is in the list. Of a text: it is part of the
- * value.
+ * With a list as operand: the value, or an element of it, is in the list. Of a text: it is part of
+ * the value.
  */
 function isAmong(value: unknown, operand: unknown, meter: FilterMeter): boolean {
   if (typeof operand === 'string') return contains(value, operand, meter);

@@ -7,7 +7,7 @@ export function isScalar(value: unknown): value is Scalar {
 }
 
 /**
- * What is wrong with the value that an operator is given. `maxDepth`: how deep it may be nested.
+ * The fault of the value that an operator is given. `maxDepth`: how deep it may be nested.
  */
 export function findOperandFault(operator: Comparison, operand: unknown, maxDepth: number): Fault | undefined {
   switch (operator) {

@@ -6,7 +6,7 @@ export const CONNECTED_ACCOUNT_LIMITS = {
    */
   maxRunAuthBytes: 8 * 1024 * 1024,
   /**
-   * Of one account: apps that it has defined for itself, and the definition of one of them as JSON.
+   * Per account: apps that it has defined for itself, and the definition of one of them as JSON.
    */
   maxAccountApps: 100,
   maxAccountAppBytes: 64 * 1024,

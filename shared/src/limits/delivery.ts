@@ -17,7 +17,7 @@ export const DELIVERY_LIMITS = {
   /** Own headers of a webhook's requests, and their names and values together. */
   maxWebhookHeaders: 32,
   maxWebhookHeaderBytes: 8_192,
-  /** What a webhook may set for itself: attempts a second, and at the same time. */
+  /** Bounds that a webhook may set for itself: attempts a second, and at the same time. */
   maxWebhookRatePerSecond: 10_000,
   maxWebhookInFlight: 1_024,
   /**
@@ -46,7 +46,7 @@ export const DELIVERY_LIMITS = {
   maxStoredResponseBytes: 1_024,
   /** Bytes of a webhook's answer that are kept of each attempt. */
   maxDeliveryResponseBytes: 16_384,
-  /** Of the headers of a request, and of an answer, that are kept of each attempt. */
+  /** Characters of the headers of a request, and of an answer, that are kept of each attempt. */
   maxStoredHeaderChars: 4_096,
   /**
    * Bytes of an answer that are read beyond those and thrown away, so that the connection can be

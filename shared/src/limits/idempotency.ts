@@ -6,7 +6,7 @@ export const IDEMPOTENCY_LIMITS = {
   idempotencyKeyHours: 24,
   /** A larger answer is not kept: a replay says that the request was carried out. */
   maxKeptAnswerBytes: 64 * 1024,
-  /** Of one account, as counted every 10 seconds. */
+  /** Per account, as counted every 10 seconds. */
   maxIdempotencyKeys: 20_000,
   maxKeptAnswersBytes: 64 * 1024 * 1024,
 } as const;

@@ -33,7 +33,7 @@ it('ends the build at its time limit, and components without packages are saved 
   }
 });
 
-/** Of a first build, on this machine at this moment. */
+/** The time of a first build, on this machine at this moment. */
 async function timeOfBuild(cacheDir: string, component: Parameters<Builder['build']>[0]): Promise<number> {
   const builder = createBuilder({ cacheDir, registryUrl: chain.registry.url });
   const beganMs = performance.now();

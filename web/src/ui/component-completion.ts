@@ -2,7 +2,8 @@ import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 
 /**
- * What the editor tells a source of completions; the package that names it comes with the editor.
+ * The context that the editor gives a source of completions; the package that names it comes with
+ * the editor.
  */
 interface CompletionContext {
   state: EditorState;
@@ -223,7 +224,7 @@ function propsOf(state: EditorState): { name: string; type: string }[] {
 }
 
 /**
- * Of an object: the names of the properties that lead to it, such as `props.city`; '' for the
+ * For an object: the names of the properties that lead to it, such as `props.city`; '' for the
  * outermost one.
  */
 function pathTo(state: EditorState, object: Node | null): string | undefined {
@@ -234,14 +235,14 @@ function pathTo(state: EditorState, object: Node | null): string | undefined {
   return outer === undefined ? undefined : [outer, nameOf(state, parent)].filter((part) => part !== '').join('.');
 }
 
-/** What holds the outermost object: `export default { … }`, or `defineSource({ … })`. */
+/** The frame of the outermost object: `export default { … }`, or `defineSource({ … })`. */
 function isComponent(state: EditorState, holder: Node | null): boolean {
   if (holder?.name === 'ExportDeclaration') return true;
   const call = holder?.name === 'ArgList' ? holder.parent : null;
   return call !== null && call !== undefined && state.sliceDoc(call.from, call.from + 6) === 'define';
 }
 
-/** Where a name stands for a field of the component or of a prop. */
+/** A name that stands for a field of the component or of a prop. */
 function fieldsAt(state: EditorState, pos: number): readonly Completion[] | undefined {
   let node: Node | null = syntaxTree(state).resolveInner(pos, -1);
   // The name that is being written is a property already; its value is none of these.

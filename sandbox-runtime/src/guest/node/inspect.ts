@@ -127,7 +127,7 @@ interface Shape {
   prefix: string;
   braces: [string, string];
   items: string[];
-  /** Of a list, whose items may stand in columns. */
+  /** The items of a list, which may stand in columns. */
   list?: ArrayLike<unknown>;
 }
 
@@ -253,7 +253,7 @@ function bufferMembers(value: ArrayBuffer | DataView, state: State, nested: (ite
   return [`[Uint8Contents]: <${hex}${more}>`, `[byteLength]: ${value.byteLength}`];
 }
 
-/** What streams are made with, of which a part is shown. */
+/** The options of streams, of which a part is shown. */
 const STATE = '_state';
 const CONTROLLER = '_readableStreamController';
 const BACKPRESSURE = '_backpressure';

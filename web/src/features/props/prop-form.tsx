@@ -96,7 +96,7 @@ function withinProps(values: PropValues, props: readonly Pick<PropDefinition, 'n
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
-/** What a step has besides came from an answer whose id is not kept. */
+/** The other props of a step came from an answer whose id is not kept. */
 async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
   const { data } = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }));
   return data.configurable_props as unknown as PropDefinition[];

@@ -14,7 +14,7 @@ type Replay = Schemas['Replay'];
 interface ReplayEventsProps {
   /** The end that is given: the listener of a webhook's page, the emitter of a source's. */
   given: { listener_id: string } | { emitter_id: string };
-  /** What there is to choose for the other end, names by id. */
+  /** The choices for the other end, names by id. */
   others: ReadonlyMap<string, string>;
 }
 

@@ -42,7 +42,7 @@ function Stop({ webhook }: { webhook: WholeWebhook }) {
   );
 }
 
-/** What was held drains: its owner says how fast. */
+/** Held deliveries drain: its owner says how fast. */
 function Start({ webhook }: { webhook: WholeWebhook }) {
   const [isOpen, setOpen] = useState(false);
   const [rate, setRate] = useState('');
@@ -98,7 +98,7 @@ const WHY = {
   gone: 'The webhook was disabled: its receiver answered 410 Gone.',
 };
 
-/** What waits because the webhook is stopped, or drains, and how to give it up. */
+/** Deliveries that wait because the webhook is stopped, or drains, and how to give it up. */
 export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
   const { id, active, draining_since, drain_per_second } = webhook;
   const isDraining = active && draining_since !== null;

@@ -37,7 +37,7 @@ const FIELDS: Record<AuthType, readonly { name: string; label: string; isSecret?
   ],
 };
 
-/** What a webhook's requests prove themselves with, whom they trust, and their method. */
+/** The proof that a webhook's requests bring, whom they trust, and their method. */
 export function WebhookProof({ webhook }: { webhook: WholeWebhook }) {
   const { type: shownType = '', ...shown } = webhook.auth ?? {};
   const [type, setType] = useState<AuthType | ''>(shownType);

@@ -13,7 +13,9 @@ import type { WholeWebhook } from './webhook-queries.ts';
 
 const DEFAULT_OVERLAP_HOURS = '24';
 
-/** What receivers verify deliveries with: shown on demand, and replaced with an overlap. */
+/**
+ * The secret that receivers verify deliveries with: shown on demand, and replaced with an overlap.
+ */
 export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
   const { id, secret, previous_until: previousUntil } = webhook;
   const [isShown, setShown] = useState(false);

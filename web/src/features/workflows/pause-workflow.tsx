@@ -58,7 +58,8 @@ export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
 const MAX_VERSIONS_READ = 10;
 
 /**
- * Of the newest version that was not paused; none where there is no such version among the newest.
+ * The throttle of the newest version that was not paused; none where there is no such version among
+ * the newest.
  */
 async function throttleBeforePause(id: string): Promise<Throttle> {
   const path = { id };

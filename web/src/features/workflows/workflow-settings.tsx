@@ -30,7 +30,7 @@ function SettingsForm({ workflow }: { workflow: Workflow }) {
   };
   const saving = useMutation({
     mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params: { path: { id }, ...forState(workflow) }, body })),
-    // What somebody else has changed is shown, and a save after that is over it.
+    // Somebody else's change is shown, and a save after that is over it.
     onError: () => queries.invalidateQueries({ queryKey: ['workflow', id] }),
     onSuccess: async ({ data }) => {
       queries.setQueryData(['workflow', id], data);

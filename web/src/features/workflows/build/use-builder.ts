@@ -59,7 +59,10 @@ function useDraft(workflow: Workflow | undefined) {
     draft,
     isChanged,
     isStale,
-    /** What a deployment is made for: the page says so where another version was deployed. */
+    /**
+     * The version that a deployment is made for: the page says so where another version was
+     * deployed.
+     */
     etag: isStale || isUntouched || etag === undefined ? workflow?.etag : etag,
     /** The user was told that somebody else has changed the workflow. */
     noteConflict() {
