@@ -1,5 +1,4 @@
-import util from 'node:util';
-import { runInThisContext } from 'node:vm';
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { sandboxForFile, withRun } from './support/sandbox-kit.ts';
 
@@ -41,8 +40,15 @@ test('values are shown as Node shows them', async () => {
   const lines = SHOWN.map((expression) => `console.log((${expression}));`).join('\n');
   const { host, outcome } = await sandbox.run(withRun(lines));
   expect(outcome).toMatchObject({ ok: true });
-  const here = SHOWN.map((expression) => util.inspect(runInThisContext(`(${expression})`)));
+  const here = shownByNode(SHOWN);
   expect(Object.fromEntries(SHOWN.map((expression, at) => [expression, host.messages()[at]]))).toEqual(
     Object.fromEntries(SHOWN.map((expression, at) => [expression, here[at]])),
   );
 });
+
+/** As a fresh process shows them: servers replace `Response` and `Request` of their own. */
+function shownByNode(expressions: readonly string[]): string[] {
+  const shown = expressions.map((expression) => `util.inspect((${expression}))`).join(',\n');
+  const script = `const util = require('node:util'); process.stdout.write(JSON.stringify([${shown}]));`;
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
+}

@@ -28,9 +28,11 @@ function countTests(modules: readonly TestModule[], unhandledErrors: readonly Se
 /** Tests that failed first: what they say about time, or a race, is worth a look. */
 function secondTries(modules: readonly TestModule[]): string[] {
   return modules.flatMap((module) =>
-    [...module.children.allTests('passed')].flatMap((test) =>
-      test.diagnostic()?.flaky === true ? [`${module.relativeModuleId} > ${test.fullName}`] : [],
-    ),
+    [...module.children.allTests('passed')].flatMap((test) => {
+      if (test.diagnostic()?.flaky !== true) return [];
+      const failed = test.result().errors?.[0]?.message.split('\n', 1)[0] ?? '';
+      return [`${module.relativeModuleId} > ${test.fullName}: ${failed}`];
+    }),
   );
 }
 
