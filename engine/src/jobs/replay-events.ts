@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { StatCount } from '../stats/stat-meter.ts';
 import { advanceReplay } from '../store/advance-replay.ts';
 import type { Sql } from '../store/database.ts';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { isWebhook } from '../store/lock-listener.ts';
 import type { ReplayEventsPayload } from './tasks.ts';
 

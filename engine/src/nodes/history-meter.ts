@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 
 /** What this node wrote of one account's history from `beganMs` on, within one part. */
 export interface HistoryPart {

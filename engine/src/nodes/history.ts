@@ -5,7 +5,7 @@ import { cutHistory } from '../store/cut-history.ts';
 import type { Sql } from '../store/database.ts';
 import { expireStats } from '../store/expire-stats.ts';
 import { expireHistory, readHistoriesKept } from '../store/expire-history.ts';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { createCountedFlush } from './counted-flush.ts';
 import { createHistoryMeter } from './history-meter.ts';
 

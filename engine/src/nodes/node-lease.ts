@@ -3,6 +3,7 @@ import { newId } from '@headwater/shared';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Sql } from '../store/database.ts';
+import type { LeaseCheck } from '../store/lease-check.ts';
 import { heartbeatNode } from '../store/heartbeat-node.ts';
 import { registerNode } from '../store/register-node.ts';
 import { hasDeadNodes, releaseDeadNodes, releaseNode } from '../store/release-nodes.ts';
@@ -11,19 +12,12 @@ import { requeueWaiting } from './requeue-waiting.ts';
 import { createSteadiness, type Steadiness } from './steadiness.ts';
 
 /** This process's registration as a holder of leases. */
-export interface NodeLease {
+export interface NodeLease extends LeaseCheck {
   /**
    * Under which new rows are leased. It changes when the node was declared dead while it was only
    * slow.
    */
   id(): string;
-  /**
-   * No other node can have taken what is leased by this id: it said that it lives a short time ago.
-   * Else `confirm` asks the database, for as long as that is away, and answers whether the leases
-   * are still this node's.
-   */
-  isCertain(leasedBy: string): boolean;
-  confirm(leasedBy: string): Promise<boolean>;
   /** Called with the id that is over. */
   onLost(listener: (nodeId: string) => void): void;
   /**

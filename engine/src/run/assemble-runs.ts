@@ -22,7 +22,7 @@ import { addLiveLines } from '../store/add-live-lines.ts';
 import { countCrash } from '../store/count-crash.ts';
 import { countListeners } from '../store/count-listeners.ts';
 import { createHeavyTurns } from '../store/heavy-turns.ts';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { readComponentBundle } from '../store/read-component-bundle.ts';
 import { askUntilBack } from '../store/lost-connection.ts';
 import { readDbValue } from '../store/read-db-value.ts';

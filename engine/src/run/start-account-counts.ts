@@ -7,7 +7,7 @@ import { historyOf } from '../parts-of-options.ts';
 import type { Sql } from '../store/database.ts';
 import type { StatCount } from '../stats/stat-meter.ts';
 import { startStats } from '../stats/start-stats.ts';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { readAccountDbSizes } from '../store/read-account-db-sizes.ts';
 import { readBacklogs } from '../store/read-backlogs.ts';
 import { addNotice } from '../store/webhook-notices.ts';

@@ -9,7 +9,7 @@ import type { EngineMetrics } from '../metrics.ts';
 import type { NodeLease } from '../nodes/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../store/database.ts';
-import type { HistoryCount } from '../store/history-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { createMailer, type MailOptions } from './mailer.ts';
 import { createSendRunner, type SendRunner } from './send-runner.ts';
 import { createSends } from './sends.ts';

@@ -7,7 +7,8 @@ import { createOutcomeRecorder, type OutcomeRecorder } from '../outgoing/record-
 import { type AttemptEnd, createSender, type Sender } from '../outgoing/sender.ts';
 import { addJobs } from '../store/add-jobs.ts';
 import { claimSends, claimUpload } from '../store/claim-sends.ts';
-import { attemptBytes, type HistoryCount } from '../store/history-bytes.ts';
+import { attemptBytes } from '../store/attempt-bytes.ts';
+import type { HistoryCount } from '../store/history-row-bytes.ts';
 import { recordSendAttempts, type SendResult } from '../store/record-send-attempts.ts';
 import { postponeSends, releaseSends } from '../store/release-sends.ts';
 import { sendLane } from '../store/send-lane.ts';

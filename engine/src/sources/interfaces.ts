@@ -1,7 +1,16 @@
 import type { PropDefinition } from '@headwater/shared';
 import { timerOf } from '../schedule/check-timer.ts';
-import type { HttpProp } from '../store/create-source.ts';
-import type { TimerProp } from '../store/put-timers.ts';
+import type { TimerSchedule } from '../schedule/next-tick.ts';
+
+export interface HttpProp {
+  name: string;
+  customResponse: boolean;
+}
+
+export interface TimerProp {
+  name: string;
+  schedule: TimerSchedule;
+}
 
 /**
  * What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer

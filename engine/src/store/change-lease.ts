@@ -1,3 +1,5 @@
+import { HeadwaterError } from '@headwater/shared';
+
 /** The source that is being changed, and which of its changes that is. */
 export interface ChangeLease {
   accountId: string;
@@ -14,4 +16,9 @@ export interface ChangeLease {
 export interface LeaseTerms extends Pick<ChangeLease, 'changeId' | 'nodeId'> {
   /** Until it has to be extended. */
   seconds: number;
+}
+
+export function leaseLost(sourceId: string): HeadwaterError {
+  const message = `The change of source ${sourceId} was taken over, as its node was not heard of in time; look at the source`;
+  return new HeadwaterError('CONFLICT', message);
 }

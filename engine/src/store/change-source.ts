@@ -1,13 +1,14 @@
 import type { Preflight } from '../contract-base.ts';
-import { type AccountLimits, HeadwaterError, type PropDefinition } from '@headwater/shared';
+import type { AccountLimits, PropDefinition } from '@headwater/shared';
 import { chooseSlug } from './choose-slug.ts';
-import { type HttpProp, putEndpoints } from './create-source.ts';
-import type { ChangeLease, LeaseTerms } from './change-lease.ts';
+import type { HttpProp, TimerProp } from '../sources/interfaces.ts';
+import { putEndpoints } from './create-source.ts';
+import { type ChangeLease, leaseLost, type LeaseTerms } from './change-lease.ts';
 import type { Sql } from './database.ts';
 import { noteUnusedCode } from './delete-unused-code.ts';
 import { addRunLanes } from './insert-invocations.ts';
 import { notifySourceChanged } from './notify-changed.ts';
-import { putTimers, type TimerProp } from './put-timers.ts';
+import { putTimers } from './put-timers.ts';
 import { checkConfigurationRoom } from './require-configuration-room.ts';
 import { lockAccount } from './require-room.ts';
 
@@ -135,9 +136,4 @@ export async function endSourceChange(
     if (row.active) await addRunLanes(tx, [sourceId]);
     await notifySourceChanged(tx, sourceId);
   });
-}
-
-export function leaseLost(sourceId: string): HeadwaterError {
-  const message = `The change of source ${sourceId} was taken over, as its node was not heard of in time; look at the source`;
-  return new HeadwaterError('CONFLICT', message);
 }

@@ -1,5 +1,6 @@
 import type { Preflight } from '../contract-base.ts';
 import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
+import type { HttpProp } from '../sources/interfaces.ts';
 import type { LeaseTerms } from './change-lease.ts';
 import { chooseSlug } from './choose-slug.ts';
 import type { Sql, Transaction } from './database.ts';
@@ -21,11 +22,6 @@ export interface NewSource {
   preflight: Preflight;
   /** The source is nobody's to see until this lease ends with its deployment. */
   lease: LeaseTerms;
-}
-
-export interface HttpProp {
-  name: string;
-  customResponse: boolean;
 }
 
 const ENDPOINT_KEY_CHARS = 24;

@@ -1,29 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../contract.ts';
-import type { DeliveryAttempt } from '../contract-deliveries.ts';
 import type { CommitPlan } from '../events/commit-plan.ts';
 import type { EventRow, FanOut } from '../events/event-rows.ts';
 import type { ExecutionCommit } from '../workflows/run/execution-rows.ts';
+import { type HistoryCount, historyRowBytes, textBytes } from './history-row-bytes.ts';
 import { recordsOf } from './insert-run-records.ts';
-
-/** Where what was written of an account's history is counted. */
-export interface HistoryCount {
-  add(accountId: string, bytes: number): void;
-}
-
-/** Of an attempt, beside what was answered: its time, its status, the names of its fields. */
-const ATTEMPT_BYTES = 96;
-
-/** What a row with these texts counts for maxHistoryBytes. */
-export function historyRowBytes(...texts: readonly (string | null | undefined)[]): number {
-  return LIMITS.historyRowBytes + textBytes(...texts);
-}
-
-function textBytes(...texts: readonly (string | null | undefined)[]): number {
-  let bytes = 0;
-  for (const text of texts) if (typeof text === 'string' && text !== '') bytes += Buffer.byteLength(text);
-  return bytes;
-}
 
 /**
  * What a commit adds to the history of each account. Invocations are none: they go with their runs.
@@ -59,18 +39,6 @@ export function executionBytes({ steps, start, end, wait }: ExecutionCommit): nu
   const isFirst = start.isStored !== true && (end !== undefined || wait !== undefined);
   if (isFirst) bytes += historyRowBytes(start.event, start.context);
   return bytes + textBytes(end?.error, end?.reason, wait?.context);
-}
-
-/** What is kept of one attempt. */
-export function attemptBytes({ response, error, limit }: AttemptRecord): number {
-  return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
-}
-
-/** The same of a delivery, whose answer may be kept in a row of its own. */
-export function deliveryAttemptBytes(attempt: DeliveryAttempt): number {
-  const { request_headers: sent, response_headers: received, response_bytes: apart } = attempt;
-  const ownRow = apart === undefined ? 0 : LIMITS.historyRowBytes + apart;
-  return attemptBytes(attempt) + textBytes(sent, received) + ownRow;
 }
 
 function eventBytes({ data, channel, emitId, summary }: EventRow): number {

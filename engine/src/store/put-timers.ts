@@ -2,14 +2,10 @@ import { createRests } from '@headwater/shared';
 import { crowdPriority } from '../jobs/job-crowds.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 import { nextTickMs } from '../schedule/next-tick.ts';
+import type { TimerProp } from '../sources/interfaces.ts';
 import { addJobs } from './add-jobs.ts';
 import type { Transaction } from './database.ts';
 import { timerJob, timerJobKey } from './fire-timers.ts';
-
-export interface TimerProp {
-  name: string;
-  schedule: TimerSchedule;
-}
 
 /**
  * Sets the timers of a source, with the jobs of their next ticks. One whose schedule stays the same

@@ -7,7 +7,7 @@ import type { EngineMetrics } from '../../metrics.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { PropOpener } from '../../sources/run-props.ts';
 import type { Sql } from '../../store/database.ts';
-import type { HistoryCount } from '../../store/history-bytes.ts';
+import type { HistoryCount } from '../../store/history-row-bytes.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { RunCommitter } from '../../run/run-committer.ts';
 import type { RunContext } from '../../run/run-invocation.ts';

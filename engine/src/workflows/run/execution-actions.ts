@@ -5,7 +5,7 @@ import type { Sql } from '../../store/database.ts';
 import type { AccountBacklogs } from '../../run/account-backlogs.ts';
 import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
 import { readCurrentDeployment } from '../../store/read-newest-deployment.ts';
-import { type HistoryCount, historyRowBytes } from '../../store/history-bytes.ts';
+import { type HistoryCount, historyRowBytes } from '../../store/history-row-bytes.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from '../../store/replay-execution.ts';
 import { readOpenFor, readOpenWait, resumeExecution } from '../../store/resume-execution.ts';
 import { createStrangersTurns } from '../../strangers.ts';

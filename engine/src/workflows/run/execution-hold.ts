@@ -1,4 +1,4 @@
-import type { NodeLease } from '../../nodes/node-lease.ts';
+import type { LeaseCheck } from '../../store/lease-check.ts';
 import type { HeldInvocation } from '../../run/invocation.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface ExecutionHold {
 }
 
 export function createHold(
-  lease: Pick<NodeLease, 'isCertain' | 'confirm'>,
+  lease: LeaseCheck,
   { leasedBy }: Pick<HeldInvocation, 'leasedBy'>,
   lost: AbortSignal,
 ): ExecutionHold {

@@ -1,6 +1,6 @@
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { RunCommit } from '../../events/commit-plan.ts';
-import type { NodeLease } from '../../nodes/node-lease.ts';
+import type { LeaseCheck } from '../../store/lease-check.ts';
 import type { DispatcherOptions } from '../../run/dispatcher.ts';
 import type { AccountSums } from '../../run/account-sums.ts';
 import type { LiveLines } from '../../run/live-lines.ts';
@@ -22,7 +22,7 @@ export interface ExecutionRunnerOptions extends StepContext {
   limits: Pick<LimitsCache, 'get'>;
   release: DispatcherOptions['release'];
   /** Of this node. */
-  lease: Pick<NodeLease, 'isCertain' | 'confirm'>;
+  lease: LeaseCheck;
   readProgress: (executionId: string) => Promise<ExecutionProgress>;
   committer: ExecutionCommitter;
   /** What executions that wait have, by account. */
