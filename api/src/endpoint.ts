@@ -40,7 +40,7 @@ interface Description {
   name: string;
   tag: string;
   summary: string;
-  description?: string;
+  description: string;
   /** The path of the update whose parameters it takes. */
   changesLike?: string;
   /** What `{id}` in the path is. */

@@ -10,8 +10,11 @@ const headers = z.object({
     .string()
     .openapi({ description: 'Of the event; the same in every attempt, and for every webhook that gets it.' }),
   'webhook-timestamp': z.string().openapi({ description: 'Of the attempt, epoch seconds.' }),
-  'webhook-signature': z.string().openapi({ example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=' }),
-  'headwater-event-id': z.string().openapi({ example: '1763640000123-0' }),
+  'webhook-signature': z.string().openapi({
+    description: '`v1,<base64>`, one for each secret in use, separated by spaces.',
+    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  }),
+  'headwater-event-id': z.string().openapi({ description: 'The id of the event.', example: '1763640000123-0' }),
   'headwater-emitter-id': z.string().openapi({ description: 'What emitted it: `dc_…`.' }),
   'headwater-channel': z.string().optional().openapi({
     description: 'The channel, percent-encoded where it holds more than a header can; absent for the default one.',
@@ -21,7 +24,7 @@ const headers = z.object({
 
 const envelope = z
   .object({
-    type: z.string(),
+    type: z.string().describe('The channel of the event.'),
     timestamp: z.string().openapi({ description: 'ISO 8601.' }),
     data: z.unknown().openapi({ description: 'What was emitted.' }),
   })

@@ -45,7 +45,7 @@ export function openApiDocument(app: App, endpoints: readonly Endpoint[], public
       operationId: endpoint.name,
       tags: [endpoint.tag],
       summary: endpoint.summary,
-      ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
+      description: endpoint.description,
       security: SECURITY[endpoint.access],
       request: describeRequest(endpoint),
       responses: { ...describeSuccess(endpoint), ...problems(endpoint) },
@@ -113,10 +113,10 @@ function describeHeaders({ method, isVersioned }: Endpoint) {
 
 const pageInfoSchema = z
   .object({
-    total_count: z.int(),
-    count: z.int(),
-    start_cursor: z.string().nullable(),
-    end_cursor: z.string().nullable(),
+    total_count: z.int().describe('How many there are over all pages.'),
+    count: z.int().describe('How many this page has.'),
+    start_cursor: z.string().nullable().describe('The cursor of the first item, for `before`. Null on an empty page.'),
+    end_cursor: z.string().nullable().describe('The cursor of the last item, for `after`. Null on an empty page.'),
     scanned_until: z.int().optional().openapi({
       description:
         'Of a filtered list whose page ended before it had found as many as were asked for: how far back it has looked, in epoch milliseconds. `end_cursor` leads on from there.',
@@ -129,7 +129,7 @@ function describeSuccess(endpoint: Endpoint) {
   if (messages === true) return { [status]: describeMessages(endpoint) };
   if (endpoint.schema === undefined) return { [status]: { description: 'Done.' } };
   const schema = list
-    ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema) })
+    ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema).describe('The items of this page.') })
     : z.object({ data: endpoint.schema });
   const headers = endpoint.isVersioned === true ? { headers: etagHeader } : {};
   return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema } } } };

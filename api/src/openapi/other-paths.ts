@@ -37,7 +37,9 @@ export function registerEndpointsOfSources(registry: Registry): void {
         200: {
           description: 'Stored, and run next; or whatever the source answers.',
           headers: runHeader,
-          content: { 'application/json': { schema: z.object({ status: z.literal('ok') }) } },
+          content: {
+            'application/json': { schema: z.object({ status: z.literal('ok').describe('The event is stored.') }) },
+          },
         },
         400: describeProblem('The run ended without the answer that was due'),
         404: describeProblem('No such endpoint, or its source is stopped'),
@@ -51,12 +53,18 @@ export function registerEndpointsOfSources(registry: Registry): void {
   }
 }
 
-const serverSchema = z.object({ name: z.string(), api: z.string(), openapi: z.string() });
+const serverSchema = z.object({
+  name: z.string().describe('`Headwater`.'),
+  api: z.string().describe('Where the REST API begins.'),
+  openapi: z.string().describe('Where its description is.'),
+});
 const healthSchema = z.object({
-  status: z.enum(['ok', 'unavailable', 'stopping']),
+  status: z
+    .enum(['ok', 'unavailable', 'stopping'])
+    .describe('`ok`: it works. `unavailable`: something that it needs is away. `stopping`: it ends its work.'),
   problems: z.array(z.string()).optional().openapi({ description: 'What keeps it from its work, in words.' }),
 });
-const aliveSchema = z.object({ status: z.literal('ok') });
+const aliveSchema = z.object({ status: z.literal('ok').describe('The process runs.') });
 
 export function registerProbes(registry: Registry): void {
   const health = { 'application/json': { schema: healthSchema } };
@@ -66,6 +74,7 @@ export function registerProbes(registry: Registry): void {
     operationId: 'getServer',
     tags: ['Server'],
     summary: 'Where the API and this document are',
+    description: 'A browser gets the web UI here.',
     security: [],
     responses: { 200: { description: 'Addresses.', content: { 'application/json': { schema: serverSchema } } } },
   });
@@ -75,6 +84,7 @@ export function registerProbes(registry: Registry): void {
     operationId: 'getOpenApi',
     tags: ['Server'],
     summary: 'This document',
+    description: 'OpenAPI 3.1. It needs no key, has an `etag`, and comes compressed where the client takes that.',
     security: [],
     responses: {
       200: { description: 'The document.', content: { 'application/json': { schema: z.looseObject({}) } } },
@@ -91,6 +101,7 @@ export function registerProbes(registry: Registry): void {
       operationId,
       tags: ['Server'],
       summary: path === '/readyz' ? 'Whether this node can do its work now, and why not' : 'The same as `/readyz`',
+      description: 'For load balancers: a node that answers 503 should get no requests.',
       security: [],
       responses: {
         200: { description: 'It can.', content: health },
@@ -104,6 +115,7 @@ export function registerProbes(registry: Registry): void {
     operationId: 'getLiveness',
     tags: ['Server'],
     summary: 'Whether this process runs, whatever becomes of its database',
+    description: 'For what starts processes anew when they hang.',
     security: [],
     responses: { 200: { description: 'It does.', content: { 'application/json': { schema: aliveSchema } } } },
   });
@@ -113,6 +125,7 @@ export function registerProbes(registry: Registry): void {
     operationId: 'getMetrics',
     tags: ['Server'],
     summary: 'Figures as Prometheus text',
+    description: 'Made at most twice a second; all who ask meanwhile get the same.',
     security: [],
     responses: { 200: { description: 'Figures.', content: { 'text/plain': { schema: z.string() } } } },
   });

@@ -8,15 +8,17 @@ import { exceededLimitSchema } from '../resources/exceeded-limit.ts';
 const problemSchema = z
   .object({
     type: z.string().openapi({ example: 'urn:headwater:error:invalid-request', description: 'Stable; compare this.' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
+    title: z.string().describe('The meaning of `type`, in a few words.'),
+    status: z.int().describe('The HTTP status of the answer.'),
+    detail: z.string().describe('What went wrong with this request, for people.'),
     error: z.string().openapi({ description: 'The same as `detail`.' }),
     errors: z
       .array(
         z.object({
-          path: z.string().openapi({ example: 'configured_props.url' }),
-          message: z.string(),
+          path: z
+            .string()
+            .openapi({ description: 'The parameter, with dots between the levels.', example: 'configured_props.url' }),
+          message: z.string().describe('What is wrong with its value.'),
           file: z.string().optional().openapi({ description: 'Of component code.' }),
           line: z.int().optional().openapi({ description: 'From 1.' }),
           column: z.int().optional().openapi({ description: 'From 0.' }),

@@ -9,14 +9,18 @@ const authText = () => textParameter('maxWebhookAuthChars', 1);
 
 const authParameter = z
   .discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('basic'), username: authText(), password: authText() }),
-    z.strictObject({ type: z.literal('bearer'), token: authText() }),
     z.strictObject({
-      type: z.literal('oauth2_client_credentials'),
-      token_url: httpUrlParameter(),
-      client_id: authText(),
-      client_secret: authText(),
-      scope: authText().optional(),
+      type: z.literal('basic').describe('Basic authentication.'),
+      username: authText().describe('The user name.'),
+      password: authText().describe('The password.'),
+    }),
+    z.strictObject({ type: z.literal('bearer').describe('A bearer token.'), token: authText().describe('The token.') }),
+    z.strictObject({
+      type: z.literal('oauth2_client_credentials').describe('A token of the OAuth 2.0 client credentials grant.'),
+      token_url: httpUrlParameter().describe('Where tokens come from.'),
+      client_id: authText().describe('The id of the client.'),
+      client_secret: authText().describe('The secret of the client.'),
+      scope: authText().optional().describe('The scope to ask for. Default: none.'),
     }),
   ])
   .nullable()

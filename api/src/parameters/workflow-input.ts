@@ -67,8 +67,8 @@ const triggerParameter = z
         'Of `http`: the workflow answers with `$.respond`. Default: as it was said before; else true where the code of a step calls it, or did; else false, and the answer is 200 once the request is stored.',
     }),
     customResponse: z.boolean().optional().openapi({ description: '`custom_response`, as components write it.' }),
-    interval_seconds: z.number().optional(),
-    cron: z.string().optional(),
+    interval_seconds: z.number().optional().describe('A timer: the seconds between two runs.'),
+    cron: z.string().optional().describe('A timer: a cron expression of five or six fields.'),
     timezone: z.string().optional().openapi({ description: 'Of `cron`. Default: UTC.' }),
     source_id: idParameter('A source (`dc_…`) or workflow (`p_…`) whose events start the workflow.').optional(),
     event_name: z.string().optional().openapi({ description: 'Its channel. Default: the default channel.' }),
@@ -129,9 +129,16 @@ const settingsParameter = z
       description:
         'Executions at the same time; 1: one after the other, in the order of their events. Default: no bound.',
     }),
-    throttle: z.object({ limit: z.number(), interval_seconds: z.number() }).openapi(NOTHING_ELSE).nullish().openapi({
-      description: 'Executions that may start in a window; a limit of 0 pauses the workflow: events wait.',
-    }),
+    throttle: z
+      .object({
+        limit: z.number().describe('Executions that may start in a window.'),
+        interval_seconds: z.number().describe('The length of the window.'),
+      })
+      .openapi(NOTHING_ELSE)
+      .nullish()
+      .openapi({
+        description: 'Executions that may start in a window; a limit of 0 pauses the workflow: events wait.',
+      }),
     queue_limit: z.number().nullish().openapi({
       description: 'Executions that may wait; a request beyond that is answered with 429. Default: no bound.',
     }),
@@ -144,13 +151,18 @@ const settingsParameter = z
   .openapi(NOTHING_ELSE);
 
 /** As an update is given them. */
-export const stepsParameter = z.array(stepParameter).optional();
+export const stepsParameter = z
+  .array(stepParameter)
+  .optional()
+  .describe('Its steps, in their order. Absent: they stay.');
 
 export const workflowParameters = {
-  name: textParameter('maxNameChars', 1).optional(),
-  triggers: z.array(triggerParameter).optional(),
+  name: textParameter('maxNameChars', 1).optional().describe('The name of the workflow.'),
+  triggers: z.array(triggerParameter).optional().describe('What starts it. Absent in an update: the triggers stay.'),
   steps: stepsParameter,
-  settings: settingsParameter.optional(),
+  settings: settingsParameter
+    .optional()
+    .describe('How its executions run. What is not named stays, null is the default.'),
 };
 
 type Trigger = z.output<typeof triggerParameter>;

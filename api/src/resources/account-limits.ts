@@ -10,7 +10,11 @@ const allLimits = z.object(
     entries.map(([name, { unit, of }]) => [name, z.int().openapi({ description: `A limit on ${of} (${unit}).` })]),
   ),
 );
-const someLimits = z.object(Object.fromEntries(entries.map(([name]) => [name, z.int().optional()])));
+const someLimits = z.object(
+  Object.fromEntries(
+    entries.map(([name]) => [name, z.int().optional().describe('Set for this account. Absent: the default holds.')]),
+  ),
+);
 
 const historySchema = z
   .object({
@@ -23,7 +27,9 @@ const historySchema = z
 
 export const accountLimitsSchema = z
   .object({
-    account_id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+    account_id: z
+      .string()
+      .openapi({ description: 'The account whose limits these are.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
     limits: allLimits.openapi({ description: 'What holds.' }),
     defaults: allLimits.openapi({ description: 'What holds where nothing is set for the account.' }),
     set: someLimits.openapi({ description: 'What the operator has set for this account.' }),

@@ -5,21 +5,25 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const newAccountSchema = z
   .object({
-    id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
-    name: z.string(),
+    id: z.string().openapi({ description: 'The id of the account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string().describe('Its name.'),
     user_id: z.string().openapi({ description: 'The first user of the account.' }),
     api_key: z.string().openapi({ description: 'Shown this once; only its hash is kept.' }),
   })
   .openapi('NewAccount');
 
 export const accountEmailSchema = z
-  .object({ id: z.string(), name: z.string(), email: z.string().nullable() })
+  .object({
+    id: z.string().describe('The id of the account.'),
+    name: z.string().describe('Its name.'),
+    email: z.string().nullable().describe('The address of its user. Null: none.'),
+  })
   .openapi('AccountEmail');
 
 export const accountSummarySchema = z
   .object({
-    id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
-    name: z.string(),
+    id: z.string().openapi({ description: 'The id of the account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string().describe('Its name.'),
     sources: z.int().openapi({ description: 'How many are deployed.' }),
     created_at: secondsField('When it was made.'),
   })
@@ -31,23 +35,25 @@ export function presentAccountSummary(account: AccountSummary): z.output<typeof 
 }
 
 const quotaSchema = z.object({
-  used: z.int(),
+  used: z.int().describe('How many there are.'),
   limit: z.int().nullable().openapi({ description: 'How many there may be. null: no limit.' }),
 });
 
 export const userSchema = z
   .object({
-    id: z.string().openapi({ example: 'u_1vZ8kQ0aB3xYpL9mWc2T' }),
-    username: z.string(),
-    email: z.string().nullable(),
-    quotas: z.object({
-      sources: quotaSchema,
-      workflows: quotaSchema,
-      webhooks: quotaSchema,
-      subscriptions: quotaSchema,
-    }),
+    id: z.string().openapi({ description: 'The id of the user.', example: 'u_1vZ8kQ0aB3xYpL9mWc2T' }),
+    username: z.string().describe('The name of the user.'),
+    email: z.string().nullable().describe('The address that `$.send.email` writes to. Null: none is set.'),
+    quotas: z
+      .object({
+        sources: quotaSchema.describe('Of sources.'),
+        workflows: quotaSchema.describe('Of workflows.'),
+        webhooks: quotaSchema.describe('Of webhooks.'),
+        subscriptions: quotaSchema.describe('Of subscriptions.'),
+      })
+      .describe('How many resources there are, and how many there may be.'),
     orgs: z
-      .array(z.object({ id: z.string(), name: z.string() }))
+      .array(z.object({ id: z.string().describe('The id of the account.'), name: z.string().describe('Its name.') }))
       .openapi({ description: 'The accounts of this user.' }),
   })
   .openapi('User');
@@ -70,8 +76,10 @@ export function presentUser(user: UserRecord): z.output<typeof userSchema> {
 
 export const apiKeySchema = z
   .object({
-    id: z.string().openapi({ example: 'key_1vZ8kQ0aB3xYpL9mWc2T' }),
-    name: z.string(),
+    id: z
+      .string()
+      .openapi({ description: 'The id of the key, which is no secret.', example: 'key_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string().describe('Its name.'),
     hint: z.string().openapi({ description: 'The last characters of the key.' }),
     scopes: z.array(z.enum(KEY_SCOPES)).openapi({ description: 'What it may do.' }),
     created_at: secondsField('When it was made.'),

@@ -14,30 +14,36 @@ const textMap = () => z.record(name(), text());
 const fieldSchema = z
   .object({
     name: name().openapi({ description: 'A key of `$auth`.', example: 'api_key' }),
-    label: name(),
-    description: text().optional(),
+    label: name().describe('What a form shows.'),
+    description: text().optional().describe('What a form says about it.'),
     secret: z.boolean().optional().openapi({ description: 'Default: true for apps with keys, false for OAuth apps.' }),
-    optional: z.boolean().optional(),
-    default: text().optional(),
+    optional: z.boolean().optional().describe('true: it may be left empty.'),
+    default: text().optional().describe('What a form begins with.'),
   })
   .openapi('AppField');
 
 const oauthSchema = z
   .object({
-    authorize_url: url(),
-    token_url: url(),
+    authorize_url: url().describe('Where the browser of the user goes.'),
+    token_url: url().describe('Where codes and refresh tokens become access tokens.'),
     revoke_url: url().optional().openapi({ description: 'RFC 7009.' }),
     userinfo_url: url().optional().openapi({ description: 'Asked when an account is connected or checked.' }),
-    scopes: z.array(name()).max(MAX_ENTRIES),
+    scopes: z.array(name()).max(MAX_ENTRIES).describe('The scopes that are asked for.'),
     scope_separator: textParameter(1, 1).optional().openapi({ description: 'Default: a space.' }),
     scope_parameter: name().optional().openapi({ description: 'Default: `scope`.' }),
-    pkce: z.boolean(),
-    token_auth: z.enum(['basic', 'body', 'none']),
-    token_body: z.enum(['form', 'json']).optional(),
+    pkce: z.boolean().describe('true: the flow uses PKCE.'),
+    token_auth: z.enum(['basic', 'body', 'none']).describe('How the client proves itself to the token URL.'),
+    token_body: z
+      .enum(['form', 'json'])
+      .optional()
+      .describe('The form of the body of a request to the token URL. Default: `form`.'),
     token_at: name().optional().openapi({ description: 'The object of the token answer that holds the tokens.' }),
-    authorize_parameters: textMap().optional(),
+    authorize_parameters: textMap().optional().describe('Further parameters of `authorize_url`.'),
     lifetime_seconds: z.int().min(1).optional().openapi({ description: 'Where the token answer names none.' }),
-    rotates_refresh_tokens: z.boolean().optional(),
+    rotates_refresh_tokens: z
+      .boolean()
+      .optional()
+      .describe('true: a refresh token is used once, and each answer brings the next.'),
     issuer: url().optional().openapi({ description: 'Answers of another issuer are refused (RFC 9207).' }),
     values: textMap()
       .optional()
@@ -50,24 +56,39 @@ const oauthSchema = z
 
 const testSchema = z
   .object({
-    url: url(),
-    auth: z.discriminatedUnion('type', [
-      z.object({ type: z.literal('bearer'), token: text() }),
-      z.object({ type: z.literal('basic'), user: text(), password: text() }),
-      z.object({ type: z.literal('header'), name: name().regex(/^[\w-]+$/, 'must be a header name'), value: text() }),
-      z.object({ type: z.literal('none') }),
-    ]),
-    headers: textMap().optional(),
+    url: url().describe('What is asked for. It may hold `{{field}}`.'),
+    auth: z
+      .discriminatedUnion('type', [
+        z.object({
+          type: z.literal('bearer').describe('A bearer token.'),
+          token: text().describe('The token; it may hold `{{field}}`.'),
+        }),
+        z.object({
+          type: z.literal('basic').describe('Basic authentication.'),
+          user: text().describe('The user; it may hold `{{field}}`.'),
+          password: text().describe('The password; it may hold `{{field}}`.'),
+        }),
+        z.object({
+          type: z.literal('header').describe('A header.'),
+          name: name()
+            .regex(/^[\w-]+$/, 'must be a header name')
+            .describe('The name of the header.'),
+          value: text().describe('Its value; it may hold `{{field}}`.'),
+        }),
+        z.object({ type: z.literal('none').describe('Nothing.') }),
+      ])
+      .describe('How the request proves itself.'),
+    headers: textMap().optional().describe('Further headers of the request.'),
   })
   .openapi('AppTest');
 
 /** The description of an app, without its slug. The answer of GET may be put back as it is. */
 export const appParameters = {
-  name: name(),
-  description: text().nullish(),
-  docs_url: url().nullish(),
-  auth_type: z.enum(['none', 'keys', 'oauth2']),
-  fields: z.array(fieldSchema).max(MAX_ENTRIES).default([]),
+  name: name().describe('The name of the app.'),
+  description: text().nullish().describe('What the app is.'),
+  docs_url: url().nullish().describe('The page of its documentation.'),
+  auth_type: z.enum(['none', 'keys', 'oauth2']).describe('How its users prove who they are.'),
+  fields: z.array(fieldSchema).max(MAX_ENTRIES).default([]).describe('What a user fills in to connect.'),
   oauth: oauthSchema.nullish().openapi({ description: 'URLs may hold `{{field}}`.' }),
   test: testSchema.nullish().openapi({ description: 'A GET that succeeds with working keys.' }),
 };
@@ -114,11 +135,11 @@ function testOf({ url: testUrl, auth, headers }: z.output<typeof testSchema>): A
 
 export const appSchema = z
   .object({
-    id: z.string().openapi({ example: 'app_1vZ8kQ0aB3xYpL9mWc2T' }),
+    id: z.string().openapi({ description: 'The id of the app.', example: 'app_1vZ8kQ0aB3xYpL9mWc2T' }),
     name_slug: z.string().openapi({ description: 'As components name it.', example: 'github' }),
     ...appParameters,
-    description: z.string().nullable(),
-    docs_url: z.string().nullable(),
+    description: z.string().nullable().describe('What the app is. Null: nothing is said.'),
+    docs_url: z.string().nullable().describe('The page of its documentation. Null: none is known.'),
     oauth: oauthSchema.nullable(),
     test: testSchema.nullable(),
     oauth_client: z.enum(['own', 'instance']).nullable().openapi({
@@ -175,7 +196,7 @@ function presentOAuth(oauth: AppOAuth): z.output<typeof oauthSchema> {
 }
 
 export const oauthClientParameters = {
-  client_id: textParameter('maxUrlChars', 1),
+  client_id: textParameter('maxUrlChars', 1).describe('The id of the client at the provider.'),
   client_secret: textParameter('maxUrlChars', 1).optional().openapi({
     description: 'Kept sealed and shown to nobody. Left out for public clients.',
   }),
@@ -183,9 +204,15 @@ export const oauthClientParameters = {
 
 export const oauthClientSchema = z
   .object({
-    app: z.object({ id: z.string(), name_slug: z.string(), name: z.string() }),
-    client_id: z.string(),
-    has_secret: z.boolean(),
+    app: z
+      .object({
+        id: z.string().describe('The id of the app.'),
+        name_slug: z.string().describe('Its name in URLs and props.'),
+        name: z.string().describe('Its name.'),
+      })
+      .describe('The app that the client is for.'),
+    client_id: z.string().describe('The id of the client at the provider.'),
+    has_secret: z.boolean().describe('true: a secret is stored.'),
     updated_at: secondsField('When it was set.'),
   })
   .openapi('OAuthClient');

@@ -3,15 +3,18 @@ import type { ComponentRecord, ComponentSummary, RegistryRecord, RegistrySummary
 import { epochSeconds, secondsField } from './time.ts';
 
 const summaryFields = {
-  id: z.string().openapi({ example: 'sc_1vZ8kQ0aB3xYpL9mWc2T' }),
-  name: z.string(),
-  key: z.string().nullable(),
-  version: z.string(),
-  type: z.enum(['source', 'action']),
-  description: z.string().nullable(),
-  code_hash: z.string(),
+  id: z.string().openapi({ description: 'The id of the saved component.', example: 'sc_1vZ8kQ0aB3xYpL9mWc2T' }),
+  name: z.string().describe('The name that its code gives.'),
+  key: z.string().nullable().describe('The key that its code gives. Null: none.'),
+  version: z.string().describe('The version that its code gives.'),
+  type: z.enum(['source', 'action']).describe('`source`: it emits events. `action`: a step of workflows.'),
+  description: z.string().nullable().describe('What its code says about it. Null: nothing.'),
+  code_hash: z.string().describe('SHA-256 of the code, in hex.'),
   code_url: z.string().nullable().openapi({ description: 'Where the code came from, or what was said about it.' }),
-  dedupe: z.enum(['unique', 'greatest', 'last']).nullable(),
+  dedupe: z
+    .enum(['unique', 'greatest', 'last'])
+    .nullable()
+    .describe('How its events are told apart. Null: all are kept.'),
   has_additional_props: z.boolean().openapi({
     description: 'It computes further props from what is configured: `POST /v1/components/{id}/props`.',
   }),
@@ -25,7 +28,7 @@ const summaryFields = {
 };
 
 const codeFields = {
-  code: z.string(),
+  code: z.string().describe('The source text, as it was saved.'),
   configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
     description: 'The props as the component defines them, each with its `name`; functions are left out.',
   }),

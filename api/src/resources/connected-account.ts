@@ -4,17 +4,19 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const connectedAccountSchema = z
   .object({
-    id: z.string().openapi({ example: 'apn_1vZ8kQ0aB3xYpL9mWc2T' }),
-    user_id: z.string(),
-    name: z.string().nullable(),
-    app: z.object({
-      id: z.string(),
-      name_slug: z.string(),
-      name: z.string(),
-      auth_type: z.enum(['none', 'keys', 'oauth2']),
-    }),
+    id: z.string().openapi({ description: 'The id of the connected account.', example: 'apn_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string().describe('The user who connected it.'),
+    name: z.string().nullable().describe('Its name. Null: none.'),
+    app: z
+      .object({
+        id: z.string().describe('The id of the app.'),
+        name_slug: z.string().describe('Its name in URLs and props.'),
+        name: z.string().describe('Its name.'),
+        auth_type: z.enum(['none', 'keys', 'oauth2']).describe('How its users prove who they are.'),
+      })
+      .describe('The app.'),
     oauth_uid: z.string().nullable().openapi({ description: 'The user’s id at the provider, where it is known.' }),
-    scopes: z.array(z.string()),
+    scopes: z.array(z.string()).describe('The scopes that the provider granted.'),
     healthy: z.boolean().openapi({ description: 'The provider accepts it, as far as is known.' }),
     dead: z.boolean().openapi({ description: 'It has to be connected again.' }),
     error: z.string().nullable().openapi({ description: 'Why it is dead.' }),
@@ -53,10 +55,12 @@ export function presentConnectedAccount(
 
 export const checkedAccountSchema = connectedAccountSchema
   .extend({
-    check: z.object({
-      conclusive: z.boolean().openapi({ description: 'false: the answer says nothing about the credentials.' }),
-      detail: z.string(),
-    }),
+    check: z
+      .object({
+        conclusive: z.boolean().openapi({ description: 'false: the answer says nothing about the credentials.' }),
+        detail: z.string().describe('What the provider answered, in words.'),
+      })
+      .describe('What the check came to.'),
   })
   .openapi('CheckedAccount');
 
@@ -67,8 +71,13 @@ export function presentCheck(outcome: CheckOutcome): z.output<typeof checkedAcco
 
 export const deletedAccountSchema = z
   .object({
-    id: z.string(),
-    revocation: z.object({ status: z.enum(['revoked', 'failed', 'not-supported']), detail: z.string() }),
+    id: z.string().describe('The id of the connected account.'),
+    revocation: z
+      .object({
+        status: z.enum(['revoked', 'failed', 'not-supported']).describe('What the provider did with its tokens.'),
+        detail: z.string().describe('The same in words.'),
+      })
+      .describe('Whether the provider has ended its tokens.'),
   })
   .openapi('DeletedAccount');
 

@@ -5,9 +5,9 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const dataStoreSchema = z
   .object({
-    id: z.string().openapi({ example: 'ds_1vZ8kQ0aB3xYpL9mWc2T' }),
-    name: z.string(),
-    description: z.string().nullable(),
+    id: z.string().openapi({ description: 'The id of the data store.', example: 'ds_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string().describe('Its name.'),
+    description: z.string().nullable().describe('What it is for. Null: nothing is said.'),
     record_count: z.int().openapi({ description: 'May count records for a while that have expired.' }),
     bytes: z.int().openapi({ description: 'Of keys and values, and 64 for each record.' }),
     created_at: secondsField('When the store was made.'),
@@ -29,8 +29,8 @@ export function presentDataStore(store: DataStoreRecord): z.output<typeof dataSt
 
 export const recordSchema = z
   .object({
-    key: z.string(),
-    value: z.unknown(),
+    key: z.string().describe('The key of the record.'),
+    value: z.unknown().describe('Its value, any JSON.'),
     expires_at: z.int().nullable().openapi({ description: 'Epoch seconds; null: it stays.' }),
     updated_at: secondsField('When it was last set.'),
   })

@@ -15,17 +15,19 @@ export const errorClassSchema = z.enum(DELIVERY_ERROR_CLASSES).nullable().openap
 /** An attempt of a delivery. Null: there was none, or the attempt is of before this was kept. */
 export const deliveryAttemptSchema = z
   .object({
-    id: z.string().openapi({ example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T-1763640000123' }),
+    id: z
+      .string()
+      .openapi({ description: 'The id of the attempt.', example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T-1763640000123' }),
     at: z.string().openapi({ description: 'When it began, as ISO 8601.' }),
     trigger: z.enum(ATTEMPT_TRIGGERS).nullable().openapi({
       description:
         'Why it was made. `first`: its event; `retry`: the schedule; `manual`: a `retry` or `redeliver` of its owner; `replay`: a replay of past events; `test`.',
     }),
-    status_code: z.int().nullable(),
-    error: z.string().nullable(),
+    status_code: z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),
+    error: z.string().nullable().describe('Why it failed, in words. Null: it did not.'),
     error_class: errorClassSchema,
     limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason of the error.' }),
-    duration_ms: z.number(),
+    duration_ms: z.number().describe('How long it took, in milliseconds.'),
     phases: z
       .object({
         dns_ms: phase('The lookup of the name. Null for an address.'),
@@ -58,8 +60,8 @@ export const deliveryAttemptSchema = z
 
 export const wholeAttemptSchema = deliveryAttemptSchema
   .extend({
-    delivery_id: z.string(),
-    webhook_id: z.string(),
+    delivery_id: z.string().describe('The delivery whose attempt it is.'),
+    webhook_id: z.string().describe('The webhook of the delivery.'),
     response: z
       .string()
       .nullable()

@@ -4,8 +4,8 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const environmentVariableSchema = z
   .object({
-    name: z.string(),
-    description: z.string().nullable(),
+    name: z.string().describe('Its name, as in `process.env.NAME`.'),
+    description: z.string().nullable().describe('What it is for. Null: nothing is said.'),
     created_at: secondsField('When it was made.'),
     updated_at: secondsField('When it was last set.'),
   })

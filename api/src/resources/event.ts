@@ -12,20 +12,22 @@ export const eventSummarySchema = z
       description: `What was emitted. Without \`expand=event\`, data whose JSON is longer than ${LIMITS.summaryEventBytes} bytes is a string instead: the beginning of its JSON text. With it, so is the data of older events once ${LIMITS.maxSummariesBytes} bytes are shown.`,
     }),
     event_truncated: z.boolean().openapi({ description: '`event` is such a string.' }),
-    metadata: z.object({
-      emit_id: z.string().openapi({ description: 'Unique over all events.' }),
-      emitter_id: z.string(),
-      name: z.string().openapi({ description: "The channel; '' is the default channel." }),
-      summary: z.string().nullable(),
-      id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
-      ts: z.number().nullable().openapi({ description: 'The time that the component gave, epoch milliseconds.' }),
-      caused_by: z.string().nullable().openapi({
-        description: 'The `emit_id` of the event that started the run that emitted this one, where one did.',
-      }),
-      trace_id: z.string().nullable().openapi({
-        description: 'The invocation that the chain of events began with: the same for all that followed from it.',
-      }),
-    }),
+    metadata: z
+      .object({
+        emit_id: z.string().openapi({ description: 'Unique over all events.' }),
+        emitter_id: z.string().describe('The source or workflow that emitted it.'),
+        name: z.string().openapi({ description: "The channel; '' is the default channel." }),
+        summary: z.string().nullable().describe('The summary that the component gave. Null: none.'),
+        id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
+        ts: z.number().nullable().openapi({ description: 'The time that the component gave, epoch milliseconds.' }),
+        caused_by: z.string().nullable().openapi({
+          description: 'The `emit_id` of the event that started the run that emitted this one, where one did.',
+        }),
+        trace_id: z.string().nullable().openapi({
+          description: 'The invocation that the chain of events began with: the same for all that followed from it.',
+        }),
+      })
+      .describe('What is known of it besides its data.'),
   })
   .openapi('EventSummary');
 

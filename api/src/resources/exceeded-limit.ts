@@ -6,12 +6,12 @@ export const exceededLimitSchema = z.object({
     description:
       'A limit of the account or of the platform, or `sandboxMemoryMb`: what the node gives a sandbox process.',
   }),
-  value: z.number(),
+  value: z.number().describe('What the limit allows.'),
   used: z.number().openapi({ description: 'What was used or asked for, at least.' }),
 });
 
 export const logLimitSchema = exceededLimitSchema
-  .extend({ name: z.enum(['maxLogLinesPerRun', 'maxLogLineBytes']) })
+  .extend({ name: z.enum(['maxLogLinesPerRun', 'maxLogLineBytes']).describe('The limit.') })
   .openapi({
     description:
       'The line is not whole (`maxLogLineBytes`; `used` are the bytes it had, at least), or stands for those that were dropped (`maxLogLinesPerRun`).',

@@ -16,17 +16,17 @@ export const EXECUTION_STATUSES = [
 
 export const logLineSchema = z.object({
   at: z.int().openapi({ description: 'Epoch milliseconds.' }),
-  level: z.enum(['debug', 'info', 'warn', 'error']),
-  message: z.string(),
-  limit: logLimitSchema.optional(),
+  level: z.enum(['debug', 'info', 'warn', 'error']).describe('The level of the line.'),
+  message: z.string().describe('The text of the line.'),
+  limit: logLimitSchema.optional().describe('The limit that cut the line or dropped others. Absent: none did.'),
 });
 
 export const executionErrorSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  stack: z.string().nullable(),
+  code: z.string().describe('What kind of failure it is, from the table of errors.'),
+  message: z.string().describe('What it says.'),
+  stack: z.string().nullable().describe('The stack of the component. Null: there is none.'),
   namespace: z.string().nullable().openapi({ description: 'The step that failed.' }),
-  limit: exceededLimitSchema.nullable(),
+  limit: exceededLimitSchema.nullable().describe('The limit that is the reason. Null: none is.'),
 });
 
 export const propsField = z
@@ -51,32 +51,35 @@ const stepSchema = z.object({
     .openapi({
       description: `Which of the two are longer than ${LIMITS.shownStepBytes} bytes (in lists ${LIMITS.summaryEventBytes}) and therefore strings: the beginning of their JSON. \`expand=exports\` shows them whole. In lists also \`logs\`, where its lines are left out. \`props.<name>\`: that prop was recorded up to here only.`,
     }),
-  logs: z.array(logLineSchema),
-  error: executionErrorSchema.nullable(),
+  logs: z.array(logLineSchema).describe('What the step logged.'),
+  error: executionErrorSchema.nullable().describe('What the step failed with. Null: nothing.'),
   started_at: z.int().openapi({ description: 'Epoch milliseconds.' }),
   ended_at: z.int().openapi({ description: 'Epoch milliseconds.' }),
 });
 
 const summaryFields = {
-  id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }),
-  workflow_id: z.string(),
+  id: z.string().openapi({ description: 'The id of the execution.', example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }),
+  workflow_id: z.string().describe('The workflow that it is one of.'),
   deployment_id: z.string().nullable().openapi({ description: 'Null before it has begun.' }),
-  status: z.enum(EXECUTION_STATUSES),
+  status: z.enum(EXECUTION_STATUSES).describe('Where it stands.'),
   kind: z.string().openapi({ description: 'What started it: `http`, `timer`, `manual`, `event`.' }),
-  trace_id: z.string(),
+  trace_id: z.string().describe('The trace that it belongs to.'),
   caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
-  replay_of: z.string().nullable(),
+  replay_of: z.string().nullable().describe('The execution whose event it repeats. Null: none.'),
   trigger: z
     .object({
-      event: z.unknown(),
+      event: z.unknown().describe('The event that started it.'),
       event_truncated: z.boolean().openapi({ description: '`event` is a string: the beginning of its JSON.' }),
       context: z.unknown().nullable().openapi({ description: 'Null before its first step has ended.' }),
     })
     .openapi({ description: 'What steps see as `steps.trigger`.' }),
-  error: executionErrorSchema.nullable(),
+  error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
   reason: z.string().nullable().openapi({ description: 'What `$.flow.exit` was given.' }),
   wait: z
-    .object({ kind: z.enum(['delay', 'suspend', 'rerun', 'retry']), until: z.int() })
+    .object({
+      kind: z.enum(['delay', 'suspend', 'rerun', 'retry']).describe('The reason why it waits.'),
+      until: z.int().describe('When it goes on by itself. Epoch milliseconds.'),
+    })
     .nullable()
     .openapi({ description: 'Why it waits, and until when at most (epoch milliseconds).' }),
   started_at: z.int().nullable().openapi({ description: 'Epoch milliseconds.' }),

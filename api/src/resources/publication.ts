@@ -3,12 +3,14 @@ import type { Publication } from '@headwater/engine';
 
 export const publicationSchema = z
   .object({
-    source_id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+    source_id: z
+      .string()
+      .openapi({ description: 'The source that emitted the events.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
     trace_id: z.string().openapi({ description: 'Of `GET /v1/traces/{id}`.', example: 'inv_1vZ8kQ0aB3xYpL9mWc2T' }),
     events: z
       .array(
         z.object({
-          id: z.string().openapi({ example: '1763640000123-0' }),
+          id: z.string().openapi({ description: 'The id of the event.', example: '1763640000123-0' }),
           emit_id: z.string().openapi({ description: 'Unique over all events.' }),
           message_id: z.string().openapi({ description: 'The header `webhook-id` of its deliveries.' }),
           given_id: z.string().nullable().openapi({ description: 'The id that its sender gave.' }),

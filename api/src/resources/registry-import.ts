@@ -4,22 +4,31 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const importSchema = z
   .object({
-    id: z.string().openapi({ example: 'imp_1vZ8kQ0aB3xYpL9mWc2T' }),
-    scope: z.enum(['draft', 'account', 'registry']),
-    status: z.enum(['running', 'done']),
+    id: z.string().openapi({ description: 'The id of the import.', example: 'imp_1vZ8kQ0aB3xYpL9mWc2T' }),
+    scope: z.enum(['draft', 'account', 'registry']).describe('Saved alone; or published for the account, or for all.'),
+    status: z.enum(['running', 'done']).describe('`done`: every component is through.'),
     total: z.int().openapi({ description: 'Components that were found.' }),
-    succeeded: z.int(),
-    failed: z.int(),
+    succeeded: z.int().describe('Components that are saved.'),
+    failed: z.int().describe('Components that cannot be used.'),
     components: z
       .array(
         z.object({
-          path: z.string(),
-          status: z.enum(['ok', 'failed']),
-          component_id: z.string().nullable(),
-          key: z.string().nullable(),
-          version: z.string().nullable(),
-          error: z.string().nullable(),
-          errors: z.array(z.object({ path: z.string(), message: z.string() }).loose()),
+          path: z.string().describe('Its file in the archive.'),
+          status: z.enum(['ok', 'failed']).describe('Whether it is saved.'),
+          component_id: z.string().nullable().describe('The saved component. Null: it failed.'),
+          key: z.string().nullable().describe('Its key. Null: it has none.'),
+          version: z.string().nullable().describe('Its version. Null: it failed.'),
+          error: z.string().nullable().describe('Why it failed. Null: it did not.'),
+          errors: z
+            .array(
+              z
+                .object({
+                  path: z.string().describe('The part of the component.'),
+                  message: z.string().describe('What is wrong with it.'),
+                })
+                .loose(),
+            )
+            .describe('Everything that is wrong with it.'),
         }),
       )
       .openapi({ description: 'Those that are through, in the order of their paths.' }),

@@ -20,9 +20,11 @@ export function presentSampleReceiver(url: string): z.output<typeof sampleReceiv
 
 export const sampleRequestSchema = z
   .object({
-    id: z.string().openapi({ example: 'rcv_1vZ8kQ0aB3xYpL9mWc2T' }),
-    webhook_id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
-    delivery_id: z.string().openapi({ example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
+    id: z.string().openapi({ description: 'The id of the request.', example: 'rcv_1vZ8kQ0aB3xYpL9mWc2T' }),
+    webhook_id: z.string().openapi({ description: 'The webhook that sent it.', example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
+    delivery_id: z
+      .string()
+      .openapi({ description: 'The delivery that it was an attempt of.', example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
     received_at: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_123 }),
     verified: z.boolean().openapi({
       description: 'The signature fits the body and the secret that the webhook has now, and its time is recent.',

@@ -6,12 +6,14 @@ import { attemptsSchema, presentAttempts } from './webhook.ts';
 
 export const sendSchema = z
   .object({
-    id: z.string().openapi({ example: 'snd_1vZ8kQ0aB3xYpL9mWc2T' }),
-    kind: z.enum(['http', 'email', 's3']),
-    workflow_id: z.string(),
-    execution_id: z.string(),
-    trace_id: z.string(),
-    status: z.enum(['pending', 'delivered', 'failed']),
+    id: z.string().openapi({ description: 'The id of the send.', example: 'snd_1vZ8kQ0aB3xYpL9mWc2T' }),
+    kind: z.enum(['http', 'email', 's3']).describe('What it was sent with: `$.send.http`, `.email` or `.s3`.'),
+    workflow_id: z.string().describe('The workflow that sent it.'),
+    execution_id: z.string().describe('The execution that sent it.'),
+    trace_id: z.string().describe('The trace of the execution.'),
+    status: z
+      .enum(['pending', 'delivered', 'failed'])
+      .describe('`pending`: it is tried, or waits to be. `failed`: no attempt is left.'),
     payload: z.unknown().openapi({ description: 'What was given to `$.send`, secrets taken out.' }),
     object_key: z.string().nullable().openapi({ description: 'Of S3: the object that holds its line.' }),
     attempts: attemptsSchema,
@@ -39,8 +41,8 @@ export function presentSend(send: SendRecord): z.output<typeof sendSchema> {
 export const s3SettingsSchema = z
   .object({
     endpoint: z.string().nullable().openapi({ description: "null: Amazon's of the region." }),
-    region: z.string(),
-    access_key_id: z.string(),
+    region: z.string().describe('The region of the bucket.'),
+    access_key_id: z.string().describe('The id of the access key.'),
     updated_at: secondsField('When it was set.'),
   })
   .openapi('S3Settings');

@@ -6,12 +6,12 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const sourceSchema = z
   .object({
-    id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
-    user_id: z.string(),
-    component_id: z.string(),
-    name: z.string(),
+    id: z.string().openapi({ description: 'The id of the source.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string().describe('The user who made it.'),
+    component_id: z.string().describe('The saved component (`sc_…`) that it runs.'),
+    name: z.string().describe('Its name.'),
     name_slug: z.string().openapi({ description: 'Unique in the account.' }),
-    active: z.boolean(),
+    active: z.boolean().describe('false: it is stopped, and nothing starts it.'),
     configured_props: z.record(z.string(), z.unknown()).openapi({
       description:
         'An HTTP interface shows `{ endpoint_url }`, a timer `{ interval_seconds }` or `{ cron }`; secret values are left out.',
@@ -26,7 +26,10 @@ export const sourceSchema = z
       `When it emitted last. Null where it did not, or failed ${LIMITS.minScannedEvents} times since.`,
     ).nullable(),
     last_error: z
-      .object({ at: secondsField('When the run failed.'), message: z.string().nullable() })
+      .object({
+        at: secondsField('When the run failed.'),
+        message: z.string().nullable().describe('The beginning of why.'),
+      })
       .nullable()
       .openapi({ description: 'Its last run that failed, as long as its events are kept; the beginning of why.' }),
   })
@@ -54,37 +57,43 @@ export function presentSource(source: SourceRecord): z.output<typeof sourceSchem
 }
 
 export const invocationSchema = z
-  .object({ invocation_id: z.string().openapi({ example: 'inv_1vZ8kQ0aB3xYpL9mWc2T' }) })
+  .object({
+    invocation_id: z
+      .string()
+      .openapi({ description: 'The run, for `GET /v1/traces/{id}`.', example: 'inv_1vZ8kQ0aB3xYpL9mWc2T' }),
+  })
   .openapi('Invocation');
 
 export const runSchema = z
   .object({
-    id: z.string(),
+    id: z.string().describe('The id of the run.'),
     kind: z
       .string()
       .openapi({ description: 'What started it: `http`, `timer`, `manual`, `event` (of another source) or a hook.' }),
     caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
-    status: z.enum(['ok', 'error']),
+    status: z.enum(['ok', 'error']).describe('`ok`: it ended well. `error`: it failed.'),
     error: z
       .object({
-        code: z.string(),
-        message: z.string(),
-        stack: z.string().nullable(),
-        limit: exceededLimitSchema.nullable(),
+        code: z.string().describe('What kind of failure it is, from the table of errors.'),
+        message: z.string().describe('What it says.'),
+        stack: z.string().nullable().describe('The stack of the component. Null: there is none.'),
+        limit: exceededLimitSchema.nullable().describe('The limit that is the reason. Null: none is.'),
       })
       .nullable()
       .openapi({
         description:
           'Why it failed; `stack` names lines of the component as it was saved, `limit` the limit that it went over.',
       }),
-    logs: z.array(
-      z.object({
-        at_ms: z.number(),
-        level: z.enum(['debug', 'info', 'warn', 'error']),
-        message: z.string(),
-        limit: logLimitSchema.optional(),
-      }),
-    ),
+    logs: z
+      .array(
+        z.object({
+          at_ms: z.number().describe('When it was logged. Epoch milliseconds.'),
+          level: z.enum(['debug', 'info', 'warn', 'error']).describe('The level of the line.'),
+          message: z.string().describe('The text of the line.'),
+          limit: logLimitSchema.optional().describe('The limit that cut the line or dropped others. Absent: none did.'),
+        }),
+      )
+      .describe('What it logged, in order.'),
     truncated: z
       .array(z.literal('logs'))
       .optional()

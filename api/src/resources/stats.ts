@@ -50,9 +50,11 @@ export const statSeriesSchema = z
   .openapi('StatSeries');
 
 const subjectSchema = z.object({
-  id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
-  type: z.enum(['source', 'workflow', 'webhook']),
-  name: z.string(),
+  id: z
+    .string()
+    .openapi({ description: 'The id of the source, workflow or webhook.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+  type: z.enum(['source', 'workflow', 'webhook']).describe('The kind of resource.'),
+  name: z.string().describe('Its name.'),
   totals,
   activity: z.array(z.int()).openapi({
     description: 'A number for each bucket: what was received, or what was delivered to a webhook.',
@@ -62,7 +64,9 @@ const subjectSchema = z.object({
     .openapi({ description: 'A number for each bucket: runs that failed, or attempts of a webhook.' }),
 });
 
-export const subjectStatsSchema = z.object({ ...span, subjects: z.array(subjectSchema) }).openapi('SubjectStats');
+export const subjectStatsSchema = z
+  .object({ ...span, subjects: z.array(subjectSchema).describe('Each source, workflow and webhook.') })
+  .openapi('SubjectStats');
 
 export function presentSeries({ buckets, totals: sums, ...range }: StatSeries): z.output<typeof statSeriesSchema> {
   return {
@@ -95,20 +99,30 @@ function presentCounts(given: StatCounts) {
 }
 
 const waitingFields = {
-  name: z.string(),
+  name: z.string().describe('The name of what waits.'),
   since: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_123 }),
 };
 
 export const waitingStatsSchema = z
   .object({
     run: z
-      .object({ emitter_id: z.string().openapi({ example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }), ...waitingFields })
+      .object({
+        emitter_id: z
+          .string()
+          .openapi({ description: 'The source or workflow that is to run.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+        ...waitingFields,
+      })
       .nullable()
       .openapi({
         description: 'The source or workflow of the oldest run, and when that was accepted. null: none waits.',
       }),
     delivery: z
-      .object({ webhook_id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }), ...waitingFields })
+      .object({
+        webhook_id: z
+          .string()
+          .openapi({ description: 'The webhook that it is for.', example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
+        ...waitingFields,
+      })
       .nullable()
       .openapi({ description: 'The webhook of the oldest delivery, and since when that is due. null: none is due.' }),
   })
@@ -124,15 +138,17 @@ export function presentWaiting({ run, delivery }: WaitingStats): z.output<typeof
 export const accountStatsSchema = z
   .object({
     ...span,
-    accounts: z.array(
-      z.object({
-        id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
-        name: z.string(),
-        totals,
-        waiting_runs: z.int().openapi({ description: 'Runs that wait now for any node.', example: 0 }),
-        waiting_deliveries: z.int().openapi({ description: 'The same of deliveries, retries included.', example: 3 }),
-      }),
-    ),
+    accounts: z
+      .array(
+        z.object({
+          id: z.string().openapi({ description: 'The id of the account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
+          name: z.string().describe('Its name.'),
+          totals,
+          waiting_runs: z.int().openapi({ description: 'Runs that wait now for any node.', example: 0 }),
+          waiting_deliveries: z.int().openapi({ description: 'The same of deliveries, retries included.', example: 3 }),
+        }),
+      )
+      .describe('Each account.'),
   })
   .openapi('AccountStats');
 
@@ -151,8 +167,8 @@ export function presentAccountStats(
 
 export const nodeSchema = z
   .object({
-    id: z.string().openapi({ example: 'node_1vZ8kQ0aB3xYpL9mWc2T' }),
-    role: z.string().openapi({ example: 'all' }),
+    id: z.string().openapi({ description: 'The id of the node.', example: 'node_1vZ8kQ0aB3xYpL9mWc2T' }),
+    role: z.string().openapi({ description: 'The work that it does: `all`, `api` or `engine`.', example: 'all' }),
     started_at: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_000 }),
     seen_at: z.int().openapi({ description: 'Its last heartbeat, epoch milliseconds.', example: 1_763_640_002_000 }),
   })

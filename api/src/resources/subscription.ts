@@ -5,9 +5,9 @@ import { epochSeconds, secondsField } from './time.ts';
 
 export const subscriptionSchema = z
   .object({
-    id: z.string().openapi({ example: 'sub_1vZ8kQ0aB3xYpL9mWc2T' }),
-    emitter_id: z.string(),
-    listener_id: z.string(),
+    id: z.string().openapi({ description: 'The id of the subscription.', example: 'sub_1vZ8kQ0aB3xYpL9mWc2T' }),
+    emitter_id: z.string().describe('The source or workflow whose events it is about.'),
+    listener_id: z.string().describe('The webhook, source or workflow that gets them.'),
     event_name: z.string().openapi({ description: "The channel; '' is the default channel; `order.*` is a pattern." }),
     filter: filterSchema,
     created_at: secondsField('When it was made.'),
@@ -27,8 +27,8 @@ export function presentSubscription(subscription: SubscriptionRecord): z.output<
 
 export const autoSubscriptionSchema = z
   .object({
-    id: z.string().openapi({ example: 'asub_1vZ8kQ0aB3xYpL9mWc2T' }),
-    listener_id: z.string(),
+    id: z.string().openapi({ description: 'The id of the auto subscription.', example: 'asub_1vZ8kQ0aB3xYpL9mWc2T' }),
+    listener_id: z.string().describe('The webhook, source or workflow that gets the events.'),
     event_name: z.string().openapi({ description: "The channel; '' is the default channel; `order.*` is a pattern." }),
     filter: filterSchema,
     created_at: secondsField('When it was made.'),

@@ -18,11 +18,11 @@ const moment = (description: string) =>
     .openapi({ description: `${description} Epoch milliseconds.` });
 
 const attemptSchema = z.object({
-  at: z.string(),
-  status_code: z.int().optional(),
-  error: z.string().optional(),
-  limit: exceededLimitSchema.optional(),
-  duration_ms: z.number(),
+  at: z.string().describe('When it began, ISO 8601.'),
+  status_code: z.int().optional().describe('The HTTP status of the answer. Absent: there was none.'),
+  error: z.string().optional().describe('Why it failed, in words. Absent: it did not.'),
+  limit: exceededLimitSchema.optional().describe('The limit that is the reason. Absent: none is.'),
+  duration_ms: z.number().describe('How long it took, in milliseconds.'),
 });
 
 const listenerSchema = z.object({
@@ -38,12 +38,13 @@ const listenerSchema = z.object({
   }),
   delivery: z
     .object({
-      id: z.string(),
-      status: z.enum(DELIVERY_STATUSES),
+      id: z.string().describe('The id of the delivery.'),
+      status: z.enum(DELIVERY_STATUSES).describe('Where it stands.'),
       next_attempt_at: moment('Of one that is pending.'),
-      attempts: z.array(attemptSchema),
+      attempts: z.array(attemptSchema).describe('The requests that were made, the first one first.'),
     })
-    .optional(),
+    .optional()
+    .describe('The delivery of `delivery`.'),
   run: z.unknown().optional().openapi({ description: 'The run that the event started, as in `runs`.' }),
   reason: z
     .enum(['paused', 'too_many_hops', 'backlog_full', 'hold_full', 'no_such_channel', 'filtered', 'filter_too_costly'])
@@ -60,22 +61,22 @@ const listenerSchema = z.object({
 });
 
 const eventSchema = z.object({
-  id: z.string(),
-  emit_id: z.string(),
+  id: z.string().describe('The id of the event.'),
+  emit_id: z.string().describe('Its id among those of all emitters: `<emitter_id>-<id>`.'),
   name: z.string().openapi({ description: "The channel; '' is the default channel." }),
-  summary: z.string().nullable(),
+  summary: z.string().nullable().describe('The summary that the component gave. Null: none.'),
   component_id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
-  indexed_at_ms: z.int(),
+  indexed_at_ms: z.int().describe('When it was stored. Epoch milliseconds.'),
   bytes: z.int().openapi({ description: 'Of its data, as JSON.' }),
-  listeners: z.array(listenerSchema),
+  listeners: z.array(listenerSchema).describe('What is subscribed to it, and what each came to.'),
 });
 
 const traceRunSchema = z
   .object({
     type: z.enum(['run', 'execution']).openapi({ description: 'Of a source, or of a workflow.' }),
-    id: z.string(),
-    emitter_id: z.string(),
-    emitter_name: z.string().nullable(),
+    id: z.string().describe('The id of the run (`inv_…`) or execution (`exec_…`).'),
+    emitter_id: z.string().describe('The source or workflow that ran.'),
+    emitter_name: z.string().nullable().describe('Its name. Null: it was deleted.'),
     kind: z
       .string()
       .nullable()
@@ -92,7 +93,10 @@ const traceRunSchema = z
       description: 'It is `queued` because its source or workflow is stopped: it waits until that is active.',
     }),
     waits: z
-      .object({ kind: z.enum(['delay', 'suspend', 'rerun', 'retry']), until: z.int() })
+      .object({
+        kind: z.enum(['delay', 'suspend', 'rerun', 'retry']).describe('The reason why it waits.'),
+        until: z.int().describe('When it goes on by itself. Epoch milliseconds.'),
+      })
       .nullable()
       .openapi({ description: 'Of an execution that is `waiting`: for what, and until when. Epoch milliseconds.' }),
     reason: z.string().nullable().openapi({ description: 'Of one that `exited`: what `$.flow.exit` was given.' }),
@@ -104,43 +108,55 @@ const traceRunSchema = z
       .int()
       .nullable()
       .openapi({ description: 'From its beginning to its end, waits of an execution included.' }),
-    error: executionErrorSchema.nullable(),
-    logs: z.array(logLineSchema),
-    steps: z.array(
-      z.object({
-        namespace: z.string(),
-        status: z.string(),
-        runs: z.int(),
-        started_at: z.int(),
-        ended_at: z.int(),
-        error: executionErrorSchema.nullable(),
-        summary: z.string().nullable().openapi({ description: 'What it exported as `$summary`.' }),
-        props: z.unknown().openapi({
-          description: `Its props as the component got them, as \`GET /v1/executions/{id}\` shows them; null where it has none, and beyond ${LIMITS.maxTraceLogBytes} bytes of all steps.`,
+    error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
+    logs: z.array(logLineSchema).describe('What it logged.'),
+    steps: z
+      .array(
+        z.object({
+          namespace: z.string().describe('The name of the step.'),
+          status: z.string().describe('How it ended.'),
+          runs: z.int().describe('How often it was run.'),
+          started_at: z.int().describe('When it began. Epoch milliseconds.'),
+          ended_at: z.int().describe('When it ended. Epoch milliseconds.'),
+          error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
+          summary: z.string().nullable().openapi({ description: 'What it exported as `$summary`.' }),
+          props: z.unknown().openapi({
+            description: `Its props as the component got them, as \`GET /v1/executions/{id}\` shows them; null where it has none, and beyond ${LIMITS.maxTraceLogBytes} bytes of all steps.`,
+          }),
+          logs: z.array(logLineSchema).describe('What it logged.'),
         }),
-        logs: z.array(logLineSchema),
-      }),
-    ),
+      )
+      .describe('The steps that an execution has run.'),
     events: z.array(eventSchema).openapi({ description: 'What it emitted, in the order in which it was stored.' }),
     deduped: z
       .object({
-        count: z.int(),
-        ids: z.array(z.string()),
-        strategy: z.enum(['unique', 'greatest', 'last']).nullable(),
+        count: z.int().describe('How many were dropped.'),
+        ids: z.array(z.string()).describe('The first of their ids.'),
+        strategy: z
+          .enum(['unique', 'greatest', 'last'])
+          .nullable()
+          .describe('How ids are compared. Null: it is not known any more.'),
       })
       .nullable()
       .openapi({
         description: `So many of the events that it emitted were known already, by the dedupe \`strategy\`; \`ids\` are the first ${LIMITS.maxMissedIds}.`,
       }),
-    sends: z.array(
-      z.object({ id: z.string(), kind: z.string(), status: z.string(), attempts: z.array(attemptSchema) }),
-    ),
+    sends: z
+      .array(
+        z.object({
+          id: z.string().describe('The id of the send.'),
+          kind: z.string().describe('`http`, `email` or `s3`.'),
+          status: z.string().describe('`pending`, `delivered` or `failed`.'),
+          attempts: z.array(attemptSchema).describe('The requests that were made, the first one first.'),
+        }),
+      )
+      .describe('What it sent with `$.send`.'),
   })
   .openapi('TraceRun');
 
 export const traceSchema = z
   .object({
-    id: z.string(),
+    id: z.string().describe('The id of the trace: that of the first run.'),
     truncated: z.boolean().openapi({
       description: `There is more: at most ${LIMITS.maxTraceRows} of runs, executions, steps, events, deliveries and sends each are shown, ${LIMITS.maxTraceListeners} listeners of all events together, those first that got one or were to get one, the last ${LIMITS.maxTraceAttempts} attempts of each delivery and send, and ${LIMITS.maxTraceLogBytes} bytes of log lines.`,
     }),

@@ -18,11 +18,11 @@ export const FORMATS =
 
 const authSchema = z
   .object({
-    type: z.enum(WEBHOOK_AUTH_TYPES),
-    username: z.string().optional(),
-    token_url: z.string().optional(),
-    client_id: z.string().optional(),
-    scope: z.string().optional(),
+    type: z.enum(WEBHOOK_AUTH_TYPES).describe('The kind of proof.'),
+    username: z.string().optional().describe('Of `basic`: the user name.'),
+    token_url: z.string().optional().describe('Of `oauth2_client_credentials`: where tokens come from.'),
+    client_id: z.string().optional().describe('Of `oauth2_client_credentials`: the id of the client.'),
+    scope: z.string().optional().describe('Of `oauth2_client_credentials`: the scope that is asked for.'),
   })
   .openapi({ description: 'What its requests prove themselves with, without secrets: those are never shown.' });
 
@@ -34,13 +34,13 @@ function presentAuth(auth: WebhookRecord['request']['auth']): z.output<typeof au
 
 export const webhookSummarySchema = z
   .object({
-    id: z.string().openapi({ example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
-    user_id: z.string(),
-    name: z.string().nullable(),
-    description: z.string().nullable(),
-    url: z.string(),
+    id: z.string().openapi({ description: 'The id of the webhook.', example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string().describe('The user who made it.'),
+    name: z.string().nullable().describe('Its name. Null: none.'),
+    description: z.string().nullable().describe('What it is for. Null: nothing is said.'),
+    url: z.string().describe('Where events are sent.'),
     format: z.enum(WEBHOOK_FORMATS).openapi({ description: FORMATS }),
-    method: z.enum(WEBHOOK_METHODS),
+    method: z.enum(WEBHOOK_METHODS).describe('The method of its requests.'),
     active: z.boolean().openapi({ description: 'false: its deliveries are held.' }),
     drain_per_second: z.int().nullable().openapi({
       description: 'How much of what it held is sent a second. Null: as fast as it goes, or all was sent.',
@@ -55,7 +55,9 @@ export const webhookSummarySchema = z
     disable_after_hours: z.int().nullable().openapi({
       description: 'How long it may fail before it is disabled. 0: for ever. Null: as the server does it.',
     }),
-    ordering: z.enum(['none', 'fifo']),
+    ordering: z
+      .enum(['none', 'fifo'])
+      .describe('`fifo`: an event waits until those before it are delivered. `none`: no order.'),
     ordering_key: z
       .string()
       .nullable()
@@ -82,7 +84,7 @@ export const webhookSchema = webhookSummarySchema
     headers: z
       .record(z.string(), z.string())
       .openapi({ description: 'Own headers of its requests, names in lower case. Left out of lists.' }),
-    auth: authSchema.nullable(),
+    auth: authSchema.nullable().describe('How its requests prove themselves. Null: by the signature alone.'),
     ca_certificate: z.string().nullable().openapi({ description: 'PEM. Null: public authorities are trusted.' }),
     client_certificate: z.string().nullable().openapi({ description: 'PEM, for mTLS. Its key is never shown.' }),
   })
@@ -142,10 +144,10 @@ export const attemptsSchema = z
   .array(
     z.object({
       at: z.string().openapi({ description: 'ISO 8601.' }),
-      status_code: z.int().nullable(),
-      error: z.string().nullable(),
+      status_code: z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),
+      error: z.string().nullable().describe('Why it failed, in words. Null: it did not.'),
       limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason of the error.' }),
-      duration_ms: z.number(),
+      duration_ms: z.number().describe('How long it took, in milliseconds.'),
       response: z.string().nullable().openapi({ description: 'The beginning of what the receiver answered.' }),
     }),
   )
@@ -164,10 +166,10 @@ export function presentAttempts(attempts: readonly AttemptRecord[]): z.output<ty
 
 export const deliverySchema = z
   .object({
-    id: z.string().openapi({ example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
-    webhook_id: z.string(),
-    emitter_id: z.string(),
-    event_id: z.string(),
+    id: z.string().openapi({ description: 'The id of the delivery.', example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T' }),
+    webhook_id: z.string().describe('The webhook that gets the event.'),
+    emitter_id: z.string().describe('The source or workflow that emitted the event.'),
+    event_id: z.string().describe('The id of the event.'),
     status: z.enum(DELIVERY_STATUSES).openapi({
       description:
         '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start.',
@@ -216,7 +218,7 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
 
 export const secretRotationSchema = z
   .object({
-    id: z.string(),
+    id: z.string().describe('The id of the webhook.'),
     secret: z.string().openapi({ description: 'The new secret.' }),
     previous_until: secondsField('Until then requests carry a signature of the old secret as well.').nullable(),
   })
@@ -226,7 +228,7 @@ export const webhookTestSchema = z
   .object({
     message_id: z.string().openapi({ description: 'The header `webhook-id` of the request.' }),
     delivered: z.boolean().openapi({ description: 'Whether the receiver answered with a 2xx.' }),
-    attempt: deliveryAttemptSchema.omit({ id: true }),
+    attempt: deliveryAttemptSchema.omit({ id: true }).describe('The attempt that was made.'),
   })
   .openapi('WebhookTest');
 

@@ -5,49 +5,65 @@ import { lateList, lateRecord, RawJson } from '../raw-json.ts';
 import { executionErrorSchema, logLineSchema, presentError, presentLines, propsField } from './execution.ts';
 
 const stepSchema = z.object({
-  namespace: z.string(),
-  status: z.enum(['done', 'failed', 'continued']),
+  namespace: z.string().describe('The name of the step.'),
+  status: z
+    .enum(['done', 'failed', 'continued'])
+    .describe('`done`: it ended well. `failed`: it threw. `continued`: it failed, and its settings go on.'),
   props: propsField,
   truncated: z.array(z.string()).optional().openapi({ description: 'As of an execution: `props.<name>`.' }),
   $return_value: z.unknown().optional().openapi({ description: 'Absent where the step returned nothing.' }),
   exports: z.record(z.string(), z.unknown()).openapi({ description: 'By name; `$summary` is one of them.' }),
-  logs: z.array(logLineSchema),
-  error: executionErrorSchema.nullable(),
+  logs: z.array(logLineSchema).describe('What it logged.'),
+  error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
   flow: z
     .object({
-      kind: z.enum(['exit', 'delay', 'suspend', 'rerun']),
-      reason: z.string().optional(),
-      ms: z.number().optional(),
-      context: z.unknown().optional(),
+      kind: z
+        .enum(['exit', 'delay', 'suspend', 'rerun'])
+        .describe('What it called: `$.flow.exit`, `.delay`, `.suspend` or `.rerun`.'),
+      reason: z.string().optional().describe('The reason that `exit` was given.'),
+      ms: z.number().optional().describe('How long it was to wait, in milliseconds.'),
+      context: z.unknown().optional().describe('The context that `rerun` was given.'),
     })
     .nullable()
     .openapi({ description: 'What it asked for with `$.flow`. A delay or suspension is over at once.' }),
   sends: z
-    .array(z.object({ kind: z.string(), payload: z.unknown() }))
+    .array(
+      z.object({
+        kind: z.string().describe('`http`, `email`, `s3`, `emit` or `sse`.'),
+        payload: z.unknown().describe('What it was given.'),
+      }),
+    )
     .openapi({ description: 'What it gave to `$.send`; nothing of it is sent.' }),
   responds: z
     .array(
       z.object({
-        status: z.int(),
-        headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-        body: z.string(),
-        is_base64: z.boolean(),
-        body_truncated: z.boolean(),
-        immediate: z.boolean(),
+        status: z.int().describe('The HTTP status.'),
+        headers: z
+          .record(z.string(), z.union([z.string(), z.array(z.string())]))
+          .describe('The headers, names in lower case.'),
+        body: z.string().describe('The body.'),
+        is_base64: z.boolean().describe('The body is base64 of bytes that are not UTF-8.'),
+        body_truncated: z.boolean().describe('The body is longer than what is shown.'),
+        immediate: z.boolean().describe('The client would have been answered before the workflow went on.'),
       }),
     )
     .openapi({
       description: `What it gave to \`$.respond\`. \`is_base64\`: the body is no text. \`body_truncated\`: it is longer than ${LIMITS.shownStepBytes} bytes, and this is its beginning.`,
     }),
   started_at: z.number().openapi({ description: 'Epoch milliseconds.' }),
-  ended_at: z.number(),
+  ended_at: z.number().describe('When it ended. Epoch milliseconds.'),
 });
 
 export const workflowTestSchema = z
   .object({
     deployment_id: z.string().nullable().openapi({ description: 'Null where the workflow is not saved.' }),
-    status: z.enum(['succeeded', 'failed', 'exited', 'rerun']),
-    trigger: z.object({ event: z.unknown(), context: z.unknown() }),
+    status: z.enum(['succeeded', 'failed', 'exited', 'rerun']).describe('How the test ended.'),
+    trigger: z
+      .object({
+        event: z.unknown().describe('The event that the test ran with.'),
+        context: z.unknown().describe('The context that it ran with.'),
+      })
+      .describe('What steps saw as `steps.trigger`.'),
     steps: z.array(stepSchema).openapi({ description: 'Those that were run, in their order.' }),
   })
   .openapi('WorkflowTest');

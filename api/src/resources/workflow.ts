@@ -13,7 +13,9 @@ import { epochSeconds, secondsField } from './time.ts';
 const triggerSchema = z
   .object({
     id: z.string().openapi({ description: '`hi_…`, `ti_…`, or the id of the source.' }),
-    type: z.enum(['http', 'timer', 'source']),
+    type: z
+      .enum(['http', 'timer', 'source'])
+      .describe('`http`: a request to `endpoint_url`. `timer`: a schedule. `source`: the events of a source.'),
     endpoint_url: z.string().nullable().optional().openapi({
       description: 'Of `http`; null in a version that does not run and has a trigger of its own.',
     }),
@@ -31,9 +33,9 @@ const triggerSchema = z
 
 const stepSchema = z
   .object({
-    id: z.string().openapi({ example: 'c_1vZ8kQ0aB3xYpL9mWc2T' }),
-    namespace: z.string(),
-    component_id: z.string(),
+    id: z.string().openapi({ description: 'The id of the step.', example: 'c_1vZ8kQ0aB3xYpL9mWc2T' }),
+    namespace: z.string().describe('The name of the step within the workflow: `steps.<namespace>` in expressions.'),
+    component_id: z.string().describe('The saved component (`sc_…`) that the step runs.'),
     props: z.record(z.string(), z.unknown()).openapi({ description: 'Secret values are left out.' }),
     configurable_props: z.array(z.record(z.string(), z.unknown())).openapi({
       description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
@@ -50,48 +52,70 @@ const stepSchema = z
 
 const settingsSchema = z
   .object({
-    auto_deploy: z.boolean(),
+    auto_deploy: z.boolean().describe('true: an update is deployed at once.'),
     timeout_seconds: z.int().nullable().openapi({
       description: 'null: 30 where HTTP starts an execution, else 60, or what the limits of the account say.',
     }),
-    memory_mb: z.int(),
-    concurrency: z.int().nullable(),
-    throttle: z.object({ limit: z.int(), interval_seconds: z.int() }).nullable(),
-    queue_limit: z.int().nullable(),
-    preflight: z.enum(['allow', 'run']),
-    retries: z.int(),
+    memory_mb: z.int().describe('Memory of a run, in MB.'),
+    concurrency: z
+      .int()
+      .nullable()
+      .describe('Executions that run at the same time. 1: in order. Null: as many as the account may.'),
+    throttle: z
+      .object({
+        limit: z.int().describe('Executions that may start in a window. 0: the workflow pauses.'),
+        interval_seconds: z.int().describe('The length of the window.'),
+      })
+      .nullable()
+      .describe('How many executions may start in a window. Null: no bound.'),
+    queue_limit: z
+      .int()
+      .nullable()
+      .describe('Executions that may wait for their turn. Null: as many as the account may.'),
+    preflight: z
+      .enum(['allow', 'run'])
+      .describe(
+        'What becomes of a CORS preflight to its endpoints. `allow`: it is answered. `run`: it starts an execution.',
+      ),
+    retries: z.int().describe('How often a failed step is tried again.'),
   })
   .openapi('WorkflowSettings');
 
 export const workflowSummarySchema = z
   .object({
-    id: z.string().openapi({ example: 'p_1vZ8kQ0aB3xYpL9mWc2T' }),
-    user_id: z.string(),
-    name: z.string(),
+    id: z.string().openapi({ description: 'The id of the workflow.', example: 'p_1vZ8kQ0aB3xYpL9mWc2T' }),
+    user_id: z.string().describe('The user who made it.'),
+    name: z.string().describe('Its name.'),
     name_slug: z.string().openapi({ description: 'Unique among the workflows of the account.' }),
-    active: z.boolean(),
+    active: z.boolean().describe('false: it is stopped, and nothing starts it.'),
     deployment_id: z
       .string()
       .openapi({ description: 'The version that is shown: the current one, unless another was asked for.' }),
     version: z.int().openapi({ description: 'Its number, from 1.' }),
     latest_deployment_id: z.string().openapi({ description: 'The version that was saved last.' }),
-    triggers: z.array(triggerSchema),
+    triggers: z.array(triggerSchema).describe('What starts it.'),
     settings: settingsSchema,
     created_at: secondsField('When it was made.'),
     updated_at: secondsField('When it last changed.'),
   })
   .openapi('WorkflowSummary');
 
-export const workflowSchema = workflowSummarySchema.extend({ steps: z.array(stepSchema) }).openapi('Workflow');
+export const workflowSchema = workflowSummarySchema
+  .extend({ steps: z.array(stepSchema).describe('Its steps, in their order.') })
+  .openapi('Workflow');
 
 export const startedExecutionSchema = z
-  .object({ execution_id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }) })
+  .object({
+    execution_id: z
+      .string()
+      .openapi({ description: 'The execution, for `GET /v1/executions/{id}`.', example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }),
+  })
   .openapi('StartedExecution');
 
 export const deploymentSchema = z
   .object({
-    id: z.string().openapi({ example: 'd_1vZ8kQ0aB3xYpL9mWc2T' }),
-    version: z.int(),
+    id: z.string().openapi({ description: 'The id of the version.', example: 'd_1vZ8kQ0aB3xYpL9mWc2T' }),
+    version: z.int().describe('Its number, from 1.'),
     is_current: z.boolean().openapi({ description: 'New executions are of this version.' }),
     created_at: secondsField('When it was saved.'),
   })

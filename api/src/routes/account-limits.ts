@@ -67,6 +67,7 @@ const getOwnLimits = itemEndpoint({
   name: 'getOwnLimits',
   tag: 'Users',
   summary: 'The limits of the account whose key this is',
+  description: 'The limits that hold for the account, those that the operator has set, and the defaults.',
   parameters: z.object({}),
   schema: accountLimitsSchema,
   handle: async ({ engine, who }) => presentAccountLimits(await engine.accounts.limits(who.accountId)),

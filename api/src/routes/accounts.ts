@@ -22,8 +22,8 @@ export function accountEndpoints(): Endpoint[] {
       summary: 'Make an account with its first user and key',
       description: 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.',
       parameters: z.object({
-        name: textParameter('maxNameChars', 1),
-        email: email().optional(),
+        name: textParameter('maxNameChars', 1).describe('The name of the account.'),
+        email: email().optional().describe('Where `$.send.email` sends to. Default: nowhere.'),
       }),
       schema: newAccountSchema,
       handle: async ({ engine, input }) => {

@@ -19,6 +19,7 @@ export function apiKeyEndpoints(): Endpoint[] {
       name: 'listApiKeys',
       tag,
       summary: 'The keys of the account, newest first, revoked ones too, without the keys themselves',
+      description: 'A key itself is shown when it is made, and never again.',
       parameters: z.object(pageParameters),
       schema: apiKeySchema,
       handle: async ({ engine, who, input }) =>
@@ -30,8 +31,9 @@ export function apiKeyEndpoints(): Endpoint[] {
       name: 'createApiKey',
       tag,
       summary: 'Make another key',
+      description: 'The answer has the key itself, this once. It takes a key with the scope `full`.',
       parameters: z.object({
-        name: textParameter('maxNameChars', 1),
+        name: textParameter('maxNameChars', 1).describe('What it is for.'),
         scopes: z
           .array(z.enum(KEY_SCOPES))
           .default(['full'])
@@ -57,6 +59,8 @@ export function apiKeyEndpoints(): Endpoint[] {
       name: 'revokeApiKey',
       tag,
       summary: 'Revoke a key',
+      description:
+        'Requests with the key are refused from now on, and its streams end. Answers 409 for the last key that may do everything.',
       pathId: 'The id of the key (`key_…`).',
       parameters: z.object({}),
       status: 204,

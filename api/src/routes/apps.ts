@@ -46,6 +46,7 @@ const listApps = listEndpoint({
   name: 'listApps',
   tag,
   summary: 'The catalogue of apps and your own, in the order of their slugs',
+  description: '`private` says which are yours. An app of your own hides one of the catalogue with the same slug.',
   parameters: z.object({
     q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the slug or the name.' }),
     ...pageParameters,
@@ -63,6 +64,7 @@ const getApp = itemEndpoint({
   name: 'getApp',
   tag,
   summary: 'An app',
+  description: 'With what its users fill in, and how their keys are tested. Secrets of clients are never shown.',
   pathId,
   parameters: z.object({}),
   schema: appSchema,
@@ -76,7 +78,10 @@ const createApp = eitherEndpoint({
   tag,
   summary: 'Define an app',
   description: `${EITHER} An app of an account is seen and used by that account alone; its slug must not be one of the catalogue.`,
-  parameters: z.object({ name_slug: textParameter('maxNameChars', 1), ...appParameters }),
+  parameters: z.object({
+    name_slug: textParameter('maxNameChars', 1).describe('As components name it.'),
+    ...appParameters,
+  }),
   schema: appSchema,
   handle: async ({ engine, who, input }) =>
     presentApp(await engine.apps.create(who, appDefinitionOf(input.name_slug, input))),
@@ -146,6 +151,7 @@ const listOwnClients = listEndpoint({
   name: 'listOwnOAuthClients',
   tag,
   summary: 'Your own OAuth clients',
+  description: 'Without their secrets. An own client goes before that of the instance.',
   parameters: z.object({}),
   schema: oauthClientSchema,
   handle: async ({ engine, who }) => {

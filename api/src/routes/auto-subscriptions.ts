@@ -45,6 +45,7 @@ export function autoSubscriptionEndpoints(): Endpoint[] {
       name: 'listAutoSubscriptions',
       tag,
       summary: 'The auto subscriptions of the account, newest first',
+      description: 'Each makes a subscription to every source or workflow that is made from then on.',
       parameters: z.object(pageParameters),
       schema: autoSubscriptionSchema,
       handle: async ({ engine, who, input }) =>

@@ -43,7 +43,7 @@ const configureProp = itemEndpoint({
     'Runs the `options` of a prop with the values and connected accounts that are configured so far. Nothing is emitted or stored.',
   pathId,
   parameters: z.object({
-    prop_name: textParameter('maxNameChars', 1),
+    prop_name: textParameter('maxNameChars', 1).describe('The prop whose `options` are asked for.'),
     ...formParameters,
     page: z.int().min(0).optional().openapi({ description: 'From 0.' }),
     prev_context: z.unknown().optional().openapi({ description: '`context` of the answer before.' }),
@@ -53,7 +53,14 @@ const configureProp = itemEndpoint({
   }),
   schema: z
     .object({
-      options: z.array(z.object({ label: z.string(), value: z.unknown() })),
+      options: z
+        .array(
+          z.object({
+            label: z.string().describe('What a form shows.'),
+            value: z.unknown().describe('What goes into the prop.'),
+          }),
+        )
+        .describe('The options of this page.'),
       context: z.unknown().optional().openapi({ description: 'For `prev_context` of the next request.' }),
     })
     .openapi('PropOptions'),
@@ -76,10 +83,16 @@ const reloadProps = itemEndpoint({
   parameters: z.object(formParameters),
   schema: z
     .object({
-      dynamic_props: z.object({
-        id: z.string().openapi({ example: 'dyp_1vZ8kQ0aB3xYpL9mWc2T' }),
-        configurable_props: z.array(z.record(z.string(), z.unknown())),
-      }),
+      dynamic_props: z
+        .object({
+          id: z
+            .string()
+            .openapi({ description: 'The id to give as `dynamic_props_id`.', example: 'dyp_1vZ8kQ0aB3xYpL9mWc2T' }),
+          configurable_props: z
+            .array(z.record(z.string(), z.unknown()))
+            .describe('The props that the component asks for now.'),
+        })
+        .describe('What `additionalProps` has made.'),
     })
     .openapi('ReloadedProps'),
   handle: async ({ engine, who, id, input }) => {

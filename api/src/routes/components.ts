@@ -35,7 +35,12 @@ const createComponent = itemEndpoint({
   description:
     'From its code or from a URL where the code is. With both, the code wins. It is a draft until it is published. With a key, the same code of the same version is saved once.',
   parameters: z
-    .object({ component_code: codeParameter().optional(), component_url: httpUrlParameter().optional() })
+    .object({
+      component_code: codeParameter().optional(),
+      component_url: httpUrlParameter()
+        .optional()
+        .describe('Where the code is. Given with `component_code`, it says where that came from.'),
+    })
     .refine((input) => input.component_code !== undefined || input.component_url !== undefined, {
       path: ['component_code'],
       message: 'or component_url is required',
@@ -55,7 +60,7 @@ const listComponents = listEndpoint({
   summary: 'The saved components of the account, newest first',
   description: 'Every version and draft, without its code.',
   parameters: z.object({
-    type: z.enum(['source', 'action']).optional(),
+    type: z.enum(['source', 'action']).optional().describe('Only sources, or only actions.'),
     q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the name or the key.' }),
     key: textParameter('maxNameChars', 1).optional().openapi({ description: 'Versions and drafts of one key.' }),
     published: z.boolean().optional().openapi({ description: 'true: published ones alone; false: drafts alone.' }),
@@ -75,6 +80,7 @@ const getComponent = itemEndpoint({
   name: 'getComponent',
   tag,
   summary: 'A saved component',
+  description: 'With its code. The id may be that of a draft, or the key of a published component.',
   pathId,
   parameters: z.object({ version: version().openapi({ description: OF_VERSION }) }),
   schema: componentSchema,

@@ -107,6 +107,7 @@ function listAt({ path, suffix, what }: Place): Endpoint {
     name: `listConnectedAccounts${suffix}`,
     tag,
     summary: 'The connected accounts, newest first',
+    description: 'Without credentials. The same list is at several paths.',
     ...(what === undefined ? {} : { pathId: 'The id of the account (`o_…`), which is the one of the key.' }),
     parameters: z.object({
       app: appParameter().optional(),
@@ -145,6 +146,8 @@ function getAt({ path, suffix }: Prefix): Endpoint {
     takesTurn: false,
     tag,
     summary: 'A connected account',
+    description:
+      'With `include_credentials` also what components see as `$auth`; that takes a key with the scope `full`.',
     pathId,
     parameters: z.object({
       include_credentials: z.boolean().default(false).openapi({
@@ -185,8 +188,12 @@ const updateAccount = itemEndpoint({
   takesTurn: false,
   tag,
   summary: 'Rename a connected account, or give it other keys',
+  description: 'What is not given stays. `credentials` are for apps whose users fill in keys.',
   pathId,
-  parameters: z.object({ name: nameParameter().optional(), credentials: jsonObjectParameter().optional() }),
+  parameters: z.object({
+    name: nameParameter().optional(),
+    credentials: jsonObjectParameter().optional().describe('Values that replace those of the app’s `fields`.'),
+  }),
   schema: connectedAccountSchema,
   handle: async ({ engine, who, id, input }) =>
     presentConnectedAccount(
@@ -201,6 +208,7 @@ const checkAccount = itemEndpoint({
   takesTurn: false,
   tag,
   summary: 'Ask the provider whether it still accepts the credentials',
+  description: 'A GET that the app defines, or a refresh of its token. What comes of it is stored with the account.',
   pathId,
   parameters: z.object({}),
   schema: checkedAccountSchema,

@@ -10,8 +10,8 @@ const tag = 'Data stores';
 const pathId = 'The id of the data store (`ds_…`).';
 const path = '/v1/data_stores/{id}';
 
-const nameParameter = textParameter('maxNameChars', 1);
-const descriptionParameter = clearableParameter('maxDescriptionChars');
+const nameParameter = textParameter('maxNameChars', 1).describe('The name of the data store.');
+const descriptionParameter = clearableParameter('maxDescriptionChars').describe('What it is for.');
 
 // A parameter, not a part of the path: a key may be anything, `..` and `a/b` too.
 const keyParameter = textParameter('maxDataStoreKeyBytes', 1).openapi({
@@ -52,6 +52,7 @@ const listStores = listEndpoint({
   name: 'listDataStores',
   tag,
   summary: 'The data stores of the account, newest first',
+  description: 'With how many records each has, and their bytes.',
   parameters: z.object(pageParameters),
   schema: dataStoreSchema,
   handle: async ({ engine, who, input }) => mapPage(await engine.dataStores.list(who, pageOf(input)), presentDataStore),
@@ -63,6 +64,7 @@ const getStore = itemEndpoint({
   name: 'getDataStore',
   tag,
   summary: 'A data store',
+  description: 'Without its records: `GET /v1/data_stores/{id}/records` has them.',
   pathId,
   parameters: z.object({}),
   schema: dataStoreSchema,
@@ -75,6 +77,7 @@ const updateStore = itemEndpoint({
   name: 'updateDataStore',
   tag,
   summary: 'Change name or description of a data store',
+  description: 'What is not given stays. Records are not touched.',
   pathId,
   parameters: z.object({ name: nameParameter.optional(), description: descriptionParameter }),
   schema: dataStoreSchema,
@@ -90,6 +93,7 @@ const deleteStore = emptyEndpoint({
   takesTurn: false,
   tag,
   summary: 'Delete a data store with its records',
+  description: 'Components that use it fail from then on. There is no way back.',
   pathId,
   parameters: z.object({}),
   status: 204,
@@ -134,6 +138,7 @@ const getRecord = itemEndpoint({
   name: 'getDataStoreRecord',
   tag,
   summary: 'A record of a data store',
+  description: 'Answers 404 where there is none, or where it has expired.',
   pathId,
   parameters: z.object({ key: keyParameter }),
   schema: recordSchema,
@@ -166,6 +171,7 @@ const deleteRecord = emptyEndpoint({
   name: 'deleteDataStoreRecord',
   tag,
   summary: 'Delete a record of a data store',
+  description: 'Answers 404 where there is none.',
   pathId,
   parameters: z.object({ key: keyParameter }),
   status: 204,

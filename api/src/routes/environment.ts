@@ -19,6 +19,7 @@ const listVariables = listEndpoint({
   name: 'listEnvironmentVariables',
   tag,
   summary: 'The environment variables of the account, by name',
+  description: 'Without their values, which are never shown.',
   parameters: z.object(pageParameters),
   schema: environmentVariableSchema,
   handle: async ({ engine, who, input }) =>
@@ -31,6 +32,7 @@ const getVariable = itemEndpoint({
   name: 'getEnvironmentVariable',
   tag,
   summary: 'An environment variable, without its value',
+  description: 'Its value is never shown: code reads it as `process.env.NAME`.',
   pathId,
   parameters: z.object({}),
   schema: environmentVariableSchema,
@@ -47,8 +49,10 @@ const putVariable = itemEndpoint({
     'Steps of workflows read it in their props as `{{env.NAME}}`, from the next step on that runs; nothing else can. It is stored encrypted and taken out of what steps log, export and send.',
   pathId,
   parameters: z.object({
-    value: textParameter('maxEnvironmentValueBytes'),
-    description: clearableParameter('maxDescriptionChars'),
+    value: textParameter('maxEnvironmentValueBytes').describe(
+      'What code reads. It is stored encrypted and never shown.',
+    ),
+    description: clearableParameter('maxDescriptionChars').describe('What it is for.'),
   }),
   schema: environmentVariableSchema,
   handle: async ({ engine, who, id, input: { value, description } }) =>

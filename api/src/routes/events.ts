@@ -19,7 +19,7 @@ function eventIdParameter(description: string) {
     .openapi({ description });
 }
 
-const limitParameter = countParameter('recentEvents').default(LIMITS.defaultPageSize);
+const limitParameter = countParameter('recentEvents').default(LIMITS.defaultPageSize).describe('How many at most.');
 
 const recentParameters = {
   ...pageParameters,

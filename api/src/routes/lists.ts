@@ -13,6 +13,7 @@ import { presentWorkflowSummary, workflowSummarySchema } from '../resources/work
 interface Listing {
   noun: 'sources' | 'workflows' | 'webhooks' | 'subscriptions';
   tag: string;
+  about: string;
   schema: z.ZodObject;
   list(engine: Engine, who: Principal, page: PageRequest): Promise<Page<Record<string, unknown>>>;
 }
@@ -29,24 +30,28 @@ const listings: Listing[] = [
   {
     noun: 'sources',
     tag: 'Sources',
+    about: 'With their props, without secret values.',
     schema: sourceSchema,
     list: async (engine, who, page) => mapPage(await engine.sources.list(who, page), presentSource),
   },
   {
     noun: 'workflows',
     tag: 'Workflows',
+    about: 'Without their steps, which `GET /v1/workflows/{id}` has.',
     schema: workflowSummarySchema,
     list: async (engine, who, page) => mapPage(await engine.workflows.list(who, page), presentWorkflowSummary),
   },
   {
     noun: 'webhooks',
     tag: 'Webhooks',
+    about: 'Without secrets, own headers and certificates.',
     schema: webhookSummarySchema,
     list: async (engine, who, page) => mapPage(await engine.webhooks.list(who, page), presentWebhookSummary),
   },
   {
     noun: 'subscriptions',
     tag: 'Subscriptions',
+    about: 'What listens to which source or workflow.',
     schema: subscriptionSchema,
     list: async (engine, who, page) => mapPage(await engine.subscriptions.list(who, page), presentSubscription),
   },
@@ -73,6 +78,7 @@ function listAt(place: Place, listing: Listing): Endpoint {
     name: `list${listing.tag}${place.suffix}`,
     tag: listing.tag,
     summary: `The ${listing.noun} of the account, newest first`,
+    description: `${listing.about} The same list is at \`/v1/${listing.noun}\`, and under \`/v1/users/me\`, \`/v1/workspaces/{id}\` and \`/v1/orgs/{id}\`.`,
     ...(place.pathId === undefined ? {} : { pathId: place.pathId }),
     parameters: z.object(pageParameters),
     schema: listing.schema,

@@ -51,7 +51,15 @@ export function registerOAuth(registry: App['openAPIRegistry']): void {
     summary: 'Where OAuth providers send browsers back to',
     description: 'For browsers. Register it as the redirect URI of OAuth clients.',
     security: [],
-    request: { query: z.object({ state: z.string(), code: text, iss: text, error: text, error_description: text }) },
+    request: {
+      query: z.object({
+        state: z.string().describe('The flow that it belongs to.'),
+        code: text.describe('What becomes the tokens.'),
+        iss: text.describe('The provider (RFC 9207).'),
+        error: text.describe('Why there is no code.'),
+        error_description: text.describe('The same for people.'),
+      }),
+    },
     responses: {
       200: { description: 'The account is connected; a page says so.' },
       303: { description: 'To the `redirect` of the flow, with `app`, and `connected_account_id` or `error`.' },

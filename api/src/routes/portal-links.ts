@@ -15,7 +15,8 @@ const themeParameter = z
       .optional()
       .openapi({ description: 'The colour of buttons and links.', example: '#1a655d' }),
   })
-  .optional();
+  .optional()
+  .describe('How the page looks.');
 
 const portalLinkSchema = z
   .object({

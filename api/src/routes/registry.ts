@@ -43,7 +43,7 @@ const searchRegistry = listEndpoint({
     q: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'Beginnings of words of name, key and description; all have to be there.' }),
-    type: z.enum(['source', 'action']).optional(),
+    type: z.enum(['source', 'action']).optional().describe('Only sources, or only actions.'),
     app: textParameter('maxNameChars', 1).optional().openapi({ description: 'The slug of an app.' }),
     ...pageParameters,
   }),
@@ -61,6 +61,7 @@ const getRegistryComponent = itemEndpoint({
   name: 'getRegistryComponent',
   tag,
   summary: 'A component of the registry',
+  description: 'The newest version, unless `version` names another.',
   pathId,
   parameters: z.object(versionParameters),
   schema: registryComponentSchema,
@@ -132,6 +133,7 @@ const getImport = itemEndpoint({
   name: 'getImport',
   tag,
   summary: 'How far an import is, and what became of each component',
+  description: 'Ask again while `status` is `running`.',
   pathId: 'The id of the import (`imp_…`).',
   parameters: z.object({}),
   schema: importSchema,

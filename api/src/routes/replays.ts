@@ -80,6 +80,7 @@ const get = itemEndpoint({
   name: 'getReplay',
   tag,
   summary: 'A replay and how far it is',
+  description: 'It goes on by itself. `DELETE` of it ends it; what was sent stays sent.',
   pathId,
   parameters: z.object({}),
   schema: replaySchema,

@@ -45,6 +45,7 @@ export function sampleReceiverEndpoints(): Endpoint[] {
       name: 'clearSampleRequests',
       tag,
       summary: 'Forget what the built-in receiver got',
+      description: 'All that it keeps for the account is gone; it goes on receiving.',
       parameters: z.object({}),
       status: 204,
       handle: async ({ engine, who }) => engine.sampleReceiver.clear(who),

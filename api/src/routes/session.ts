@@ -19,10 +19,10 @@ const sessionSchema = z
   .object({
     id: z.string().openapi({ description: `Goes into the header \`${SESSION_HEADER}\` of each request.` }),
     role: z.enum(['account', 'operator']).openapi({ description: '`operator` is the admin key.' }),
-    account_id: z.string().nullable(),
-    account_name: z.string().nullable(),
-    user_id: z.string().nullable(),
-    username: z.string().nullable(),
+    account_id: z.string().nullable().describe('The account of the key. Null: the admin key has none.'),
+    account_name: z.string().nullable().describe('The name of the account. Null: the admin key has none.'),
+    user_id: z.string().nullable().describe('The user of the key. Null: the admin key has none.'),
+    username: z.string().nullable().describe('The name of the user. Null: the admin key has none.'),
     expires_at: z.int().openapi({ description: 'Epoch seconds. `GET` renews it.' }),
   })
   .openapi('Session');
@@ -139,6 +139,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     operationId: 'getSession',
     tags: ['Session'],
     summary: 'Who is signed in; renews the session',
+    description: 'The cookie is set anew, and lasts as long as at sign-in.',
     security: [{ apiKey: [] }],
     responses: { 200: answer, ...problems },
   });
@@ -148,6 +149,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     operationId: 'deleteSession',
     tags: ['Session'],
     summary: 'Sign the browser out',
+    description: 'Takes the cookie back. Other browsers with the same key stay signed in.',
     security: [],
     responses: { 204: { description: 'The cookie is gone.' }, ...problems },
   });

@@ -85,6 +85,7 @@ const getSource = versionedEndpoint({
   name: 'getSource',
   tag,
   summary: 'A source',
+  description: 'With its props, without secret values. `etag` is for `if-match` of a change.',
   pathId,
   parameters: z.object({}),
   schema: sourceSchema,
@@ -135,6 +136,7 @@ const runSource = itemEndpoint({
   takesTurn: false,
   tag,
   summary: 'Run a source now',
+  description: 'The run is queued like any other, and waits for its turn. Its id is also in `x-headwater-run`.',
   pathId,
   parameters: z.object({
     event: z.unknown().optional().openapi({ description: 'What `run` gets. Default: one that fits its interfaces.' }),

@@ -37,12 +37,14 @@ const createTunnel = itemEndpoint({
 
 const tunnelRequestSchema = z
   .object({
-    id: z.string().openapi({ example: 'treq_1vZ8kQ0aB3xYpL9mWc2T' }),
-    delivery_id: z.string(),
+    id: z
+      .string()
+      .openapi({ description: 'The id of the request, for its answer.', example: 'treq_1vZ8kQ0aB3xYpL9mWc2T' }),
+    delivery_id: z.string().describe('The delivery that it is an attempt of.'),
     headers: z
       .record(z.string(), z.string())
       .openapi({ description: 'As they would have been sent, signature and all.' }),
-    body: z.string(),
+    body: z.string().describe('The body, as it is signed.'),
   })
   .openapi('TunnelRequest');
 
@@ -91,8 +93,9 @@ const answer = emptyEndpoint({
     headers: z
       .record(z.string().max(256), z.string().max(LIMITS.maxTunnelHeadersChars))
       .refine((headers) => JSON.stringify(headers).length <= LIMITS.maxTunnelHeadersChars, 'are too long')
-      .optional(),
-    body: textParameter('maxTunnelAnswerChars').optional(),
+      .optional()
+      .describe('The headers of the answer.'),
+    body: textParameter('maxTunnelAnswerChars').optional().describe('The body of the answer.'),
     error: textParameter('maxTunnelErrorChars', 1).optional().openapi({ description: 'Why there is no answer.' }),
   }),
   status: 204,

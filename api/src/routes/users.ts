@@ -10,6 +10,7 @@ export function userEndpoints(): Endpoint[] {
       name: 'getUser',
       tag: 'Users',
       summary: 'The user whose key this is, with quotas and their use',
+      description: 'The first call of a client: it shows whose key it has, and how much more there may be of what.',
       parameters: z.object({}),
       schema: userSchema,
       handle: async ({ engine, who }) => presentUser(await engine.accounts.me(who)),

@@ -103,7 +103,10 @@ async function resumeData(
 }
 
 export function registerWaitUrls(registry: App['openAPIRegistry']): void {
-  const params = z.object({ id: z.string(), token: z.string() });
+  const params = z.object({
+    id: z.string().describe('The id of the execution.'),
+    token: z.string().describe('The unguessable part of the URL.'),
+  });
   const answers = {
     200: { description: 'Done. A page for browsers, else `{ "status": … }`.' },
     404: describeProblem(GONE),

@@ -17,13 +17,15 @@ const webhookStatsSchema = z
     success_share: z.number().nullable().openapi({
       description: 'Of all attempts, the part that was accepted: 0 to 1. Null: none was made.',
     }),
-    latency_ms: z.object({ p50: latency('Half of the attempts took no longer.'), p95: latency('95 % of them.') }),
+    latency_ms: z
+      .object({ p50: latency('Half of the attempts took no longer.'), p95: latency('95 % of them.') })
+      .describe('How long attempts took.'),
     status_classes: z
       .object({
-        http_2xx: z.int(),
-        http_3xx: z.int(),
-        http_4xx: z.int(),
-        http_5xx: z.int(),
+        http_2xx: z.int().describe('Attempts that were answered with 200 to 299.'),
+        http_3xx: z.int().describe('Attempts that were answered with 300 to 399.'),
+        http_4xx: z.int().describe('Attempts that were answered with 400 to 499.'),
+        http_5xx: z.int().describe('Attempts that were answered with 500 to 599.'),
         none: count('Without an answer.'),
       })
       .openapi({ description: 'Attempts by the status of the answer.' }),

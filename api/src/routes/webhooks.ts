@@ -43,7 +43,7 @@ const detailParameters = {
   ...webhookRequestParameters,
   ...webhookPaceParameters,
   name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
-  description: clearableParameter('maxDescriptionChars'),
+  description: clearableParameter('maxDescriptionChars').describe('What it is for.'),
   format: z
     .enum(WEBHOOK_FORMATS)
     .optional()
@@ -106,6 +106,8 @@ const createWebhook = itemEndpoint({
   name: 'createWebhook',
   tag,
   summary: 'Make a webhook',
+  description:
+    'It gets no events before something is subscribed: `POST /v1/subscriptions`. The answer has the secret that signs its requests.',
   parameters: z.object({ url: urlParameter, ...detailParameters, secret: secretParameter }),
   schema: webhookSchema,
   handle: async ({ engine, who, input }) => {
@@ -123,6 +125,8 @@ const getWebhook = versionedEndpoint({
   name: 'getWebhook',
   tag,
   summary: 'A webhook, with its secret',
+  description:
+    'With the secret, own headers and certificates, which lists leave out. `etag` is for `if-match` of a change.',
   pathId,
   parameters: z.object({}),
   schema: webhookSchema,
@@ -169,6 +173,7 @@ const deleteWebhook = emptyEndpoint({
   takesTurn: false,
   tag,
   summary: 'Delete a webhook and its subscriptions',
+  description: 'What waits for it is given up, and its deliveries are not shown any more.',
   isVersioned: true,
   pathId,
   parameters: z.object({}),

@@ -40,6 +40,7 @@ const getWorkflow = versionedEndpoint({
   name: 'getWorkflow',
   tag,
   summary: 'A workflow',
+  description: 'With its steps and triggers. `etag` is for `if-match` of a change.',
   pathId,
   parameters: z.object({
     deployment_id: idParameter('The version to show (`d_…`). Default: the current one.').optional(),
@@ -95,6 +96,7 @@ const runWorkflow = itemEndpoint({
   takesTurn: false,
   tag,
   summary: 'Run a workflow now',
+  description: 'The execution is queued like any other, and waits for its turn. Its id is also in `x-headwater-run`.',
   pathId,
   parameters: z.object({
     event: z.unknown().optional().openapi({ description: 'What `steps.trigger.event` is. Default: an empty object.' }),
@@ -128,6 +130,7 @@ const listDeployments = listEndpoint({
   name: 'listDeployments',
   tag,
   summary: 'The versions of a workflow, newest first',
+  description: 'Each update saves a version, which never changes. Executions end with the version they began with.',
   pathId,
   parameters: z.object(pageParameters),
   schema: deploymentSchema,
