@@ -7,8 +7,9 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends those on which nothing has been under way for `idleMs`: all answers were sent, and nothing
-   * has come of another request.
+   * Ends those on which nothing has been under way for `idleMs`, as this call and the one before
+   * saw: all answers were sent, and nothing has come of another request. Call it once a turn of the
+   * event loop, after sockets were read.
    */
   endIdle(idleMs: number): void;
   /**
@@ -40,7 +41,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const answers = new Set<ServerResponse>();
   let isClosing = false;
   /** Without a whole request so far, since when, the oldest first. */
-  const fresh = new Map<Socket, number>();
+  const fresh: Fresh = new Map();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
   const idle: Idle = new Map();
   /**
@@ -65,7 +66,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
       return;
     }
     open.add(socket);
-    fresh.set(socket, performance.now());
+    fresh.set(socket, { sinceMs: performance.now(), wasSeen: false });
     endAtPace(socket);
     socket.once('close', () => forget(socket));
   });
@@ -86,7 +87,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
         const left = (underWay.get(socket) ?? 1) - 1;
         underWay.set(socket, left);
         if (left === 0 && open.has(socket))
-          idle.set(socket, { bytesRead: socket.bytesRead, sinceMs: performance.now() });
+          idle.set(socket, { bytesRead: socket.bytesRead, sinceMs: performance.now(), wasSeen: false });
       });
     },
     closeAfterAnswers() {
@@ -104,7 +105,14 @@ export function trackConnections(server: Server, maxConnections: number): Client
 }
 
 type Arriving = Map<Socket, { request: IncomingMessage; sinceMs: number }>;
-type Idle = Map<Socket, { bytesRead: number; sinceMs: number }>;
+
+interface Rest {
+  sinceMs: number;
+  /** It had been idle for long enough at the look before. */
+  wasSeen: boolean;
+}
+type Fresh = Map<Socket, Rest>;
+type Idle = Map<Socket, Rest & { bytesRead: number }>;
 
 function longestArriving(arriving: Arriving, leastMs: number): Socket | undefined {
   for (const [socket, { request, sinceMs }] of arriving) {
@@ -114,11 +122,19 @@ function longestArriving(arriving: Arriving, leastMs: number): Socket | undefine
   return undefined;
 }
 
-/** Ends connections on which nothing has come since that moment. */
-function endSince(beforeMs: number, idle: Idle, fresh: Map<Socket, number>): void {
-  for (const [socket, { bytesRead, sinceMs }] of idle)
-    if (sinceMs <= beforeMs && socket.bytesRead === bytesRead) socket.destroy();
-  for (const [socket, sinceMs] of fresh) if (sinceMs <= beforeMs && socket.bytesRead === 0) socket.destroy();
+/**
+ * Ends connections on which nothing has come since that moment. On a busy machine one turn of the
+ * event loop takes longer than that, and a request lies unread in its socket meanwhile: the second
+ * look in another turn finds it.
+ */
+function endSince(beforeMs: number, idle: Idle, fresh: Fresh): void {
+  const look = (socket: Socket, rest: Rest, bytesRead: number) => {
+    if (rest.sinceMs > beforeMs || socket.bytesRead !== bytesRead) return;
+    if (rest.wasSeen) socket.destroy();
+    rest.wasSeen = true;
+  };
+  for (const [socket, rest] of idle) look(socket, rest, rest.bytesRead);
+  for (const [socket, rest] of fresh) look(socket, rest, 0);
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {

@@ -259,7 +259,8 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-const MAX_BACKLOG_TURNS = 50;
+/** New connections keep coming while clients do not know of the stop. */
+const MAX_BACKLOG_MS = 1_000;
 
 /**
  * The system has made connections that were not accepted yet: it resets those that are left when
@@ -269,7 +270,8 @@ async function acceptBacklog(server: Server): Promise<void> {
   let accepted = 0;
   const count = () => accepted++;
   server.on('connection', count);
-  for (let turn = 0, before = -1; turn < MAX_BACKLOG_TURNS && accepted !== before; turn++) {
+  const endsAtMs = performance.now() + MAX_BACKLOG_MS;
+  for (let before = -1; accepted !== before && performance.now() < endsAtMs; ) {
     before = accepted;
     // The second one follows a whole look at what has come.
     await nextTurn();
