@@ -115,9 +115,6 @@ async function serve(
     ...(web === undefined ? {} : { web }),
     ...(adminKey === undefined ? {} : { adminKey }),
   });
-  // Made at its first request, it would hold the thread for a tenth of a second when others are
-  // served.
-  if (!probesOnly) await app.request('/openapi.json', {}, {});
   return startHttpServer({
     app,
     hasOthers: turns.hasOthers,

@@ -48,7 +48,7 @@ export function mountProbes(
       return handle(c);
     });
   const answerPage = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
-  let documentJson: Uint8Array<ArrayBuffer> | undefined;
+  let document: Promise<Uint8Array<ArrayBuffer>> | undefined;
   at(
     '/',
     (c) => answerPage(c) ?? c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }),
@@ -57,7 +57,8 @@ export function mountProbes(
   at('/openapi.json', async (c) => {
     // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody
     // may ask.
-    documentJson ??= new TextEncoder().encode(JSON.stringify(openApiDocument(app, endpoints, publicUrl)));
+    document ??= openApiDocument(endpoints, publicUrl).then((made) => new TextEncoder().encode(JSON.stringify(made)));
+    const documentJson = await document;
     await documentTurn(documentJson.byteLength / BYTES_PER_MS);
     hold(c, documentJson.byteLength);
     return c.body(documentJson, 200, { 'content-type': 'application/json' });
