@@ -6,12 +6,22 @@ const WIDE =
 /** Combines with what stands before it. */
 const NOTHING = /^[\p{Mark}\p{Format}]+$/u;
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const PLAIN = /^[\x20-\x7E]*$/;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when it is needed: that takes as long as loading a tenth of the commands. */
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 /** Cells of a terminal. */
 export function textWidth(text: string): number {
+  const shown = stripVTControlCharacters(text);
+  if (PLAIN.test(shown)) return shown.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(stripVTControlCharacters(text))) width += widthOf(segment);
+  for (const { segment } of graphemes(shown)) width += widthOf(segment);
   return width;
 }
 
@@ -19,7 +29,7 @@ export function textWidth(text: string): number {
 export function shorten(text: string, maxWidth: number): string {
   if (textWidth(text) <= maxWidth) return text;
   let [kept, width] = ['', 0];
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     width += widthOf(segment);
     if (width > maxWidth - 1) break;
     kept += segment;
