@@ -88,7 +88,7 @@ export default {
     {
       name: 'drizzle-in-one-piece',
       comment:
-        'As ES modules it takes longer than the rest of a start: engine/src/store/drizzle.ts loads it. Types are free.',
+        'As ES modules it takes longer than the rest of a start: engine/src/db/drizzle.ts loads it. Types are free.',
       severity: 'error',
       from: { path: '^engine/src/' },
       to: { path: 'node_modules/drizzle-orm/', dependencyTypesNot: ['type-only'] },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { planCommit, type RunCommit } from '../engine/src/events/commit-plan.ts';
+import { planCommit, type RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
 import { eventually } from './support/eventually.ts';
 import { type DeployedSource, type Headwater, sharedHeadwater } from './support/headwater.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { insertCode } from '../engine/src/store/require-code-room.ts';
+import { insertCode } from '../engine/src/accounts/require-code-room.sql.ts';
 import { ACCOUNT_LIMITS, type AccountLimitName, type HeadwaterError } from '../shared/src/index.ts';
 import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ACCOUNT_LIMITS, type AccountLimitName, newId } from '../shared/src/index.ts';
-import { createWebhook } from '../engine/src/store/create-webhook.ts';
+import { createWebhook } from '../engine/src/outbox/webhooks/create-webhook.sql.ts';
 import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 

@@ -4,7 +4,7 @@ import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { ensureFirstAccount } from '../engine/src/accounts/ensure-first-account.ts';
 import { createKeyCache } from '../engine/src/accounts/key-cache.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { roomWith } from './support/account-room.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';
 

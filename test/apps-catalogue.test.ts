@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { starterCatalogue } from '../engine/src/apps/catalogue/catalogue.ts';
-import { fillUrl } from '../engine/src/apps/fill-template.ts';
-import { findAppFaults } from '../engine/src/apps/validate-app.ts';
-import { seedApps } from '../engine/src/store/seed-apps.ts';
+import { starterCatalogue } from '../engine/src/connections/catalogue/catalogue.ts';
+import { fillUrl } from '../engine/src/connections/apps/fill-template.ts';
+import { findAppFaults } from '../engine/src/connections/apps/validate-app.ts';
+import { seedApps } from '../engine/src/connections/apps/seed-apps.sql.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 
 let headwater: Headwater;

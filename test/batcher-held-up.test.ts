@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createBatcher } from '../engine/src/store/batcher.ts';
+import { createBatcher } from '../engine/src/db/batcher.ts';
 
 /* Batches that would have to wait for what somebody else has locked. */
 

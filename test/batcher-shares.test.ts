@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
-import { createBatcher } from '../engine/src/store/batcher.ts';
-import { createHeavyTurns } from '../engine/src/store/heavy-turns.ts';
-import { createShares, type ShareKind, type Shares } from '../engine/src/store/shares.ts';
+import { createBatcher } from '../engine/src/db/batcher.ts';
+import { createHeavyTurns } from '../engine/src/db/heavy-turns.ts';
+import { createShares, type ShareKind, type Shares } from '../engine/src/db/shares.ts';
 import { eventually } from './support/eventually.ts';
 
 interface Item {

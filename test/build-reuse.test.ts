@@ -3,7 +3,7 @@ import { type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccounts } from '../engine/src/accounts/accounts.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { createComponents } from '../engine/src/components/components.ts';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { roomWith } from './support/account-room.ts';
 import { buildKitForFile } from './support/build-kit.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createBundles, type HeldBundle } from '../engine/src/run/bundles.ts';
+import { createBundles, type HeldBundle } from '../engine/src/runs/bundles.ts';
 import { ACCOUNT_LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { fc } from './support/properties.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { comesAgain } from '../engine/src/store/comes-again.ts';
-import { wasRolledBack } from '../engine/src/store/lost-connection.ts';
+import { comesAgain } from '../engine/src/db/comes-again.ts';
+import { wasRolledBack } from '../engine/src/db/lost-connection.ts';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 

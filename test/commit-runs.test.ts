@@ -1,8 +1,8 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import { createBatcher, isDataError } from '../engine/src/store/batcher.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { createBatcher, isDataError } from '../engine/src/db/batcher.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

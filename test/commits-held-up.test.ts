@@ -1,9 +1,9 @@
 import { LIMITS, newId } from '@headwater/shared';
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import { wasHeldUp } from '../engine/src/store/comes-again.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { wasHeldUp } from '../engine/src/db/comes-again.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

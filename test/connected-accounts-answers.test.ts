@@ -2,10 +2,10 @@ import type { FetchOutcome } from '@headwater/sandbox-runtime';
 import { accountLimits, LIMITS } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createAskProvider, type ProviderRequest } from '../engine/src/connected-accounts/provider-request.ts';
-import { exchangeCode, type OAuthParty, refreshTokens } from '../engine/src/connected-accounts/token-endpoint.ts';
-import { validateFields } from '../engine/src/connected-accounts/validate-credentials.ts';
-import { createStrangersTurns } from '../engine/src/strangers.ts';
+import { createAskProvider, type ProviderRequest } from '../engine/src/connections/provider-request.ts';
+import { exchangeCode, type OAuthParty, refreshTokens } from '../engine/src/connections/token-endpoint.ts';
+import { validateFields } from '../engine/src/connections/validate-credentials.ts';
+import { createStrangersTurns } from '../engine/src/fairness/strangers.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';
 
 /** Reading the whole of it takes hundreds. */

@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { expect, test } from 'vitest';
-import { createAuthCache } from '../engine/src/connected-accounts/auth-cache.ts';
-import type { AuthOutcome } from '../engine/src/connected-accounts/resolve-auth.ts';
+import { createAuthCache } from '../engine/src/connections/auth-cache.ts';
+import type { AuthOutcome } from '../engine/src/connections/resolve-auth.ts';
 
 const MB = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askUserinfo, proofOf } from '../engine/src/connected-accounts/ask-userinfo.ts';
-import type { AskProvider, ProviderRequest } from '../engine/src/connected-accounts/provider-request.ts';
-import { exchangeCode, type OAuthParty, refreshTokens } from '../engine/src/connected-accounts/token-endpoint.ts';
+import { askUserinfo, proofOf } from '../engine/src/connections/ask-userinfo.ts';
+import type { AskProvider, ProviderRequest } from '../engine/src/connections/provider-request.ts';
+import { exchangeCode, type OAuthParty, refreshTokens } from '../engine/src/connections/token-endpoint.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';

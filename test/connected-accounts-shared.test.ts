@@ -1,9 +1,9 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AccountContext } from '../engine/src/connected-accounts/account-context.ts';
-import type { AuthOutcome } from '../engine/src/connected-accounts/resolve-auth.ts';
-import { createAccountResolver } from '../engine/src/connected-accounts/share-resolves.ts';
+import type { AccountContext } from '../engine/src/connections/account-context.ts';
+import type { AuthOutcome } from '../engine/src/connections/resolve-auth.ts';
+import { createAccountResolver } from '../engine/src/connections/share-resolves.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount } from './support/source-rows.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
-import { countCrash } from '../engine/src/store/count-crash.ts';
-import { insertInvocations } from '../engine/src/store/insert-invocations.ts';
-import { releaseInvocations } from '../engine/src/store/release-invocations.ts';
-import { releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
+import { claimInvocations } from '../engine/src/runs/claim-invocations.sql.ts';
+import { countCrash } from '../engine/src/runs/count-crash.sql.ts';
+import { insertInvocations } from '../engine/src/runs/insert-invocations.sql.ts';
+import { releaseInvocations } from '../engine/src/runs/release-invocations.sql.ts';
+import { releaseDeadNodes, releaseNode } from '../engine/src/cluster/release-nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

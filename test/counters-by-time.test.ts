@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addStats } from '../engine/src/store/add-stats.ts';
-import { expireStats } from '../engine/src/store/expire-stats.ts';
-import { noStats } from '../engine/src/stats/stat-meter.ts';
+import { addStats } from '../engine/src/observe/stats/add-stats.sql.ts';
+import { expireStats } from '../engine/src/cluster/retention/expire-stats.sql.ts';
+import { noStats } from '../engine/src/events/stat-meter.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';

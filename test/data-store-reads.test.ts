@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDataStoreCalls } from '../engine/src/data-stores/run-calls.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
 import { accountLimits, LIMITS } from '../shared/src/index.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount } from './support/source-rows.ts';

@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import { beforeEach, expect, test } from 'vitest';
-import { deleteExpiredRecords } from '../engine/src/store/delete-expired-records.ts';
-import { setDataStoreRecord } from '../engine/src/store/set-data-store-record.ts';
+import { deleteExpiredRecords } from '../engine/src/data-stores/delete-expired-records.sql.ts';
+import { setDataStoreRecord } from '../engine/src/data-stores/set-data-store-record.sql.ts';
 import { accountDatabase } from './support/account-database.ts';
 
 /** As in delete-expired-records.ts. */

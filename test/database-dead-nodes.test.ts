@@ -1,12 +1,17 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { openDatabase, type Sql } from '../engine/src/store/database.ts';
-import { heartbeatNode } from '../engine/src/store/heartbeat-node.ts';
-import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
-import { hasDeadNodes, releaseAllNodes, releaseDeadNodes, releaseNode } from '../engine/src/store/release-nodes.ts';
-import { startNodeLease } from '../engine/src/nodes/node-lease.ts';
-import { createSteadiness } from '../engine/src/nodes/steadiness.ts';
+import { addJobs } from '../engine/src/db/jobs/add-jobs.ts';
+import { openDatabase, type Sql } from '../engine/src/db/database.ts';
+import { heartbeatNode } from '../engine/src/cluster/heartbeat-node.sql.ts';
+import { recordJobPool, registerNode } from '../engine/src/cluster/register-node.sql.ts';
+import {
+  hasDeadNodes,
+  releaseAllNodes,
+  releaseDeadNodes,
+  releaseNode,
+} from '../engine/src/cluster/release-nodes.sql.ts';
+import { startNodeLease } from '../engine/src/cluster/node-lease.ts';
+import { createSteadiness } from '../engine/src/cluster/steadiness.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';

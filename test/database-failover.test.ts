@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepareDatabase } from '../engine/src/database/prepare-database.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { prepareDatabase } from '../engine/src/db/server/prepare-database.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
-import { hostUrlsOf } from '../engine/src/store/database-hosts.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
+import { hostUrlsOf } from '../engine/src/db/database-hosts.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';
 
 const database = databaseOfTests();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startJobRunner } from '../engine/src/jobs/job-runner.ts';
-import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
-import { askUntilBack } from '../engine/src/store/lost-connection.ts';
+import { startJobRunner } from '../engine/src/db/jobs/job-runner.ts';
+import { addJobs } from '../engine/src/db/jobs/add-jobs.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
+import { askUntilBack } from '../engine/src/db/lost-connection.ts';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

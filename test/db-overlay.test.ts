@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createDbOverlay } from '../engine/src/run/db-overlay.ts';
+import { createDbOverlay } from '../engine/src/runs/db-overlay.ts';
 import { fc } from './support/properties.ts';
 
 it('a value that an overlapping run sets later wins, whichever run ends first', () => {

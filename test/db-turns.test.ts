@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { expect, test } from 'vitest';
-import { createDbTurns } from '../engine/src/run/db-turns.ts';
+import { createDbTurns } from '../engine/src/fairness/db-turns.ts';
 import { eventually } from './support/eventually.ts';
 
 const LARGE = 'x'.repeat(60_000);

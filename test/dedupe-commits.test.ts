@@ -1,9 +1,9 @@
 import { type DedupeStrategy, newId } from '@headwater/shared';
 import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { findDifference, type ModelEvent } from './support/dedupe-model.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
-import { createRunOutputs, type OutputPart } from '../engine/src/run/run-outputs.ts';
+import { createRunOutputs, type OutputPart } from '../engine/src/runs/run-outputs.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';

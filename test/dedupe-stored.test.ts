@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

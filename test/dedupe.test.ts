@@ -2,8 +2,8 @@ import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/share
 import { slowness } from './support/longest-turn.ts';
 import { fc } from './support/properties.ts';
 import { describe, expect, it } from 'vitest';
-import { type DedupeState, decideDedupe } from '../engine/src/events/dedupe.ts';
-import { orderEvents } from '../engine/src/events/order-events.ts';
+import { type DedupeState, decideDedupe } from '../engine/src/runs/commit/dedupe.ts';
+import { orderEvents } from '../engine/src/runs/commit/order-events.ts';
 
 const eventOf = (id: string | number, ts?: number): EmittedEvent => ({
   data: JSON.stringify(id),

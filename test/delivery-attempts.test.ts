@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LIMITS } from '@headwater/shared';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { createEgress } from '../engine/src/egress/egress.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';

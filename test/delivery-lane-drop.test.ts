@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
-import { createWebhookChanges } from '../engine/src/delivery/webhook-changes.ts';
-import { createLanes } from '../engine/src/outgoing/lanes.ts';
+import type { DueDelivery } from '../engine/src/outbox/deliveries/due-delivery.ts';
+import { createWebhookChanges } from '../engine/src/outbox/webhooks/webhook-changes.ts';
+import { createLanes } from '../engine/src/outbox/lanes.ts';
 import { fc } from './support/properties.ts';
 
 const delivery = (accountId: string, webhookId: string, id: string) =>

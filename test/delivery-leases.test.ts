@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
-import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
-import { deleteEvents } from '../engine/src/store/delete-events.ts';
-import { recordAttempts } from '../engine/src/store/record-attempts.ts';
-import { releaseDeliveries } from '../engine/src/store/release-deliveries.ts';
-import { requeueStalledDeliveries } from '../engine/src/store/requeue-stalled-deliveries.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
+import { claimDeliveries } from '../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
+import { deleteEvents } from '../engine/src/observe/search/delete-events.sql.ts';
+import { recordAttempts } from '../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import { releaseDeliveries } from '../engine/src/outbox/deliveries/release-deliveries.sql.ts';
+import { requeueStalledDeliveries } from '../engine/src/cluster/requeue-stalled-deliveries.sql.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';

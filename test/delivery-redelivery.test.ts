@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
-import type { Principal, Webhooks } from '../engine/src/contract.ts';
-import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import type { Principal, Webhooks } from '../engine/src/contract/engine.ts';
+import { createWebhooks } from '../engine/src/outbox/webhooks/webhooks.ts';
 import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';

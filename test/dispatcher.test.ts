@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
-import { createDispatcher, type Dispatcher } from '../engine/src/run/dispatcher.ts';
-import type { HeldInvocation } from '../engine/src/run/invocation.ts';
+import { createDispatcher, type Dispatcher } from '../engine/src/runs/dispatcher.ts';
+import type { HeldInvocation } from '../engine/src/events/invocation.ts';
 import { type AccountLimits, LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';

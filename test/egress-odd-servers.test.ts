@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { createEgress } from '../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../engine/src/egress/guest-fetch.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { expect, test } from 'vitest';
-import { createRetention } from '../engine/src/nodes/retention.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
 import { accountDatabase } from './support/account-database.ts';
 import { insertSource } from './support/source-rows.ts';
 

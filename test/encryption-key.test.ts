@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { rotateSecrets, runDoctor } from '../engine/src/index.ts';
 import { loadMasterKeys } from '../engine/src/secrets/master-key.ts';
-import { claimEncryptionKey, readEncryptionKeys } from '../engine/src/store/encryption-keys.ts';
+import { claimEncryptionKey, readEncryptionKeys } from '../engine/src/secrets/encryption-keys.sql.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { startProcess } from './support/processes.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { EndpointRoute } from '../engine/src/contract.ts';
-import { createEndpointRoutes, type EndpointRoutes } from '../engine/src/endpoint-routes.ts';
+import type { EndpointRoute } from '../engine/src/contract/engine.ts';
+import { createEndpointRoutes, type EndpointRoutes } from '../engine/src/ingest/endpoint-routes.ts';
 
 let clock: { nowMs: number };
 let stored: Map<string, EndpointRoute>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOpenEnvironment } from '../engine/src/environment/open-environment.ts';
 import { createKeptValues } from '../engine/src/environment/kept-values.ts';
-import { putEnvironmentVariable, readEnvironmentValues } from '../engine/src/store/environment-variables.ts';
+import { putEnvironmentVariable, readEnvironmentValues } from '../engine/src/environment/environment-variables.sql.ts';
 import { fixedKeys } from '../engine/src/secrets/master-key.ts';
 import { createSealer } from '../engine/src/secrets/seal.ts';
 import { LIMITS } from '../shared/src/index.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEstimates } from '../engine/src/run/estimates.ts';
+import { createEstimates } from '../engine/src/runs/estimates.ts';
 
 /** Estimates whose count ends when the test says so, with what is in `stored` by then. */
 function slowlyCounted() {

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createRetention } from '../engine/src/nodes/retention.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource, type SourceState } from './support/source-rows.ts';
 

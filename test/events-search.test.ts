@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../shared/src/index.ts';
-import { createEvents } from '../engine/src/events/stored-events.ts';
-import { openDatabase } from '../engine/src/store/database.ts';
+import { createEvents } from '../engine/src/observe/search/stored-events.ts';
+import { openDatabase } from '../engine/src/db/database.ts';
 import { createTestDatabase } from './support/database.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';

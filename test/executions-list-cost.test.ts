@@ -1,8 +1,8 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ExecutionStatus } from '../engine/src/contract-workflows.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { countExecutions, listExecutionIds } from '../engine/src/store/read-executions.ts';
+import type { ExecutionStatus } from '../engine/src/contract/workflows.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { countExecutions, listExecutionIds } from '../engine/src/observe/read-executions.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount } from './support/source-rows.ts';
 import { insertTurnWorkflow } from './support/turn-rows.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FairCache, type FairCacheBounds } from '../engine/src/fair-cache.ts';
+import { FairCache, type FairCacheBounds } from '../engine/src/fairness/fair-cache.ts';
 import { fc } from './support/properties.ts';
 import { slowness } from './support/longest-turn.ts';
 

@@ -1,7 +1,7 @@
 import { idTimeMs, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { planCommit, type RunCommit } from '../engine/src/events/commit-plan.ts';
-import { type CommitOptions, commitRuns } from '../engine/src/store/commit-runs.ts';
+import { planCommit, type RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { type CommitOptions, commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { retryPending } from '../engine/src/store/retry-pending.ts';
+import { retryPending } from '../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { newId } from '../shared/src/index.ts';
 import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
 

@@ -1,9 +1,9 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createHistoryMeter } from '../engine/src/nodes/history-meter.ts';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
+import { createHistoryMeter } from '../engine/src/cluster/retention/history-meter.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, sharedHeadwater } from './support/headwater.ts';

@@ -1,8 +1,8 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createHistory, startHistory } from '../engine/src/nodes/history.ts';
-import { createRetention } from '../engine/src/nodes/retention.ts';
-import { deleteEvents } from '../engine/src/store/delete-events.ts';
+import { createHistory, startHistory } from '../engine/src/cluster/retention/history.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
+import { deleteEvents } from '../engine/src/observe/search/delete-events.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { fc } from './support/properties.ts';

@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createHistory, type History } from '../engine/src/nodes/history.ts';
-import { wasCommitted } from '../engine/src/store/add-counted.ts';
-import type { Database } from '../engine/src/store/database.ts';
+import { createHistory, type History } from '../engine/src/cluster/retention/history.ts';
+import { wasCommitted } from '../engine/src/db/add-counted.ts';
+import type { Database } from '../engine/src/db/database.ts';
 import { type CutOffDatabase, startCutOffDatabase } from './support/cut-off-database.ts';
 import type { CuttingProxy } from './support/cutting-proxy.ts';
 import type { TestDatabase } from './support/database.ts';

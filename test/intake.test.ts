@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIntake } from '../engine/src/run/intake.ts';
-import type { HeldInvocation } from '../engine/src/run/invocation.ts';
+import { createIntake } from '../engine/src/runs/intake.ts';
+import type { HeldInvocation } from '../engine/src/events/invocation.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createJobCrowds, crowdPriority } from '../engine/src/jobs/job-crowds.ts';
+import { createJobCrowds, crowdPriority } from '../engine/src/db/jobs/job-crowds.ts';
 
 const AT_MS = 1_700_000_000_500;
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { type JobRunner, startJobRunner } from '../engine/src/jobs/job-runner.ts';
-import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { unlockJobs } from '../engine/src/store/unlock-jobs.ts';
+import { type JobRunner, startJobRunner } from '../engine/src/db/jobs/job-runner.ts';
+import { addJobs } from '../engine/src/db/jobs/add-jobs.ts';
+import { unlockJobs } from '../engine/src/db/jobs/unlock-jobs.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';

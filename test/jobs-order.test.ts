@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addJobs } from '../engine/src/store/add-jobs.ts';
+import { addJobs } from '../engine/src/db/jobs/add-jobs.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';
 
 const database = databaseOfTests();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createLaneTurns } from '../engine/src/jobs/lane-turns.ts';
+import { createLaneTurns } from '../engine/src/db/jobs/lane-turns.ts';
 import { createPresence, LIMITS } from '../shared/src/index.ts';
 import { createDeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,10 +1,10 @@
 import { createPresence, newId } from '@headwater/shared';
 import { expect, it } from 'vitest';
-import { createLaneTurns } from '../engine/src/jobs/lane-turns.ts';
-import { createPostponedLanes } from '../engine/src/jobs/postponed-lanes.ts';
-import { runSourceLane } from '../engine/src/jobs/run-source.ts';
-import { insertInvocations } from '../engine/src/store/insert-invocations.ts';
-import { registerNode } from '../engine/src/store/register-node.ts';
+import { createLaneTurns } from '../engine/src/db/jobs/lane-turns.ts';
+import { createPostponedLanes } from '../engine/src/db/jobs/postponed-lanes.ts';
+import { runSourceLane } from '../engine/src/cluster/jobs/run-source.ts';
+import { insertInvocations } from '../engine/src/runs/insert-invocations.sql.ts';
+import { registerNode } from '../engine/src/cluster/register-node.sql.ts';
 import { accountDatabase } from './support/account-database.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../engine/src/store/database.ts';
-import type { AttemptResult } from '../engine/src/store/record-attempts.ts';
+import type { Database } from '../engine/src/db/database.ts';
+import type { AttemptResult } from '../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { LEASE_NODES, LEASE_SOURCES, type LeaseMove, leaseMove } from './support/lease-moves.ts';
 import {
   brokenRules,

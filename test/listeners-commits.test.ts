@@ -1,9 +1,9 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { RunCommit } from '../engine/src/events/commit-plan.ts';
-import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
-import { type CommittedRun, commitRuns } from '../engine/src/store/commit-runs.ts';
-import { readListeners } from '../engine/src/store/read-listeners.ts';
+import type { RunCommit } from '../engine/src/runs/commit/commit-plan.ts';
+import { claimInvocations } from '../engine/src/runs/claim-invocations.sql.ts';
+import { type CommittedRun, commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
+import { readListeners } from '../engine/src/runs/commit/read-listeners.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

@@ -1,11 +1,11 @@
 import { accountLimits, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Sql } from '../engine/src/store/database.ts';
-import { deleteOrphanedInvocations } from '../engine/src/store/delete-orphaned-invocations.ts';
-import { deleteSource } from '../engine/src/store/delete-source.ts';
-import { readStalledLanes } from '../engine/src/store/read-stalled-lanes.ts';
-import { deleteWebhook } from '../engine/src/store/delete-webhook.ts';
-import { subscribeNewEmitter } from '../engine/src/store/subscribe-new-emitter.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { deleteOrphanedInvocations } from '../engine/src/runs/delete-orphaned-invocations.sql.ts';
+import { deleteSource } from '../engine/src/sources/delete-source.sql.ts';
+import { readStalledLanes } from '../engine/src/cluster/read-stalled-lanes.sql.ts';
+import { deleteWebhook } from '../engine/src/outbox/webhooks/delete-webhook.sql.ts';
+import { subscribeNewEmitter } from '../engine/src/outbox/subscriptions/subscribe-new-emitter.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LogLine } from '../shared/src/index.ts';
-import { createLiveLines, type LiveLines } from '../engine/src/run/live-lines.ts';
-import type { AddedPart, LivePart } from '../engine/src/store/add-live-lines.ts';
+import { createLiveLines, type LiveLines } from '../engine/src/runs/live-lines.ts';
+import type { AddedPart, LivePart } from '../engine/src/runs/add-live-lines.sql.ts';
 import { eventually } from './support/eventually.ts';
 import { testLog } from './support/logs.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { longTexts } from '../engine/src/store/long-texts.ts';
+import { longTexts } from '../engine/src/db/long-texts.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { fc } from './support/properties.ts';
 

@@ -1,9 +1,9 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createUnheldLeases } from '../engine/src/nodes/unheld-leases.ts';
-import { addJobs } from '../engine/src/store/add-jobs.ts';
-import { recordJobPool, registerNode } from '../engine/src/store/register-node.ts';
-import { freeLostJobs } from '../engine/src/store/unlock-jobs.ts';
+import { createUnheldLeases } from '../engine/src/cluster/unheld-leases.ts';
+import { addJobs } from '../engine/src/db/jobs/add-jobs.ts';
+import { recordJobPool, registerNode } from '../engine/src/cluster/register-node.sql.ts';
+import { freeLostJobs } from '../engine/src/db/jobs/unlock-jobs.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';

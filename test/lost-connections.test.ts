@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createJobPool } from '../engine/src/jobs/job-pool.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { createJobPool } from '../engine/src/db/jobs/job-pool.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';

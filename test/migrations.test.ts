@@ -6,8 +6,8 @@ import { getTableColumns, getTableName, is } from 'drizzle-orm';
 import { PgTable } from 'drizzle-orm/pg-core';
 import postgres from 'postgres';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../engine/src/database/migrate.ts';
-import * as schema from '../engine/src/store/schema.ts';
+import { migrate } from '../engine/src/db/server/migrate.ts';
+import * as schema from '../engine/src/db/schema.ts';
 import { createEmptyDatabase, createTestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 

@@ -1,10 +1,10 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AccountContext } from '../engine/src/connected-accounts/account-context.ts';
-import type { ProviderRequest } from '../engine/src/connected-accounts/provider-request.ts';
-import { createAccountResolver } from '../engine/src/connected-accounts/share-resolves.ts';
-import { deleteConnectedAccount } from '../engine/src/store/change-connected-account.ts';
-import { insertOAuthState } from '../engine/src/store/oauth-states.ts';
+import type { AccountContext } from '../engine/src/connections/account-context.ts';
+import type { ProviderRequest } from '../engine/src/connections/provider-request.ts';
+import { createAccountResolver } from '../engine/src/connections/share-resolves.ts';
+import { deleteConnectedAccount } from '../engine/src/connections/change-connected-account.sql.ts';
+import { insertOAuthState } from '../engine/src/connections/oauth-states.sql.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { addConnectedAccount } from '../engine/src/connected-accounts/add-connected-account.ts';
+import { addConnectedAccount } from '../engine/src/connections/add-connected-account.ts';
 import { createDataStoreCalls } from '../engine/src/data-stores/run-calls.ts';
-import { createOpenStreams } from '../engine/src/streams/open-streams.ts';
+import { createOpenStreams } from '../engine/src/events/open-streams.ts';
 import { accountLimits, LIMITS, newId } from '../shared/src/index.ts';
 
 import { insertAccount } from './support/source-rows.ts';

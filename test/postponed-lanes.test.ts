@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPostponedLanes } from '../engine/src/jobs/postponed-lanes.ts';
+import { createPostponedLanes } from '../engine/src/db/jobs/postponed-lanes.ts';
 
 function atHand() {
   const clock = { nowMs: 1_000_000 };

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../shared/src/index.ts';
-import { expirePublishedIds } from '../engine/src/store/published-ids.ts';
+import { expirePublishedIds } from '../engine/src/runs/commit/published-ids.sql.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';

@@ -1,7 +1,7 @@
 import { idFloor, LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
-import { pageRuns } from '../engine/src/store/read-runs.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
+import { pageRuns } from '../engine/src/runs/read-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRecentReads } from '../engine/src/recent-reads.ts';
+import { createRecentReads } from '../engine/src/fairness/recent-reads.ts';
 
 /** Reads texts of the length that their id says, in its second part; the third is the account. */
 function reads(bounds: { maxCount: number; maxWeight?: number }) {

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createImports, startImports } from '../engine/src/registry/imports.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { beginComponent, giveBackAttempt } from '../engine/src/store/registry-import-files.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { beginComponent, giveBackAttempt } from '../engine/src/registry/registry-import-files.sql.ts';
 import {
   type ClaimedImport,
   claimImport,
   recordImported,
   releaseImport,
-} from '../engine/src/store/registry-imports.ts';
+} from '../engine/src/registry/registry-imports.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';

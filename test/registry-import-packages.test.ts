@@ -1,7 +1,7 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createImports, startImports } from '../engine/src/registry/imports.ts';
-import type { Sql } from '../engine/src/store/database.ts';
+import type { Sql } from '../engine/src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { draftImports, savedAs } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ComponentRecord } from '../engine/src/contract-components.ts';
+import type { ComponentRecord } from '../engine/src/contract/components.ts';
 import { collectFiles, type StoredFiles } from '../engine/src/registry/collect-files.ts';
 import { askedVersions, pinPackages } from '../engine/src/registry/component-tree.ts';
 import { readArchive } from '../engine/src/registry/read-archive.ts';

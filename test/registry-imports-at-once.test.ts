@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createImports, startImports } from '../engine/src/registry/imports.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { claimImport, extendImport } from '../engine/src/store/registry-imports.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { claimImport, extendImport } from '../engine/src/registry/registry-imports.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { draftImports } from './support/draft-imports.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBundleHashes, readComponentBundle } from '../engine/src/store/read-component-bundle.ts';
+import { readBundleHashes, readComponentBundle } from '../engine/src/components/read-component-bundle.sql.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { advanceReplay } from '../engine/src/store/advance-replay.ts';
+import { advanceReplay } from '../engine/src/runs/replays/advance-replay.sql.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { type DeployedSource, type Headwater, startHeadwater } from './support/headwater.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRequestRate } from '../engine/src/request-rate.ts';
+import { createRequestRate } from '../engine/src/fairness/request-rate.ts';
 
 function rateAtHand() {
   const clock = { nowMs: 0 };

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createRetention, pauseAfter } from '../engine/src/nodes/retention.ts';
+import { createRetention, pauseAfter } from '../engine/src/cluster/retention/retention.ts';
 
 import { insertAccount, insertSource } from './support/source-rows.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';

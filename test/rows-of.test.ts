@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rowsOf } from '../engine/src/store/rows-of.ts';
+import { rowsOf } from '../engine/src/db/rows-of.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { fc } from './support/properties.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createDispatcher } from '../engine/src/run/dispatcher.ts';
-import type { HeldInvocation } from '../engine/src/run/invocation.ts';
+import { createDispatcher } from '../engine/src/runs/dispatcher.ts';
+import type { HeldInvocation } from '../engine/src/events/invocation.ts';
 import { createLimitsCache } from '../engine/src/accounts/limits-cache.ts';
 import { testLog } from './support/logs.ts';
 

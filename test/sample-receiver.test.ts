@@ -1,8 +1,11 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecret, readSecret, signatures } from '../engine/src/delivery/sign.ts';
-import { findSignatureFault } from '../engine/src/delivery/verify-signature.ts';
-import { expireSampleRequests, insertSampleRequests } from '../engine/src/store/sample-requests.ts';
+import { createSecret, readSecret, signatures } from '../engine/src/outbox/deliveries/sign.ts';
+import { findSignatureFault } from '../engine/src/outbox/webhooks/verify-signature.ts';
+import {
+  expireSampleRequests,
+  insertSampleRequests,
+} from '../engine/src/outbox/sample-receiver/sample-requests.sql.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, sharedHeadwater } from './support/headwater.ts';
 

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import type { AuthCache } from '../engine/src/connected-accounts/auth-cache.ts';
-import { createConfigureRuns, type ConfigureRunParts } from '../engine/src/components/configure-run.ts';
-import { createRunPreparer, type PreparedRun } from '../engine/src/run/prepare-run.ts';
-import { runtimeOf, type SourceRuntime } from '../engine/src/run/source-runtime.ts';
+import type { AuthCache } from '../engine/src/connections/auth-cache.ts';
+import { createConfigureRuns, type ConfigureRunParts } from '../engine/src/sources/configure-run.ts';
+import { createRunPreparer, type PreparedRun } from '../engine/src/runs/prepare-run.ts';
+import { runtimeOf, type SourceRuntime } from '../engine/src/runs/source-runtime.ts';
 import { createKeptRedactors, createUnkeptRedactor, readyRedactor } from '../engine/src/secrets/kept-redactors.ts';
 import type { MadeRedactor, Redactor } from '../engine/src/secrets/redactor.ts';
 import { deploymentRuntimeOf } from '../engine/src/workflows/run/deployment-runtime.ts';

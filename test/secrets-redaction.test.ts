@@ -2,7 +2,7 @@ import { fc } from './support/properties.ts';
 import { expect, test } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from '../engine/src/run/error-event.ts';
+import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from '../engine/src/runs/commit/error-event.ts';
 import { createRedactor, type Redactor } from '../engine/src/secrets/redactor.ts';
 import { longestTurnMs } from './support/longest-turn.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rotateSecrets } from '../engine/src/index.ts';
-import { readSealedKeyUse } from '../engine/src/store/read-sealed-values.ts';
+import { readSealedKeyUse } from '../engine/src/secrets/read-sealed-values.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LIMITS, newId } from '@headwater/shared';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { createSendWorld, type SendNode, type SendWorld } from './support/send-world.ts';
 
 let world: SendWorld;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contentOf } from '../engine/src/sends/new-send.ts';
-import { hostOf, readHttpRequest } from '../engine/src/sends/http-request.ts';
-import { s3LineOf } from '../engine/src/sends/s3-payload.ts';
+import { contentOf } from '../engine/src/outbox/sends/new-send.ts';
+import { hostOf, readHttpRequest } from '../engine/src/outbox/sends/http-request.ts';
+import { s3LineOf } from '../engine/src/outbox/sends/s3-payload.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';

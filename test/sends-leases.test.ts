@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
-import { createRetention } from '../engine/src/nodes/retention.ts';
-import { claimSends } from '../engine/src/store/claim-sends.ts';
-import { recordSendAttempts } from '../engine/src/store/record-send-attempts.ts';
-import { releaseDeadNodes } from '../engine/src/store/release-nodes.ts';
-import { requeueStalledSends } from '../engine/src/store/release-sends.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
+import { claimSends } from '../engine/src/outbox/sends/claim-sends.sql.ts';
+import { recordSendAttempts } from '../engine/src/outbox/sends/record-send-attempts.sql.ts';
+import { releaseDeadNodes } from '../engine/src/cluster/release-nodes.sql.ts';
+import { requeueStalledSends } from '../engine/src/outbox/sends/release-sends.sql.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { S3_CREDENTIALS } from './support/object-server.ts';

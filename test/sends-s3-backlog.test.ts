@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { claimSends, claimUpload } from '../engine/src/store/claim-sends.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
+import { claimSends, claimUpload } from '../engine/src/outbox/sends/claim-sends.sql.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
 
 const ROWS = 40_000;

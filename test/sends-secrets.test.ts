@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { fixedKeys } from '../engine/src/secrets/master-key.ts';
 import { rotateKeys } from '../engine/src/secrets/rotate-keys.ts';
 import { createRedactor } from '../engine/src/secrets/redactor.ts';
 import { createSealer } from '../engine/src/secrets/seal.ts';
-import { contentOf } from '../engine/src/sends/new-send.ts';
+import { contentOf } from '../engine/src/outbox/sends/new-send.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { createSendWorld, type SendWorld } from './support/send-world.ts';
 import { startTunnelProxy } from './support/tunnel-proxy.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fc } from './support/properties.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { createSecret, messageId, readSecret, signatures } from '../engine/src/delivery/sign.ts';
+import { createSecret, messageId, readSecret, signatures } from '../engine/src/outbox/deliveries/sign.ts';
 import { USER_AGENT } from '../engine/src/egress/user-agent.ts';
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSourceRuntimes } from '../engine/src/run/source-runtime.ts';
+import { createSourceRuntimes } from '../engine/src/runs/source-runtime.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { accountDatabase } from './support/account-database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';

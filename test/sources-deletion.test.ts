@@ -1,9 +1,13 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ChangeLease } from '../engine/src/store/change-lease.ts';
-import { leaveToRecovery } from '../engine/src/store/claim-abandoned-source.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { deleteSource, deleteWaitingInvocations, dropUndeployedSource } from '../engine/src/store/delete-source.ts';
+import type { ChangeLease } from '../engine/src/db/change-lease.ts';
+import { leaveToRecovery } from '../engine/src/sources/claim-abandoned-source.sql.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import {
+  deleteSource,
+  deleteWaitingInvocations,
+  dropUndeployedSource,
+} from '../engine/src/sources/delete-source.sql.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

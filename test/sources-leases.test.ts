@@ -1,15 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { whileHeld } from '../engine/src/sources/lifecycle.ts';
-import type { ChangeLease } from '../engine/src/store/change-lease.ts';
-import { endSourceChange, markHooksBegun, putSourceChange, stopSource } from '../engine/src/store/change-source.ts';
+import type { ChangeLease } from '../engine/src/db/change-lease.ts';
+import {
+  endSourceChange,
+  markHooksBegun,
+  putSourceChange,
+  stopSource,
+} from '../engine/src/sources/change-source.sql.ts';
 import {
   claimAbandonedSource,
   leaveHooksToRecovery,
   leaveToRecovery,
-} from '../engine/src/store/claim-abandoned-source.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { deleteSource, dropUndeployedSource } from '../engine/src/store/delete-source.ts';
+} from '../engine/src/sources/claim-abandoned-source.sql.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { deleteSource, dropUndeployedSource } from '../engine/src/sources/delete-source.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { testLog } from './support/logs.ts';
 import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';

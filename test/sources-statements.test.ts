@@ -1,11 +1,11 @@
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TimerSchedule } from '../engine/src/schedule/next-tick.ts';
-import type { ChangeLease } from '../engine/src/store/change-lease.ts';
-import { endSourceChange, putSourceChange, type SourceChange } from '../engine/src/store/change-source.ts';
-import type { HttpProp } from '../engine/src/sources/interfaces.ts';
-import { createSource } from '../engine/src/store/create-source.ts';
-import type { Sql } from '../engine/src/store/database.ts';
+import type { ChangeLease } from '../engine/src/db/change-lease.ts';
+import { endSourceChange, putSourceChange, type SourceChange } from '../engine/src/sources/change-source.sql.ts';
+import type { HttpProp } from '../engine/src/props/interfaces.ts';
+import { createSource } from '../engine/src/sources/create-source.sql.ts';
+import type { Sql } from '../engine/src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

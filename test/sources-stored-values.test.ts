@@ -1,12 +1,16 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createRetention } from '../engine/src/nodes/retention.ts';
-import type { ChangeLease } from '../engine/src/store/change-lease.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { deleteSource, deleteWaitingInvocations, dropUndeployedSource } from '../engine/src/store/delete-source.ts';
-import { deleteStoredValues } from '../engine/src/store/delete-stored-values.ts';
-import { fireTimers } from '../engine/src/store/fire-timers.ts';
-import { putTimers } from '../engine/src/store/put-timers.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
+import type { ChangeLease } from '../engine/src/db/change-lease.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import {
+  deleteSource,
+  deleteWaitingInvocations,
+  dropUndeployedSource,
+} from '../engine/src/sources/delete-source.sql.ts';
+import { deleteStoredValues } from '../engine/src/sources/delete-stored-values.sql.ts';
+import { fireTimers } from '../engine/src/sources/fire-timers.sql.ts';
+import { putTimers } from '../engine/src/sources/put-timers.sql.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createHeldBytes } from '../engine/src/streams/held-bytes.ts';
+import { createHeldBytes } from '../engine/src/observe/streams/held-bytes.ts';
 
 const never = new AbortController().signal;
 

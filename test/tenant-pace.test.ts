@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createGiveWay } from '../shared/src/give-way.ts';
-import { createCommitBacklog } from '../engine/src/run/commit-backlog.ts';
-import { endAtPace } from '../engine/src/run/end-at-pace.ts';
+import { createCommitBacklog } from '../engine/src/runs/commit/commit-backlog.ts';
+import { endAtPace } from '../engine/src/fairness/end-at-pace.ts';
 import { createPresence, LIMITS } from '../shared/src/index.ts';
 
 afterEach(() => {

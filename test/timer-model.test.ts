@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FireTimerPayload } from '../engine/src/jobs/tasks.ts';
-import { claimInvocations } from '../engine/src/store/claim-invocations.ts';
-import { commitRuns } from '../engine/src/store/commit-runs.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { type FiredTick, fireTimers } from '../engine/src/store/fire-timers.ts';
-import { putTimers } from '../engine/src/store/put-timers.ts';
-import { releaseDeadNodes } from '../engine/src/store/release-nodes.ts';
+import type { FireTimerPayload } from '../engine/src/db/jobs/tasks.ts';
+import { claimInvocations } from '../engine/src/runs/claim-invocations.sql.ts';
+import { commitRuns } from '../engine/src/runs/commit/commit-runs.sql.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { type FiredTick, fireTimers } from '../engine/src/sources/fire-timers.sql.ts';
+import { putTimers } from '../engine/src/sources/put-timers.sql.ts';
+import { releaseDeadNodes } from '../engine/src/cluster/release-nodes.sql.ts';
 import { modelHistories, type ModelDatabase, startModelDatabase, statementCut } from './support/model-harness.ts';
 import { startNode } from './support/model-nodes.ts';
 import { fc } from './support/properties.ts';

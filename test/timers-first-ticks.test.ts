@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { expect, it } from 'vitest';
-import { endSourceChange } from '../engine/src/store/change-source.ts';
+import { endSourceChange } from '../engine/src/sources/change-source.sql.ts';
 import { accountDatabase } from './support/account-database.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';
 import { insertSource, leaseSource } from './support/source-rows.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TimerSchedule } from '../engine/src/schedule/next-tick.ts';
-import { endSourceChange } from '../engine/src/store/change-source.ts';
-import { deleteSource } from '../engine/src/store/delete-source.ts';
-import { fireTimers } from '../engine/src/store/fire-timers.ts';
-import { requeueOverdueTimers } from '../engine/src/store/requeue-timers.ts';
+import { endSourceChange } from '../engine/src/sources/change-source.sql.ts';
+import { deleteSource } from '../engine/src/sources/delete-source.sql.ts';
+import { fireTimers } from '../engine/src/sources/fire-timers.sql.ts';
+import { requeueOverdueTimers } from '../engine/src/cluster/requeue-timers.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource, leaseSource } from './support/source-rows.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { presentTrace } from '../api/src/resources/trace.ts';
 import { recordToJson } from '../api/src/raw-json.ts';
-import { buildTrace, type TraceParts } from '../engine/src/traces/build-trace.ts';
+import { buildTrace, type TraceParts } from '../engine/src/observe/traces/build-trace.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { startHeadwater } from './support/headwater.ts';
 import { longestTurnMs, slowness } from './support/longest-turn.ts';

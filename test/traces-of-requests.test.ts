@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collectMissed } from '../engine/src/events/missed.ts';
+import { collectMissed } from '../engine/src/runs/commit/missed.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { eventually } from './support/eventually.ts';
 import { action } from './support/executions.ts';

@@ -1,10 +1,10 @@
 import { idFloor, type IdKind, LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emitIdOf } from '../engine/src/events/event-id.ts';
-import { type Database, openDatabase } from '../engine/src/store/database.ts';
-import { readTraceEvents, type TraceEventRow } from '../engine/src/store/read-trace.ts';
-import { readTraceDeliveries } from '../engine/src/store/read-trace-deliveries.ts';
-import { readTraceExecutionIds, readTraceRuns } from '../engine/src/store/read-trace-runs.ts';
+import { type Database, openDatabase } from '../engine/src/db/database.ts';
+import { readTraceEvents, type TraceEventRow } from '../engine/src/observe/traces/read-trace.sql.ts';
+import { readTraceDeliveries } from '../engine/src/observe/traces/read-trace-deliveries.sql.ts';
+import { readTraceExecutionIds, readTraceRuns } from '../engine/src/observe/traces/read-trace-runs.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount, insertSource } from './support/source-rows.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Webhooks } from '../engine/src/contract.ts';
-import { deleteLeft } from '../engine/src/tunnels/tunnels.ts';
+import type { Webhooks } from '../engine/src/contract/engine.ts';
+import { deleteLeft } from '../engine/src/outbox/tunnels/tunnels.ts';
 import { openEventSource, type TestEventSource } from './support/event-source.ts';
 import { eventually } from './support/eventually.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { validateAccount, validateKey } from '../engine/src/accounts/validate-account.ts';
-import { findAppFaults } from '../engine/src/apps/validate-app.ts';
-import { checkListenerKey } from '../engine/src/delivery/subscriptions.ts';
-import { validateWebhook } from '../engine/src/delivery/validate-webhook.ts';
-import { checkS3Settings } from '../engine/src/sends/check-s3-settings.ts';
-import { checkPageSize } from '../engine/src/store/paging.ts';
+import { findAppFaults } from '../engine/src/connections/apps/validate-app.ts';
+import { checkListenerKey } from '../engine/src/outbox/subscriptions/subscriptions.ts';
+import { validateWebhook } from '../engine/src/outbox/webhooks/validate-webhook.ts';
+import { checkS3Settings } from '../engine/src/outbox/sends/check-s3-settings.ts';
+import { checkPageSize } from '../engine/src/db/paging.ts';
 import { checkName } from '../engine/src/workflows/plan-version.ts';
 import { HeadwaterError, LIMITS } from '../shared/src/index.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract.ts';
+import type { Principal } from '../engine/src/contract/engine.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { createSendWorld, type SendNode, type SendWorld } from './support/send-world.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createBatcher } from '../engine/src/store/batcher.ts';
-import { isDatabaseAway } from '../engine/src/store/lost-connection.ts';
-import { createWatchdog } from '../engine/src/watchdog.ts';
+import { createBatcher } from '../engine/src/db/batcher.ts';
+import { isDatabaseAway } from '../engine/src/db/lost-connection.ts';
+import { createWatchdog } from '../engine/src/db/watchdog.ts';
 import { testLog } from './support/logs.ts';
 
 const STUCK_AFTER_MS = 30_000;

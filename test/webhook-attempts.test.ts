@@ -183,7 +183,7 @@ test('answers that are kept apart go with their delivery', async () => {
   const webhook = await subscribed();
   await webhook.emit({ n: 1 });
   const { id } = await attempted(webhook, 1);
-  const { deleteExpiredDeliveries } = await import('../engine/src/store/delete-expired.ts');
+  const { deleteExpiredDeliveries } = await import('../engine/src/cluster/retention/delete-expired.sql.ts');
   expect(await deleteExpiredDeliveries(hw.sql, [{ id: webhook.id, beforeMs: Date.now() + 60_000 }], 100)).toBe(1);
   expect(await hw.sql`select from delivery_responses where delivery_id = ${id}`).toEqual([]);
 });

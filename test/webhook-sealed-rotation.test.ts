@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fixedKeys } from '../engine/src/secrets/master-key.ts';
 import { createSealer } from '../engine/src/secrets/seal.ts';
-import { readSealedValues } from '../engine/src/store/read-sealed-values.ts';
-import { replaceSealedValues } from '../engine/src/store/replace-sealed-values.ts';
+import { readSealedValues } from '../engine/src/secrets/read-sealed-values.sql.ts';
+import { replaceSealedValues } from '../engine/src/secrets/replace-sealed-values.sql.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { CLIENT } from './support/test-certificates.ts';
 

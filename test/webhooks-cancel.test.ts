@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Principal, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
-import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
-import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
+import type { Principal, WebhookRecord, Webhooks } from '../engine/src/contract/engine.ts';
+import { createWebhooks } from '../engine/src/outbox/webhooks/webhooks.ts';
+import { claimDeliveries } from '../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
 import { roomWith } from './support/account-room.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';

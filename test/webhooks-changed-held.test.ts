@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Principal, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
-import type { Deliverer } from '../engine/src/delivery/deliverer.ts';
-import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
-import { messageId } from '../engine/src/delivery/sign.ts';
-import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import type { Principal, WebhookRecord, Webhooks } from '../engine/src/contract/engine.ts';
+import type { Deliverer } from '../engine/src/outbox/deliveries/deliverer.ts';
+import type { DueDelivery } from '../engine/src/outbox/deliveries/due-delivery.ts';
+import { messageId } from '../engine/src/outbox/deliveries/sign.ts';
+import { createWebhooks } from '../engine/src/outbox/webhooks/webhooks.ts';
 import { LIMITS } from '../shared/src/index.ts';
 import { roomWith } from './support/account-room.ts';
 import { blockedBy } from './support/blocked-backends.ts';

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
-import type { DueDelivery } from '../engine/src/delivery/due-delivery.ts';
-import { readSecret } from '../engine/src/delivery/sign.ts';
-import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
-import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
-import { claimDeliveries } from '../engine/src/store/claim-deliveries.ts';
+import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract/engine.ts';
+import type { DueDelivery } from '../engine/src/outbox/deliveries/due-delivery.ts';
+import { readSecret } from '../engine/src/outbox/deliveries/sign.ts';
+import { createSubscriptions } from '../engine/src/outbox/subscriptions/subscriptions.ts';
+import { createWebhooks } from '../engine/src/outbox/webhooks/webhooks.ts';
+import { claimDeliveries } from '../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
 import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';

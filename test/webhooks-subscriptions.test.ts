@@ -1,8 +1,8 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract.ts';
-import { createSubscriptions } from '../engine/src/delivery/subscriptions.ts';
-import { createWebhooks } from '../engine/src/delivery/webhooks.ts';
+import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../engine/src/contract/engine.ts';
+import { createSubscriptions } from '../engine/src/outbox/subscriptions/subscriptions.ts';
+import { createWebhooks } from '../engine/src/outbox/webhooks/webhooks.ts';
 import { roomWith } from './support/account-room.ts';
 import { createDeliveryWorld, type DeliveryWorld } from './support/delivery-world.ts';
 import { insertTurnWorkflow } from './support/turn-rows.ts';

@@ -1,10 +1,10 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { claimExecutions } from '../engine/src/store/claim-executions.ts';
-import { insertInTurn } from '../engine/src/store/insert-in-turn.ts';
-import { insertInvocationRows } from '../engine/src/store/insert-invocations.ts';
-import { registerNode } from '../engine/src/store/register-node.ts';
-import { releaseNode } from '../engine/src/store/release-nodes.ts';
+import { claimExecutions } from '../engine/src/workflows/controls/claim-executions.sql.ts';
+import { insertInTurn } from '../engine/src/workflows/controls/insert-in-turn.sql.ts';
+import { insertInvocationRows } from '../engine/src/runs/insert-invocations.sql.ts';
+import { registerNode } from '../engine/src/cluster/register-node.sql.ts';
+import { releaseNode } from '../engine/src/cluster/release-nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { insertAccount } from './support/source-rows.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { RunResponse } from '../engine/src/contract.ts';
-import { createWaitingClients } from '../engine/src/workflows/controls/waiting-clients.ts';
+import type { RunResponse } from '../engine/src/contract/engine.ts';
+import { createWaitingClients } from '../engine/src/runs/waiting-clients.ts';
 
 const ANSWER: RunResponse = { ok: true, response: { status: 200, headers: {}, body: new Uint8Array() } };
 

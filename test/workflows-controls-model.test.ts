@@ -1,11 +1,11 @@
 import { newId } from '@headwater/shared';
 import { fc } from './support/properties.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { claimExecutions } from '../engine/src/store/claim-executions.ts';
-import type { Sql } from '../engine/src/store/database.ts';
-import { insertInTurn } from '../engine/src/store/insert-in-turn.ts';
-import { registerNode } from '../engine/src/store/register-node.ts';
-import { releaseNode } from '../engine/src/store/release-nodes.ts';
+import { claimExecutions } from '../engine/src/workflows/controls/claim-executions.sql.ts';
+import type { Sql } from '../engine/src/db/database.ts';
+import { insertInTurn } from '../engine/src/workflows/controls/insert-in-turn.sql.ts';
+import { registerNode } from '../engine/src/cluster/register-node.sql.ts';
+import { releaseNode } from '../engine/src/cluster/release-nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { insertAccount } from './support/source-rows.ts';
 import { insertTurnWorkflow, type TurnSettings } from './support/turn-rows.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { WorkflowSettings } from '../engine/src/contract-workflows.ts';
+import type { WorkflowSettings } from '../engine/src/contract/workflows.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { WorkflowSettings } from '../engine/src/contract-workflows.ts';
+import type { WorkflowSettings } from '../engine/src/contract/workflows.ts';
 import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, sharedHeadwater } from './support/headwater.ts';

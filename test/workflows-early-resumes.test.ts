@@ -1,10 +1,10 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createJobCrowds } from '../engine/src/jobs/job-crowds.ts';
-import { commitExecutions } from '../engine/src/store/commit-executions.ts';
-import { PARKED, parkExecutions } from '../engine/src/store/park-executions.ts';
-import { resumeExecution } from '../engine/src/store/resume-execution.ts';
-import type { ExecutionCommit, ExecutionWait } from '../engine/src/workflows/run/execution-rows.ts';
+import { createJobCrowds } from '../engine/src/db/jobs/job-crowds.ts';
+import { commitExecutions } from '../engine/src/runs/commit/commit-executions.sql.ts';
+import { PARKED, parkExecutions } from '../engine/src/workflows/run/park-executions.sql.ts';
+import { resumeExecution } from '../engine/src/workflows/run/resume-execution.sql.ts';
+import type { ExecutionCommit, ExecutionWait } from '../engine/src/runs/commit/execution-rows.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

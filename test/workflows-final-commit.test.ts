@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createRedactor } from '../engine/src/secrets/redactor.ts';
-import { type ExecutionFault, type FinalCommit, runCommitOf } from '../engine/src/workflows/run/final-commit.ts';
+import { type ExecutionFault, type FinalCommit, runCommitOf } from '../engine/src/runs/commit/final-commit.ts';
 
 const SECRET = 'a-secret-of-the-second-step';
 const redactor = createRedactor([{ name: 'steps.second.key', value: SECRET }]);

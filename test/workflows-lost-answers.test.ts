@@ -1,9 +1,9 @@
 import { ACCOUNT_LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract-base.ts';
-import type { Sources } from '../engine/src/contract.ts';
-import { createWorkflow } from '../engine/src/store/create-workflow.ts';
-import type { Database, Sql } from '../engine/src/store/database.ts';
+import type { Principal } from '../engine/src/contract/base.ts';
+import type { Sources } from '../engine/src/contract/engine.ts';
+import { createWorkflow } from '../engine/src/workflows/create-workflow.sql.ts';
+import type { Database, Sql } from '../engine/src/db/database.ts';
 import { withSources } from '../engine/src/workflows/deploy-sources.ts';
 import type { Trigger } from '../engine/src/workflows/deployment.ts';
 import { type CutOffDatabase, startCutOffDatabase } from './support/cut-off-database.ts';

@@ -1,9 +1,9 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../engine/src/store/database.ts';
-import { mayBeOneItems } from '../engine/src/store/comes-again.ts';
+import type { Database } from '../engine/src/db/database.ts';
+import { mayBeOneItems } from '../engine/src/db/comes-again.ts';
 import { createExecutionCommitter, type ExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
-import type { ExecutionCommit } from '../engine/src/workflows/run/execution-rows.ts';
+import type { ExecutionCommit } from '../engine/src/runs/commit/execution-rows.ts';
 import { type CutOffDatabase, startCutOffDatabase } from './support/cut-off-database.ts';
 import type { CuttingProxy } from './support/cutting-proxy.ts';
 import { eventually } from './support/eventually.ts';

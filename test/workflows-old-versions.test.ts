@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRetention } from '../engine/src/nodes/retention.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { makeWorkflow, PASS_ON, type Workflow } from './support/workflow-steps.ts';

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { expect, test } from 'vitest';
-import { createRetention } from '../engine/src/nodes/retention.ts';
+import { createRetention } from '../engine/src/cluster/retention/retention.ts';
 
 import { insertAccount } from './support/source-rows.ts';
 import { databaseOfTests } from './support/database-of-tests.ts';

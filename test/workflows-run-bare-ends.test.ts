@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
-import type { ExecutionCommit, StepRow } from '../engine/src/workflows/run/execution-rows.ts';
+import type { ExecutionCommit, StepRow } from '../engine/src/runs/commit/execution-rows.ts';
 import { action, DONE_STEP, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';
 import { insertWorkflow } from './support/workflow-rows.ts';

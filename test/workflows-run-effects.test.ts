@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUnstoredSteps } from '../engine/src/workflows/run/unstored-steps.ts';
-import type { StepRow } from '../engine/src/workflows/run/execution-rows.ts';
+import type { StepRow } from '../engine/src/runs/commit/execution-rows.ts';
 import { eventually } from './support/eventually.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLines, storeLines } from '../engine/src/run/stored-lines.ts';
+import { readLines, storeLines } from '../engine/src/events/stored-lines.ts';
 import type { LogLine } from '../shared/src/index.ts';
 import { action, untilExecutions } from './support/executions.ts';
 import { type Headwater, startHeadwater } from './support/headwater.ts';

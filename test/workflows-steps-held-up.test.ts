@@ -1,7 +1,7 @@
 import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startStallClock } from '../engine/src/stall-clock.ts';
+import { startStallClock } from '../engine/src/fairness/stall-clock.ts';
 import { afterStep } from '../engine/src/workflows/run/after-step.ts';
 import { createHeldUp } from '../engine/src/workflows/run/held-up.ts';
 import { LIMITS } from '../shared/src/index.ts';

@@ -1,12 +1,12 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createJobCrowds } from '../engine/src/jobs/job-crowds.ts';
-import { executionBytes } from '../engine/src/store/history-bytes.ts';
-import { PARKED, parkExecutions } from '../engine/src/store/park-executions.ts';
-import { readWaitingBytes } from '../engine/src/store/read-waiting-bytes.ts';
-import { resumeExecution } from '../engine/src/store/resume-execution.ts';
+import { createJobCrowds } from '../engine/src/db/jobs/job-crowds.ts';
+import { executionBytes } from '../engine/src/runs/commit/history-bytes.sql.ts';
+import { PARKED, parkExecutions } from '../engine/src/workflows/run/park-executions.sql.ts';
+import { readWaitingBytes } from '../engine/src/runs/counts/read-waiting-bytes.sql.ts';
+import { resumeExecution } from '../engine/src/workflows/run/resume-execution.sql.ts';
 import { createExecutionCommitter } from '../engine/src/workflows/run/execution-committer.ts';
-import type { ExecutionCommit, ExecutionWait } from '../engine/src/workflows/run/execution-rows.ts';
+import type { ExecutionCommit, ExecutionWait } from '../engine/src/runs/commit/execution-rows.ts';
 import { blockedBy } from './support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';

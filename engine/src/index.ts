@@ -28,7 +28,7 @@ export type {
   WebhookRecord,
   WebhookTestResult,
   WebhookUpdate,
-} from './contract.ts';
+} from './contract/engine.ts';
 export type {
   AppDefinition,
   AppField,
@@ -41,8 +41,8 @@ export type {
   OAuthCallback,
   OAuthClientRecord,
   OAuthOutcome,
-} from './contract-apps.ts';
-export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract-components.ts';
+} from './contract/apps.ts';
+export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract/components.ts';
 export {
   ATTEMPT_TRIGGERS,
   DELIVERY_ERROR_CLASSES,
@@ -53,14 +53,14 @@ export {
   type DeliveryStatus,
   type RedeliveryChoice,
   type WholeAttempt,
-} from './contract-deliveries.ts';
-export { WEBHOOK_AUTH_TYPES, WEBHOOK_FORMATS, WEBHOOK_METHODS, type WebhookAuth } from './contract-webhook-requests.ts';
-export type { DataStoreRecord, DataStores, StoredRecord } from './contract-data-stores.ts';
-export type { Idempotency, KeptAnswer, KeyedRequest } from './contract-idempotency.ts';
-export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract-replays.ts';
-export type { NewEvent, Publication, Publisher } from './contract-publish.ts';
-export { INGEST_CODE } from './publish/ingest-code.ts';
-export type { SampleReceiver, SampleRequest } from './contract-sample-receiver.ts';
+} from './contract/deliveries.ts';
+export { WEBHOOK_AUTH_TYPES, WEBHOOK_FORMATS, WEBHOOK_METHODS, type WebhookAuth } from './contract/webhook-requests.ts';
+export type { DataStoreRecord, DataStores, StoredRecord } from './contract/data-stores.ts';
+export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
+export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract/replays.ts';
+export type { NewEvent, Publication, Publisher } from './contract/publish.ts';
+export { INGEST_CODE } from './ingest/ingest-code.ts';
+export type { SampleReceiver, SampleRequest } from './contract/sample-receiver.ts';
 export type {
   AccountStats,
   NodeRecord,
@@ -72,19 +72,19 @@ export type {
   StatSpan,
   SubjectStats,
   WaitingStats,
-} from './contract-stats.ts';
-export type { EventStreamRequest, Stream, Streams } from './contract-streams.ts';
-export type { NewTunnel, TunnelAnswer, TunnelRequest, Tunnels } from './contract-tunnels.ts';
-export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract-traces.ts';
-export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract-props.ts';
-export type { S3SettingsInput, S3SettingsRecord, SendRecord, Sends } from './contract-sends.ts';
+} from './contract/stats.ts';
+export type { EventStreamRequest, Stream, Streams } from './contract/streams.ts';
+export type { NewTunnel, TunnelAnswer, TunnelRequest, Tunnels } from './contract/tunnels.ts';
+export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract/traces.ts';
+export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract/props.ts';
+export type { S3SettingsInput, S3SettingsRecord, SendRecord, Sends } from './contract/sends.ts';
 export type {
   TestedFlow,
   TestedStep,
   WorkflowTest,
   WorkflowTestRecord,
   WorkflowTests,
-} from './contract-workflow-tests.ts';
+} from './contract/workflow-tests.ts';
 export type {
   DeploymentRecord,
   EnvironmentVariable,
@@ -101,20 +101,20 @@ export type {
   WorkflowRecord,
   WorkflowSettings,
   WorkflowSummary,
-} from './contract-workflows.ts';
-export { type MigratedDatabase, migrateDatabase } from './database/migrate-database.ts';
-export type { DoctorCheck, DoctorOptions, DoctorReport } from './doctor/report.ts';
-export { runDoctor } from './doctor/run-doctor.ts';
+} from './contract/workflows.ts';
+export { type MigratedDatabase, migrateDatabase } from './db/server/migrate-database.ts';
+export type { DoctorCheck, DoctorOptions, DoctorReport } from './cluster/doctor/report.ts';
+export { runDoctor } from './cluster/doctor/run-doctor.ts';
 export { parseDnsServer } from './egress/dns-server.ts';
 export { decodeBody } from './egress/decode-body.ts';
 export { longHostOf } from './egress/long-host.ts';
-export type { EngineOptions, Role } from './engine-options.ts';
-export { restIfLongMs } from './rest-after.ts';
-export { pauseAtPaceMs } from './run/end-at-pace.ts';
-export { type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
+export type { EngineOptions, Role } from './contract/engine-options.ts';
+export { restIfLongMs } from './fairness/rest-after.ts';
+export { pauseAtPaceMs } from './fairness/end-at-pace.ts';
+export { type RotatedSecrets, rotateSecrets } from './secrets/rotate-secrets.ts';
 export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
-export { hostUrlsOf } from './store/database-hosts.ts';
-export { describeDatabaseError, isConnectionLost, isDatabaseUnavailable } from './store/lost-connection.ts';
-export { type StartedEngine, startEngine } from './start-engine.ts';
+export { hostUrlsOf } from './db/database-hosts.ts';
+export { describeDatabaseError, isConnectionLost, isDatabaseUnavailable } from './db/lost-connection.ts';
+export { type StartedEngine, startEngine } from './composition/start-engine.ts';
 export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { overlaps, type Period } from './periods.ts';
 import { listProcessTree } from '../../bench/src/system/process-tree.ts';
-import { attachServer, stopServer } from '../../engine/src/database/attach-server.ts';
-import { CLUSTER_USER, ensureCluster } from '../../engine/src/database/data-cluster.ts';
-import { prepareDataDir } from '../../engine/src/database/data-dir.ts';
-import { findFreePort, type ServerPlan } from '../../engine/src/database/launch-server.ts';
-import { findPostgresBinaries } from '../../engine/src/database/postgres-binaries.ts';
-import { findServerIdentity } from '../../engine/src/database/server-identity.ts';
-import { createServerLog } from '../../engine/src/database/server-log.ts';
-import { SERVER_SETTINGS } from '../../engine/src/database/server-settings.ts';
+import { attachServer, stopServer } from '../../engine/src/db/server/attach-server.ts';
+import { CLUSTER_USER, ensureCluster } from '../../engine/src/db/server/data-cluster.ts';
+import { prepareDataDir } from '../../engine/src/db/server/data-dir.ts';
+import { findFreePort, type ServerPlan } from '../../engine/src/db/server/launch-server.ts';
+import { findPostgresBinaries } from '../../engine/src/db/server/postgres-binaries.ts';
+import { findServerIdentity } from '../../engine/src/db/server/server-identity.ts';
+import { createServerLog } from '../../engine/src/db/server/server-log.ts';
+import { SERVER_SETTINGS } from '../../engine/src/db/server/server-settings.ts';
 
 /**
  * A Postgres that no node owns: for the nodes it is a server elsewhere, and this process can kill

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { insertAccount } from './source-rows.ts';
 

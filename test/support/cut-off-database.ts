@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from '../../engine/src/store/database.ts';
+import { type Database, openDatabase } from '../../engine/src/db/database.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 

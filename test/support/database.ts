@@ -1,6 +1,6 @@
 import { randomToken } from '@headwater/shared';
 import postgres from 'postgres';
-import { openDatabase, type Database } from '../../engine/src/store/database.ts';
+import { openDatabase, type Database } from '../../engine/src/db/database.ts';
 import { eventually } from './eventually.ts';
 
 export const TEST_SERVER_VARIABLE = 'HEADWATER_TEST_DATABASE_URL';

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { accountLimits, type AccountLimits, newId } from '@headwater/shared';
 import { pino } from 'pino';
-import type { DeliveryAttempt } from '../../engine/src/contract-deliveries.ts';
-import type { Principal, WebhookCreate, WebhookRecord } from '../../engine/src/contract.ts';
-import { createDeliverer, type Deliverer, type DelivererOptions } from '../../engine/src/delivery/deliverer.ts';
-import type { DueDelivery } from '../../engine/src/delivery/due-delivery.ts';
-import { createRetryPolicy, type RetryOptions } from '../../engine/src/delivery/retry-policy.ts';
-import { createWebhooks } from '../../engine/src/delivery/webhooks.ts';
+import type { DeliveryAttempt } from '../../engine/src/contract/deliveries.ts';
+import type { Principal, WebhookCreate, WebhookRecord } from '../../engine/src/contract/engine.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  type DelivererOptions,
+} from '../../engine/src/outbox/deliveries/deliverer.ts';
+import type { DueDelivery } from '../../engine/src/outbox/deliveries/due-delivery.ts';
+import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/deliveries/retry-policy.ts';
+import { createWebhooks } from '../../engine/src/outbox/webhooks/webhooks.ts';
 import { createEgress } from '../../engine/src/egress/egress.ts';
-import { type JobRunner, startJobRunner } from '../../engine/src/jobs/job-runner.ts';
-import { type DeliverWebhookPayload, TASKS } from '../../engine/src/jobs/tasks.ts';
+import { type JobRunner, startJobRunner } from '../../engine/src/db/jobs/job-runner.ts';
+import { type DeliverWebhookPayload, TASKS } from '../../engine/src/db/jobs/tasks.ts';
 import { fixedKeys } from '../../engine/src/secrets/master-key.ts';
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
 import { roomWith } from './account-room.ts';

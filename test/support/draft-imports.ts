@@ -1,7 +1,7 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { ComponentRecord } from '../../engine/src/contract-components.ts';
+import type { ComponentRecord } from '../../engine/src/contract/components.ts';
 import type { ImportOptions } from '../../engine/src/registry/imports.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import { testLog } from './logs.ts';
 
 type Given = Partial<Pick<ImportOptions, 'saveFiles' | 'builder' | 'leaseSeconds'>>;

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from '../../engine/src/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../engine/src/db/server/embedded-postgres.ts';
 import { testLog } from './logs.ts';
 
 /**

@@ -1,18 +1,18 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { RunCommit } from '../../engine/src/events/commit-plan.ts';
-import type { HeldInvocation } from '../../engine/src/run/invocation.ts';
+import type { RunCommit } from '../../engine/src/runs/commit/commit-plan.ts';
+import type { HeldInvocation } from '../../engine/src/events/invocation.ts';
 import type { Sealer } from '../../engine/src/secrets/seal.ts';
-import { type CommittedRun, commitRuns } from '../../engine/src/store/commit-runs.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
-import type { ExecutionProgress } from '../../engine/src/store/read-execution-progress.ts';
-import { releaseInvocations } from '../../engine/src/store/release-invocations.ts';
+import { type CommittedRun, commitRuns } from '../../engine/src/runs/commit/commit-runs.sql.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
+import type { ExecutionProgress } from '../../engine/src/workflows/run/read-execution-progress.sql.ts';
+import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
 import type { WorkflowRuntimes } from '../../engine/src/workflows/run/deployment-runtime.ts';
 import { createExecution } from '../../engine/src/workflows/run/execution.ts';
 import {
   createExecutionCommitter,
   type ExecutionCommitter,
 } from '../../engine/src/workflows/run/execution-committer.ts';
-import type { ExecutionEnd, StepRow } from '../../engine/src/workflows/run/execution-rows.ts';
+import type { ExecutionEnd, StepRow } from '../../engine/src/runs/commit/execution-rows.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from '../../engine/src/workflows/run/part-commits.ts';
 import type { WaitTokens } from '../../engine/src/workflows/run/wait-token.ts';
 import type { StepOutcome } from './execution-moves.ts';

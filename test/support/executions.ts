@@ -1,4 +1,4 @@
-import type { StepRow } from '../../engine/src/workflows/run/execution-rows.ts';
+import type { StepRow } from '../../engine/src/runs/commit/execution-rows.ts';
 import type { Headwater } from './headwater.ts';
 import { eventually } from './eventually.ts';
 

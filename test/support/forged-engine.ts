@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { startEngine } from '../../engine/src/index.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
 import type { AccountLimits } from '../../shared/src/index.ts';
 import { createTestDatabase } from './database.ts';

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import postgres from 'postgres';
-import { startEmbeddedPostgres } from '../../engine/src/database/embedded-postgres.ts';
-import { migrate } from '../../engine/src/database/migrate.ts';
+import { startEmbeddedPostgres } from '../../engine/src/db/server/embedded-postgres.ts';
+import { migrate } from '../../engine/src/db/server/migrate.ts';
 import { testLog } from './logs.ts';
 import { openRunFolder } from './run-folder.ts';
 import { CLONE_STRATEGY_VARIABLE, TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';

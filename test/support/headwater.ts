@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';

@@ -1,4 +1,4 @@
-import type { AttemptResult } from '../../engine/src/store/record-attempts.ts';
+import type { AttemptResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { oneOf, some, statementCut, which } from './model-harness.ts';
 import { fc } from './properties.ts';
 import type { StatementCut } from './statement-cutter.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptResult } from '../../engine/src/store/record-attempts.ts';
+import type { AttemptResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import type { LeaseMove } from './lease-moves.ts';
 import type { DeliveryState, InvocationState, LeaseRows } from './lease-states.ts';
 import type { LeaseNode } from './lease-world.ts';

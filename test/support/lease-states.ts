@@ -1,4 +1,4 @@
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import type { JobState } from './model-nodes.ts';
 
 export interface InvocationState {

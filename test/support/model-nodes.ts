@@ -1,11 +1,11 @@
 import { newId } from '@headwater/shared';
-import { requeueWaiting } from '../../engine/src/nodes/requeue-waiting.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
-import { heartbeatNode } from '../../engine/src/store/heartbeat-node.ts';
-import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/store/job-statements.ts';
-import { recordJobPool, registerNode } from '../../engine/src/store/register-node.ts';
-import { releaseDeadNodes, releaseNode } from '../../engine/src/store/release-nodes.ts';
-import { freeLostJobs } from '../../engine/src/store/unlock-jobs.ts';
+import { requeueWaiting } from '../../engine/src/cluster/requeue-waiting.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
+import { heartbeatNode } from '../../engine/src/cluster/heartbeat-node.sql.ts';
+import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/db/jobs/job-statements.ts';
+import { recordJobPool, registerNode } from '../../engine/src/cluster/register-node.sql.ts';
+import { releaseDeadNodes, releaseNode } from '../../engine/src/cluster/release-nodes.sql.ts';
+import { freeLostJobs } from '../../engine/src/db/jobs/unlock-jobs.ts';
 
 /*
  * Births and deaths of the nodes of a model, by the functions of the product. A node that crashes

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import { eventually } from './eventually.ts';
 import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
 import { startProcess, type TestProcess } from './processes.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@headwater/shared';
-import type { ChangeLease } from '../../engine/src/store/change-lease.ts';
-import { beginSourceChange } from '../../engine/src/store/change-source.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { ChangeLease } from '../../engine/src/db/change-lease.ts';
+import { beginSourceChange } from '../../engine/src/sources/change-source.sql.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 
 export interface SourceState {
   active?: boolean;

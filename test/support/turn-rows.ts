@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
-import type { Sql } from '../../engine/src/store/database.ts';
-import { addRunLanes } from '../../engine/src/store/insert-invocations.ts';
-import { notifySourceChanged } from '../../engine/src/store/notify-changed.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
+import { addRunLanes } from '../../engine/src/runs/insert-invocations.sql.ts';
+import { notifySourceChanged } from '../../engine/src/db/notify-changed.ts';
 
 export interface TurnSettings {
   concurrency?: number;

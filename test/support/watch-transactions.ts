@@ -1,4 +1,4 @@
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 
 export interface WatchedTransactions {
   /** How many rows each has touched since, the most first. */

@@ -1,8 +1,8 @@
 import { bundleComponent } from '@headwater/sandbox-runtime';
 import { newId, randomToken } from '@headwater/shared';
 import type { Step, Trigger } from '../../engine/src/workflows/deployment.ts';
-import type { WorkflowSettings } from '../../engine/src/contract-workflows.ts';
-import type { Sql } from '../../engine/src/store/database.ts';
+import type { WorkflowSettings } from '../../engine/src/contract/workflows.ts';
+import type { Sql } from '../../engine/src/db/database.ts';
 import type { Headwater } from './headwater.ts';
 
 export interface StepSource {

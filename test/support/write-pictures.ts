@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { type StatCounter } from '../../engine/src/contract-stats.ts';
+import { type StatCounter } from '../../engine/src/contract/stats.ts';
 import { signIn, startBrowser } from './browser.ts';
 import { eventually } from './eventually.ts';
 import { setup } from './global-setup.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { startEmbeddedPostgres } from '../../../engine/src/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../engine/src/db/server/embedded-postgres.ts';
 import type { BenchArguments } from '../arguments.ts';
 import type { Undo } from '../undo.ts';
 import { measureEcho } from './echo-requests.ts';

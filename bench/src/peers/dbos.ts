@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { startEmbeddedPostgres } from '../../../engine/src/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../../engine/src/db/server/embedded-postgres.ts';
 import { nextMessage, startChild } from '../start-child.ts';
 import { installPeers } from './install-peers.ts';
 import type { WorkflowSystem } from './workflow-system.ts';

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
-import type { Sql } from '../../../engine/src/store/database.ts';
-import { insertInvocationRows } from '../../../engine/src/store/insert-invocations.ts';
+import type { Sql } from '../../../engine/src/db/database.ts';
+import { insertInvocationRows } from '../../../engine/src/runs/insert-invocations.sql.ts';
 
 /** What a node works on for one tenant. */
 export interface Work {

@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
-import { addJobs } from '../../../engine/src/store/add-jobs.ts';
-import type { Sql } from '../../../engine/src/store/database.ts';
-import { wakeJob } from '../../../engine/src/store/park-executions.ts';
+import { addJobs } from '../../../engine/src/db/jobs/add-jobs.ts';
+import type { Sql } from '../../../engine/src/db/database.ts';
+import { wakeJob } from '../../../engine/src/workflows/run/park-executions.sql.ts';
 
 export interface Filled {
   accountId: string;

@@ -1,20 +1,20 @@
 import { LIMITS } from '@headwater/shared';
-import { createRetention } from '../../../engine/src/nodes/retention.ts';
-import { cancelExecution } from '../../../engine/src/store/cancel-execution.ts';
-import { claimExecutions } from '../../../engine/src/store/claim-executions.ts';
-import { claimInvocations } from '../../../engine/src/store/claim-invocations.ts';
-import type { Sql } from '../../../engine/src/store/database.ts';
-import { deleteWorkflow } from '../../../engine/src/store/delete-workflow.ts';
+import { createRetention } from '../../../engine/src/cluster/retention/retention.ts';
+import { cancelExecution } from '../../../engine/src/workflows/run/cancel-execution.sql.ts';
+import { claimExecutions } from '../../../engine/src/workflows/controls/claim-executions.sql.ts';
+import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
+import type { Sql } from '../../../engine/src/db/database.ts';
+import { deleteWorkflow } from '../../../engine/src/workflows/delete-workflow.sql.ts';
 import {
   countExecutions,
   countWaitingExecutions,
   listExecutionIds,
-} from '../../../engine/src/store/read-executions.ts';
-import { readStalledLanes } from '../../../engine/src/store/read-stalled-lanes.ts';
-import { registerNode } from '../../../engine/src/store/register-node.ts';
-import { releaseDeadNodes } from '../../../engine/src/store/release-nodes.ts';
-import { resumeExecution } from '../../../engine/src/store/resume-execution.ts';
-import { requeueOverdueWaits, wakeExecutions } from '../../../engine/src/store/wake-executions.ts';
+} from '../../../engine/src/observe/read-executions.sql.ts';
+import { readStalledLanes } from '../../../engine/src/cluster/read-stalled-lanes.sql.ts';
+import { registerNode } from '../../../engine/src/cluster/register-node.sql.ts';
+import { releaseDeadNodes } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { resumeExecution } from '../../../engine/src/workflows/run/resume-execution.sql.ts';
+import { requeueOverdueWaits, wakeExecutions } from '../../../engine/src/workflows/run/wake-executions.sql.ts';
 import type { Filled } from './fill-executions.ts';
 
 export interface QueryCost {

@@ -6,11 +6,11 @@ import {
   HeadwaterError,
   notFound,
 } from '@headwater/shared';
-import type { AccountLimitsRecord, Accounts } from '../contract.ts';
-import { changeAccountLimits } from '../store/change-account-limits.ts';
-import type { Sql } from '../store/database.ts';
-import { readAccountHistory } from '../store/read-account-history.ts';
-import { readAccountLimits } from '../store/read-account-limits.ts';
+import type { AccountLimitsRecord, Accounts } from '../contract/engine.ts';
+import { changeAccountLimits } from './change-account-limits.sql.ts';
+import type { Sql } from '../db/database.ts';
+import { readAccountHistory } from './read-account-history.sql.ts';
+import { readAccountLimits } from './read-account-limits.sql.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Reads and sets the limits of accounts; see Accounts. */

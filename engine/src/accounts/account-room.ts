@@ -1,5 +1,5 @@
 import { createTenantTurns, type AccountLimits } from '@headwater/shared';
-import { restAfterMs } from '../rest-after.ts';
+import { restAfterMs } from '../fairness/rest-after.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Nobody notices it. */

@@ -1,9 +1,9 @@
 import { HeadwaterError, newId } from '@headwater/shared';
-import type { Database, Transaction } from '../store/database.ts';
-import { insertAccount } from '../store/insert-account.ts';
-import { insertApiKey } from '../store/insert-api-key.ts';
-import { readFirstUser } from '../store/read-first-user.ts';
-import { restoreApiKey } from '../store/restore-api-key.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { insertAccount } from './insert-account.sql.ts';
+import { insertApiKey } from './insert-api-key.sql.ts';
+import { readFirstUser } from './read-first-user.sql.ts';
+import { restoreApiKey } from './restore-api-key.sql.ts';
 import { acceptApiKey, generateApiKey, type NewApiKey } from './api-key.ts';
 
 export interface FirstAccount {

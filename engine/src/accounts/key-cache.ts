@@ -1,4 +1,4 @@
-import type { Principal } from '../contract.ts';
+import type { Principal } from '../contract/engine.ts';
 
 /** Whose key it is, remembered for a moment; see CACHE_MS for what that means for revoked keys. */
 export interface KeyCache {

@@ -1,6 +1,6 @@
 import { type FieldError, HeadwaterError, KEY_SCOPES, LIMITS, type PlatformLimitName } from '@headwater/shared';
-import type { NewApiKey } from '../contract.ts';
-import { findTextFault } from '../field-faults.ts';
+import type { NewApiKey } from '../contract/engine.ts';
+import { findTextFault } from '../contract/field-faults.ts';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
 export function validateAccount(input: { name: string; email?: string }): void {

@@ -1,6 +1,6 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Principal } from '../contract-base.ts';
-import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
+import type { Principal } from '../contract/base.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
 
 export function namesComponent(input: ComponentChoice): boolean {
   const { componentId, componentKey, componentCode, componentUrl } = input;

@@ -1,12 +1,12 @@
 import { HeadwaterError, ID_PREFIXES, notFound } from '@headwater/shared';
-import type { Principal } from '../contract-base.ts';
-import type { ComponentRecord, Components } from '../contract-components.ts';
+import type { Principal } from '../contract/base.ts';
+import type { ComponentRecord, Components } from '../contract/components.ts';
 import { findInRegistry } from '../registry/registry.ts';
-import { type ComponentUse, deleteComponent } from '../store/delete-component.ts';
-import { listComponents } from '../store/list-components.ts';
-import { publishComponent, unpublishComponent } from '../store/publish-component.ts';
-import { copyFromRegistry, findCopy } from '../store/publish-to-registry.ts';
-import { readComponent } from '../store/read-component.ts';
+import { type ComponentUse, deleteComponent } from './delete-component.sql.ts';
+import { listComponents } from './list-components.sql.ts';
+import { publishComponent, unpublishComponent } from './publish-component.sql.ts';
+import { copyFromRegistry, findCopy } from '../registry/publish-to-registry.sql.ts';
+import { readComponent } from './read-component.sql.ts';
 import { createSaver, type SaveOptions, type Saver } from './save-component.ts';
 
 export interface ComponentsOptions extends SaveOptions {

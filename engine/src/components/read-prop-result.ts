@@ -1,5 +1,5 @@
 import { HeadwaterError, isStorableJson, type PropDefinition } from '@headwater/shared';
-import type { PropOptions } from '../contract-props.ts';
+import type { PropOptions } from '../contract/props.ts';
 
 /** What `options` answered: the sandbox's host has judged its shape and size. */
 export function readOptions(json: string): PropOptions {

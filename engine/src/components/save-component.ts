@@ -12,14 +12,14 @@ import {
 } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { AccountRoom } from '../accounts/account-room.ts';
-import { type BoundedTurns, createBoundedTurns } from '../bounded-turns.ts';
-import type { Principal } from '../contract-base.ts';
-import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
-import { createComponent, keepComponent, type NewComponent } from '../store/create-component.ts';
-import type { Database } from '../store/database.ts';
-import { findBundle, hasCode } from '../store/find-bundle.ts';
-import { readSameComponent } from '../store/read-component.ts';
-import { checkCodeRoom } from '../store/require-code-room.ts';
+import { type BoundedTurns, createBoundedTurns } from '../fairness/bounded-turns.ts';
+import type { Principal } from '../contract/base.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
+import { createComponent, keepComponent, type NewComponent } from './create-component.sql.ts';
+import type { Database } from '../db/database.ts';
+import { findBundle, hasCode } from './find-bundle.sql.ts';
+import { readSameComponent } from './read-component.sql.ts';
+import { checkCodeRoom } from '../accounts/require-code-room.sql.ts';
 import { fetchComponent, fileNameOf } from './fetch-component.ts';
 
 export interface SaveOptions {

@@ -1,8 +1,8 @@
-import type { Principal } from '../contract-base.ts';
-import type { Components } from '../contract-components.ts';
-import type { Log } from '../log.ts';
-import type { Sql } from '../store/database.ts';
-import { deleteStepComponents } from '../store/delete-step-components.ts';
+import type { Principal } from '../contract/base.ts';
+import type { Components } from '../contract/components.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { deleteStepComponents } from './delete-step-components.sql.ts';
 
 interface ComponentContext {
   db: { sql: Sql };

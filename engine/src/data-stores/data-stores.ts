@@ -1,15 +1,15 @@
 import { newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import { createBoundedTurns } from '../bounded-turns.ts';
-import type { Principal } from '../contract.ts';
-import type { DataStoreRecord, DataStores } from '../contract-data-stores.ts';
-import { createDataStore } from '../store/create-data-store.ts';
-import { restIfLongMs } from '../rest-after.ts';
-import type { Database } from '../store/database.ts';
-import { deleteDataStore } from '../store/delete-data-store.ts';
-import { inPageOrder, readPage } from '../store/paging.ts';
-import { type DataStoreRow, readDataStores } from '../store/read-data-stores.ts';
-import { updateDataStore } from '../store/update-data-store.ts';
+import { createBoundedTurns } from '../fairness/bounded-turns.ts';
+import type { Principal } from '../contract/engine.ts';
+import type { DataStoreRecord, DataStores } from '../contract/data-stores.ts';
+import { createDataStore } from './create-data-store.sql.ts';
+import { restIfLongMs } from '../fairness/rest-after.ts';
+import type { Database } from '../db/database.ts';
+import { deleteDataStore } from './delete-data-store.sql.ts';
+import { inPageOrder, readPage } from '../db/paging.ts';
+import { type DataStoreRow, readDataStores } from './read-data-stores.sql.ts';
+import { updateDataStore } from './update-data-store.sql.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 import { createRecords } from './records.ts';
 

@@ -1,21 +1,21 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { BoundedTurns } from '../bounded-turns.ts';
-import type { Page, Principal } from '../contract.ts';
-import type { DataStores, StoredRecord } from '../contract-data-stores.ts';
-import { restIfLongMs } from '../rest-after.ts';
-import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
+import type { BoundedTurns } from '../fairness/bounded-turns.ts';
+import type { Page, Principal } from '../contract/engine.ts';
+import type { DataStores, StoredRecord } from '../contract/data-stores.ts';
+import { restIfLongMs } from '../fairness/rest-after.ts';
+import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
 import {
   countDataStoreRecords,
   listDataStoreRecords,
   readDataStoreRecord,
   type RecordRow,
-} from '../store/read-data-store-records.ts';
-import type { Database } from '../store/database.ts';
-import type { DataStoreRow } from '../store/read-data-stores.ts';
-import { setDataStoreRecord } from '../store/set-data-store-record.ts';
+} from './read-data-store-records.sql.ts';
+import type { Database } from '../db/database.ts';
+import type { DataStoreRow } from './read-data-stores.sql.ts';
+import { setDataStoreRecord } from './set-data-store-record.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
-import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
+import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 
 interface RecordsOptions {

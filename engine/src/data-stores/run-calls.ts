@@ -1,14 +1,14 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
 import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { Sql } from '../store/database.ts';
-import { askUntilBack } from '../store/lost-connection.ts';
-import { clearDataStore, deleteDataStoreRecord } from '../store/delete-data-store-records.ts';
-import { hasDataStoreRecord, listDataStoreRecords, readDataStoreRecord } from '../store/read-data-store-records.ts';
-import { findDataStores } from '../store/read-data-stores.ts';
-import { setDataStoreRecord } from '../store/set-data-store-record.ts';
+import type { Sql } from '../db/database.ts';
+import { askUntilBack } from '../db/lost-connection.ts';
+import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
+import { hasDataStoreRecord, listDataStoreRecords, readDataStoreRecord } from './read-data-store-records.sql.ts';
+import { findDataStores } from './read-data-stores.sql.ts';
+import { setDataStoreRecord } from './set-data-store-record.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
-import { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';
-import { endAtPace } from '../run/end-at-pace.ts';
+import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
+import { endAtPace } from '../fairness/end-at-pace.ts';
 
 /**
  * A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the

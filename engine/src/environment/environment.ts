@@ -1,20 +1,20 @@
 import { type FieldError, HeadwaterError, LIMITS, notFound, platformLimit } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Page, PageRequest, Principal } from '../contract-base.ts';
-import type { Environment, EnvironmentVariable } from '../contract-workflows.ts';
-import { decodeKeyCursor, encodeKeyCursor } from '../data-stores/key-cursor.ts';
-import { throwFields } from '../field-faults.ts';
+import type { Page, PageRequest, Principal } from '../contract/base.ts';
+import type { Environment, EnvironmentVariable } from '../contract/workflows.ts';
+import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
+import { throwFields } from '../contract/field-faults.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../store/database.ts';
-import { checkPageSize, notACursor } from '../store/paging.ts';
+import type { Sql } from '../db/database.ts';
+import { checkPageSize, notACursor } from '../db/paging.ts';
 import {
   deleteEnvironmentVariable,
   type EnvironmentRow,
   listEnvironmentVariables,
   putEnvironmentVariable,
   readEnvironmentVariable,
-} from '../store/environment-variables.ts';
+} from './environment-variables.sql.ts';
 
 interface EnvironmentOptions {
   sql: Sql;

@@ -1,8 +1,8 @@
 import { createGiveWay, HeadwaterError, LIMITS } from '@headwater/shared';
 import { tooManySecrets } from '../secrets/count-secrets.ts';
 import { bytesInSealed, sealedBytesOf, type Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../store/database.ts';
-import { readEnvironmentValues } from '../store/environment-variables.ts';
+import type { Sql } from '../db/database.ts';
+import { readEnvironmentValues } from './environment-variables.sql.ts';
 import { createKeptValues, type Values } from './kept-values.ts';
 
 /**

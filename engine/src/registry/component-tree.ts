@@ -1,6 +1,6 @@
 import { isBuiltin } from 'node:module';
 import { createGiveWay, type ExceededLimit, type FieldError, LIMITS } from '@headwater/shared';
-import type { ImportFile } from '../store/registry-import-files.ts';
+import type { ImportFile } from './registry-import-files.sql.ts';
 
 export interface ComponentTree {
   /** The files that code may import, and package.json. */

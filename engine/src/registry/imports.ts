@@ -1,12 +1,12 @@
 import type { Builder, ComponentFiles } from '@headwater/sandbox-runtime';
 import { type FieldError, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import { createBoundedTurns, tooMany } from '../bounded-turns.ts';
-import type { Principal } from '../contract-base.ts';
-import type { ComponentRecord, Components, ImportedComponent, Imports, Registry } from '../contract-components.ts';
-import { every } from '../every.ts';
-import type { Log } from '../log.ts';
-import type { Sql } from '../store/database.ts';
-import { beginComponent, type BegunComponent, giveBackAttempt } from '../store/registry-import-files.ts';
+import { createBoundedTurns, tooMany } from '../fairness/bounded-turns.ts';
+import type { Principal } from '../contract/base.ts';
+import type { ComponentRecord, Components, ImportedComponent, Imports, Registry } from '../contract/components.ts';
+import { every } from '../db/every.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { beginComponent, type BegunComponent, giveBackAttempt } from './registry-import-files.sql.ts';
 import {
   claimImport,
   type ClaimedImport,
@@ -17,7 +17,7 @@ import {
   recordImported,
   releaseImport,
   type TurnEnd,
-} from '../store/registry-imports.ts';
+} from './registry-imports.sql.ts';
 import { collectFiles } from './collect-files.ts';
 import { readTree } from './component-tree.ts';
 import { readArchive } from './read-archive.ts';

@@ -1,6 +1,6 @@
 import { type FieldError, HeadwaterError, type PropDefinition } from '@headwater/shared';
-import type { ComponentRecord } from '../contract-components.ts';
-import type { KeyState } from '../store/read-registry.ts';
+import type { ComponentRecord } from '../contract/components.ts';
+import type { KeyState } from './read-registry.sql.ts';
 import { isLater, isSemver } from './version-order.ts';
 
 /**

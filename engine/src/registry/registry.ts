@@ -1,14 +1,14 @@
 import { HeadwaterError } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { ComponentRecord, Components, Registry, RegistryRecord } from '../contract-components.ts';
-import type { Sql } from '../store/database.ts';
+import type { ComponentRecord, Components, Registry, RegistryRecord } from '../contract/components.ts';
+import type { Sql } from '../db/database.ts';
 import {
   publishToRegistry,
   readComponentOwner,
   readPublisher,
   withdrawFromRegistry,
-} from '../store/publish-to-registry.ts';
-import { readRegistryComponent } from '../store/read-registry.ts';
+} from './publish-to-registry.sql.ts';
+import { readRegistryComponent } from './read-registry.sql.ts';
 import { judgePublication, registryKeyOf } from './judge-publication.ts';
 import { searchRegistry } from './search-registry.ts';
 

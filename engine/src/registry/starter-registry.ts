@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { bundleComponent, type Sandbox } from '@headwater/sandbox-runtime';
-import type { Log } from '../log.ts';
-import type { Sql } from '../store/database.ts';
-import { readSeededHashes, type SeedComponent, seedRegistry } from '../store/publish-to-registry.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { readSeededHashes, type SeedComponent, seedRegistry } from './publish-to-registry.sql.ts';
 
 export interface StarterOptions {
   sql: Sql;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { LIMITS } from '@headwater/shared';
-import type { Sql } from '../store/database.ts';
-import { readImportSizes, readImportTexts, readNearestTexts } from '../store/registry-import-files.ts';
+import type { Sql } from '../db/database.ts';
+import { readImportSizes, readImportTexts, readNearestTexts } from './registry-import-files.sql.ts';
 import type { StoredFiles } from './collect-files.ts';
 
 /** Each is read and parsed for the files of its folder: nobody has that many above each other. */

@@ -1,7 +1,7 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Sql } from '../store/database.ts';
-import { claimEncryptionKey, readEncryptionKeys } from '../store/encryption-keys.ts';
-import { readSealedKeyUse } from '../store/read-sealed-values.ts';
+import type { Sql } from '../db/database.ts';
+import { claimEncryptionKey, readEncryptionKeys } from './encryption-keys.sql.ts';
+import { readSealedKeyUse } from './read-sealed-values.sql.ts';
 import type { LoadedMasterKeys, MasterKeys } from './master-key.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '../store/database.ts';
-import { readChangesUnderWay, readSealedValues, type SealedValue } from '../store/read-sealed-values.ts';
-import { replaceSealedValues } from '../store/replace-sealed-values.ts';
+import type { Sql } from '../db/database.ts';
+import { readChangesUnderWay, readSealedValues, type SealedValue } from './read-sealed-values.sql.ts';
+import { replaceSealedValues } from './replace-sealed-values.sql.ts';
 import type { Sealer } from './seal.ts';
 
 export interface RotateKeysOptions {

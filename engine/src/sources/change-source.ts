@@ -1,18 +1,18 @@
 import { notFound, type PropDefinition } from '@headwater/shared';
-import { checkRevision } from '../check-revision.ts';
+import { checkRevision } from '../contract/check-revision.ts';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
-import type { Principal, SourceUpdate } from '../contract.ts';
-import type { ExpectedRevisions } from '../contract-base.ts';
-import { type ChangeLease, leaseLost } from '../store/change-lease.ts';
-import { type Growth, putSourceChange, type SourceChange } from '../store/change-source.ts';
-import { leaveToRecovery } from '../store/claim-abandoned-source.ts';
-import type { HttpProp } from './interfaces.ts';
-import { deleteSource as deleteSourceRows, deleteWaitingInvocations } from '../store/delete-source.ts';
-import { deleteStoredValues } from '../store/delete-stored-values.ts';
-import { readSource, type SourceRow } from '../store/read-sources.ts';
-import { checkConfigurationRoom, jsonBytes } from '../store/require-configuration-room.ts';
-import { type DecidedProps, decideProps, type PropsOwner } from './decide-props.ts';
-import { httpPropsOf, interfacesOf } from './interfaces.ts';
+import type { Principal, SourceUpdate } from '../contract/engine.ts';
+import type { ExpectedRevisions } from '../contract/base.ts';
+import { type ChangeLease, leaseLost } from '../db/change-lease.ts';
+import { type Growth, putSourceChange, type SourceChange } from './change-source.sql.ts';
+import { leaveToRecovery } from './claim-abandoned-source.sql.ts';
+import type { HttpProp } from '../props/interfaces.ts';
+import { deleteSource as deleteSourceRows, deleteWaitingInvocations } from './delete-source.sql.ts';
+import { deleteStoredValues } from './delete-stored-values.sql.ts';
+import { readSource, type SourceRow } from './read-sources.sql.ts';
+import { checkConfigurationRoom, jsonBytes } from '../accounts/require-configuration-room.sql.ts';
+import { type DecidedProps, decideProps, type PropsOwner } from '../props/decide-props.ts';
+import { httpPropsOf, interfacesOf } from '../props/interfaces.ts';
 import {
   beginChange,
   deactivate,

@@ -1,11 +1,11 @@
 import { chooseComponent } from '../components/choose-component.ts';
 import { withComponents } from '../components/with-components.ts';
-import type { ComponentRecord, Principal, SourceCreate } from '../contract.ts';
-import type { ChangeLease } from '../store/change-lease.ts';
-import { createSource } from '../store/create-source.ts';
-import { checkRoom } from '../store/require-room.ts';
-import { type DecidedProps, decideProps } from './decide-props.ts';
-import { httpPropsOf, interfacesOf } from './interfaces.ts';
+import type { ComponentRecord, Principal, SourceCreate } from '../contract/engine.ts';
+import type { ChangeLease } from '../db/change-lease.ts';
+import { createSource } from './create-source.sql.ts';
+import { checkRoom } from '../accounts/require-room.sql.ts';
+import { type DecidedProps, decideProps } from '../props/decide-props.ts';
+import { httpPropsOf, interfacesOf } from '../props/interfaces.ts';
 import {
   deactivate,
   dropUndeployed,

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type FieldError, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
-import { type BoundedTurns, createBoundedTurns } from '../bounded-turns.ts';
+import { type BoundedTurns, createBoundedTurns } from '../fairness/bounded-turns.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
-import type { Components, Principal } from '../contract.ts';
-import { every } from '../every.ts';
-import type { Log } from '../log.ts';
-import type { RunResult, RunTask } from '../run/run-invocation.ts';
-import { runLimits } from '../run/run-limits.ts';
-import { runtimeOf, type SourceRuntime } from '../run/source-runtime.ts';
-import type { ChangeLease, LeaseTerms } from '../store/change-lease.ts';
-import { beginSourceChange, endSourceChange, extendSourceChange, markHooksBegun } from '../store/change-source.ts';
-import { leaveHooksToRecovery } from '../store/claim-abandoned-source.ts';
-import type { Database } from '../store/database.ts';
-import { dropUndeployedSource } from '../store/delete-source.ts';
-import { readSourceRuntime } from '../store/read-source-runtime.ts';
-import type { DecideContext } from './decide-props.ts';
-import type { Interfaces } from './interfaces.ts';
+import type { Components, Principal } from '../contract/engine.ts';
+import { every } from '../db/every.ts';
+import type { Log } from '../contract/log.ts';
+import type { RunResult, RunTask } from '../runs/run-invocation.ts';
+import { runLimits } from '../runs/run-limits.ts';
+import { runtimeOf, type SourceRuntime } from '../runs/source-runtime.ts';
+import type { ChangeLease, LeaseTerms } from '../db/change-lease.ts';
+import { beginSourceChange, endSourceChange, extendSourceChange, markHooksBegun } from './change-source.sql.ts';
+import { leaveHooksToRecovery } from './claim-abandoned-source.sql.ts';
+import type { Database } from '../db/database.ts';
+import { dropUndeployedSource } from './delete-source.sql.ts';
+import { readSourceRuntime } from '../runs/read-source-runtime.sql.ts';
+import type { DecideContext } from '../props/decide-props.ts';
+import type { Interfaces } from '../props/interfaces.ts';
 
 /*
  * Deployed → changed → deleted, with the hooks of each move:

@@ -1,14 +1,14 @@
 import { newId } from '@headwater/shared';
-import { every } from '../every.ts';
-import type { RunCommit } from '../events/commit-plan.ts';
-import type { CommittedRun } from '../store/commit-runs.ts';
-import { errorEventJson } from '../run/error-event.ts';
+import { every } from '../db/every.ts';
+import type { RunCommit } from '../runs/commit/commit-plan.ts';
+import type { CommittedRun } from '../runs/commit/commit-runs.sql.ts';
+import { errorEventJson } from '../runs/commit/error-event.ts';
 import { readyRedactor } from '../secrets/kept-redactors.ts';
-import type { ChangeLease } from '../store/change-lease.ts';
-import { stopSource } from '../store/change-source.ts';
-import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from '../store/claim-abandoned-source.ts';
-import { readSource } from '../store/read-sources.ts';
-import { interfacesOf } from './interfaces.ts';
+import type { ChangeLease } from '../db/change-lease.ts';
+import { stopSource } from './change-source.sql.ts';
+import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from './claim-abandoned-source.sql.ts';
+import { readSource } from './read-sources.sql.ts';
+import { interfacesOf } from '../props/interfaces.ts';
 import {
   deactivate,
   dropUndeployed,

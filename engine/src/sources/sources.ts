@@ -1,18 +1,26 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Page, PageRequest, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract.ts';
-import type { ExpectedRevisions } from '../contract-base.ts';
+import type {
+  Page,
+  PageRequest,
+  Principal,
+  SourceCreate,
+  SourceRecord,
+  Sources,
+  SourceUpdate,
+} from '../contract/engine.ts';
+import type { ExpectedRevisions } from '../contract/base.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
-import { readPage } from '../store/paging.ts';
-import { pageRuns, readRuns } from '../store/read-runs.ts';
-import { readSourceActivity, type SourceActivity } from '../store/read-source-activity.ts';
-import { readSource, readSourcesById, type SourceRow } from '../store/read-sources.ts';
+import { readPage } from '../db/paging.ts';
+import { pageRuns, readRuns } from '../runs/read-runs.sql.ts';
+import { readSourceActivity, type SourceActivity } from './read-source-activity.sql.ts';
+import { readSource, readSourcesById, type SourceRow } from './read-sources.sql.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
-import type { Intake } from '../run/intake.ts';
+import type { Intake } from '../runs/intake.ts';
 import { inAccountTurn, type LifecycleContext } from './lifecycle.ts';
-import { type PropOpener, publicProps } from './run-props.ts';
+import { type PropOpener, publicProps } from '../props/run-props.ts';
 
 export interface SourcesContext extends LifecycleContext {
   intake: Pick<Intake, 'add'>;

@@ -1,6 +1,6 @@
 import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/shared';
-import type { StepInputRecord } from '../contract-workflows.ts';
-import { findCountFault, findTextFault } from '../field-faults.ts';
+import type { StepInputRecord } from '../contract/workflows.ts';
+import { findCountFault, findTextFault } from '../contract/field-faults.ts';
 import type { Step } from './deployment.ts';
 import { requireFew } from './require-few.ts';
 

@@ -6,8 +6,8 @@ import {
   platformLimit,
   type PlatformLimitName,
 } from '@headwater/shared';
-import { findCountFault, type GivenCount } from '../field-faults.ts';
-import type { SettingsInput, WorkflowSettings } from '../contract-workflows.ts';
+import { findCountFault, type GivenCount } from '../contract/field-faults.ts';
+import type { SettingsInput, WorkflowSettings } from '../contract/workflows.ts';
 
 const MIN_MEMORY_MB = 32;
 

@@ -1,10 +1,10 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Principal } from '../contract-base.ts';
-import type { Sources } from '../contract.ts';
-import type { Log } from '../log.ts';
-import type { Sql } from '../store/database.ts';
-import { askUntilBack } from '../store/lost-connection.ts';
-import { isDeploymentStored } from '../store/put-deployment.ts';
+import type { Principal } from '../contract/base.ts';
+import type { Sources } from '../contract/engine.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { askUntilBack } from '../db/lost-connection.ts';
+import { isDeploymentStored } from './put-deployment.sql.ts';
 import type { Trigger } from './deployment.ts';
 import type { PlannedTrigger } from './plan-triggers.ts';
 

@@ -1,5 +1,5 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { WorkflowSettings } from '../contract-workflows.ts';
+import type { WorkflowSettings } from '../contract/workflows.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 
 /**

@@ -7,13 +7,13 @@ import {
   type PropDefinition,
 } from '@headwater/shared';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
-import type { Principal } from '../contract-base.ts';
-import type { ComponentChoice, ComponentRecord, Components } from '../contract-components.ts';
-import type { StepInputRecord } from '../contract-workflows.ts';
-import { type DecideContext, type DecidedProps, decideProps, type PropsBefore } from '../sources/decide-props.ts';
-import { mergeDefinitions } from '../sources/merge-definitions.ts';
-import { invalidProps } from '../sources/validate-props.ts';
-import { lockEnvironmentVariables } from '../store/environment-variables.ts';
+import type { Principal } from '../contract/base.ts';
+import type { ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
+import type { StepInputRecord } from '../contract/workflows.ts';
+import { type DecideContext, type DecidedProps, decideProps, type PropsBefore } from '../props/decide-props.ts';
+import { mergeDefinitions } from '../props/merge-definitions.ts';
+import { invalidProps } from '../props/validate-props.ts';
+import { lockEnvironmentVariables } from '../environment/environment-variables.sql.ts';
 import type { Step } from './deployment.ts';
 import {
   expressionBudget,

@@ -1,10 +1,10 @@
 import { type FieldError, newId } from '@headwater/shared';
-import type { SourceCreate } from '../contract-components.ts';
-import type { TriggerInput } from '../contract-workflows.ts';
-import { findTextFault } from '../field-faults.ts';
+import type { SourceCreate } from '../contract/components.ts';
+import type { TriggerInput } from '../contract/workflows.ts';
+import { findTextFault } from '../contract/field-faults.ts';
 import { timerCheck, timerOf } from '../schedule/check-timer.ts';
-import { callsRespond } from '../store/calls-respond.ts';
-import type { Sql } from '../store/database.ts';
+import { callsRespond } from './calls-respond.sql.ts';
+import type { Sql } from '../db/database.ts';
 import type { Step, Trigger } from './deployment.ts';
 import { requireFew } from './require-few.ts';
 

@@ -1,9 +1,9 @@
 import { type FieldError, HeadwaterError, newId } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Principal } from '../contract-base.ts';
-import type { WorkflowInput, WorkflowSettings } from '../contract-workflows.ts';
-import { findTextFault, throwFields } from '../field-faults.ts';
-import { findEmitters } from '../store/read-workflows.ts';
+import type { Principal } from '../contract/base.ts';
+import type { WorkflowInput, WorkflowSettings } from '../contract/workflows.ts';
+import { findTextFault, throwFields } from '../contract/field-faults.ts';
+import { findEmitters } from './read-workflows.sql.ts';
 import { findStepProblems } from './check-namespaces.ts';
 import { decideSettings } from './check-settings.ts';
 import type { Deployment, Step } from './deployment.ts';

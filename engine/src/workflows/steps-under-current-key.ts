@@ -1,5 +1,5 @@
 import { type Sealer, underCurrentKey } from '../secrets/seal.ts';
-import { isSealed } from '../sources/run-props.ts';
+import { isSealed } from '../props/run-props.ts';
 import type { Step } from './deployment.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { StepRecord, TriggerRecord, WorkflowRecord, WorkflowSummary } from '../contract-workflows.ts';
-import { mergeDefinitions } from '../sources/merge-definitions.ts';
-import { type PropOpener, publicProps } from '../sources/run-props.ts';
-import type { WorkflowRow } from '../store/read-workflows.ts';
+import type { StepRecord, TriggerRecord, WorkflowRecord, WorkflowSummary } from '../contract/workflows.ts';
+import { mergeDefinitions } from '../props/merge-definitions.ts';
+import { type PropOpener, publicProps } from '../props/run-props.ts';
+import type { WorkflowRow } from './read-workflows.sql.ts';
 import type { Step, Trigger } from './deployment.ts';
 
 /** `definitions`: of the components of its steps, without dynamic ones. */

@@ -1,19 +1,19 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../bounded-turns.ts';
-import { checkRevision } from '../check-revision.ts';
+import { createBoundedTurns } from '../fairness/bounded-turns.ts';
+import { checkRevision } from '../contract/check-revision.ts';
 import type { AccountRoom } from '../accounts/account-room.ts';
-import type { Page, PageRequest, Principal } from '../contract-base.ts';
-import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract-workflows.ts';
+import type { Page, PageRequest, Principal } from '../contract/base.ts';
+import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract/workflows.ts';
 import { withComponents } from '../components/with-components.ts';
 import { runEventText } from '../events/run-event-text.ts';
-import { newInvocationId } from '../run/invocation.ts';
+import { newInvocationId } from '../events/invocation.ts';
 import { slugOf } from '../sources/name-slug.ts';
-import { changeWorkflow, type WorkflowChange } from '../store/change-workflow.ts';
-import { createWorkflow } from '../store/create-workflow.ts';
-import { cancelWaitingExecutions, deleteWorkflow } from '../store/delete-workflow.ts';
-import type { NewTurn } from '../store/insert-in-turn.ts';
-import { readPage } from '../store/paging.ts';
-import { checkRoom } from '../store/require-room.ts';
+import { changeWorkflow, type WorkflowChange } from './change-workflow.sql.ts';
+import { createWorkflow } from './create-workflow.sql.ts';
+import { cancelWaitingExecutions, deleteWorkflow } from './delete-workflow.sql.ts';
+import type { NewTurn } from './controls/insert-in-turn.sql.ts';
+import { readPage } from '../db/paging.ts';
+import { checkRoom } from '../accounts/require-room.sql.ts';
 import {
   readDeploymentsById,
   readOwnSources,
@@ -21,11 +21,11 @@ import {
   readWorkflow,
   readWorkflowsById,
   type WorkflowRow,
-} from '../store/read-workflows.ts';
-import type { AccountBacklogs } from '../run/account-backlogs.ts';
-import type { Intake } from '../run/intake.ts';
+} from './read-workflows.sql.ts';
+import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
+import type { Intake } from '../runs/intake.ts';
 import type { Sealer } from '../secrets/seal.ts';
-import type { PropSealer } from '../sources/seal-props.ts';
+import type { PropSealer } from '../props/seal-props.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
 import { stepsUnderCurrentKey } from './steps-under-current-key.ts';

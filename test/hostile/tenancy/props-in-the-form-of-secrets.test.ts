@@ -1,6 +1,6 @@
 // secrets: Props of sources and steps in the form that secrets are stored in, of a key that no node has: one that starts looks for them.
 import { expect, it } from 'vitest';
-import { readSealedKeyUse } from '../../../engine/src/store/read-sealed-values.ts';
+import { readSealedKeyUse } from '../../../engine/src/secrets/read-sealed-values.sql.ts';
 import { hostile } from '../../support/hostile.ts';
 import type { ApiAnswer } from '../../support/server.ts';
 

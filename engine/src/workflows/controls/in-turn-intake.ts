@@ -1,14 +1,14 @@
-import type { EndpointRoute, RunResponse } from '../../contract.ts';
-import type { Dispatcher } from '../../run/dispatcher.ts';
-import { newInvocationId } from '../../run/invocation.ts';
-import { noRoomToAnswer } from '../../run/no-room-to-answer.ts';
-import type { StatCount } from '../../stats/stat-meter.ts';
-import { type Batcher, createBatcher } from '../../store/batcher.ts';
-import type { Sql } from '../../store/database.ts';
-import { insertInTurn, type NewTurn } from '../../store/insert-in-turn.ts';
+import type { EndpointRoute, RunResponse } from '../../contract/engine.ts';
+import type { Dispatcher } from '../../runs/dispatcher.ts';
+import { newInvocationId } from '../../events/invocation.ts';
+import { noRoomToAnswer } from '../../runs/no-room-to-answer.ts';
+import type { StatCount } from '../../events/stat-meter.ts';
+import { type Batcher, createBatcher } from '../../db/batcher.ts';
+import type { Sql } from '../../db/database.ts';
+import { insertInTurn, type NewTurn } from './insert-in-turn.sql.ts';
 import { queueIsFull } from './queue-is-full.ts';
 import type { Turns } from './turns.ts';
-import type { WaitingClients } from './waiting-clients.ts';
+import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
 export interface InTurnIntakeOptions {
   sql: Sql;

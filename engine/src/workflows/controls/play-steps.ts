@@ -1,8 +1,8 @@
-import type { TestedFlow, TestedResponse, TestedStep, WorkflowTestRecord } from '../../contract-workflow-tests.ts';
-import type { ExecutionError } from '../../contract-workflows.ts';
-import { readLines } from '../../run/stored-lines.ts';
+import type { TestedFlow, TestedResponse, TestedStep, WorkflowTestRecord } from '../../contract/workflow-tests.ts';
+import type { ExecutionError } from '../../contract/workflows.ts';
+import { readLines } from '../../events/stored-lines.ts';
 import { visibleStep } from '../run/execution-context.ts';
-import type { StepRow } from '../run/execution-rows.ts';
+import type { StepRow } from '../../runs/commit/execution-rows.ts';
 import type { StepContext } from '../run/run-step.ts';
 import { bytesOfSends, runSteps, type StepsEnd, type StepsHost, type StepsTask } from '../run/run-steps.ts';
 import { testedResponse } from './tested-response.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type HttpResponse, LIMITS } from '@headwater/shared';
-import type { TestedResponse } from '../../contract-workflow-tests.ts';
+import type { TestedResponse } from '../../contract/workflow-tests.ts';
 
 /**
  * What is shown of a response in a test. An execution stores nothing of it, so it is no part of

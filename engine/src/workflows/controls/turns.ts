@@ -1,14 +1,14 @@
 import { createTenantTurns } from '@headwater/shared';
-import { createPostponedLanes } from '../../jobs/postponed-lanes.ts';
-import type { Log } from '../../log.ts';
-import { restAfterMs } from '../../rest-after.ts';
-import type { Dispatcher } from '../../run/dispatcher.ts';
-import type { HeldInvocation } from '../../run/invocation.ts';
-import { addJobs } from '../../store/add-jobs.ts';
-import { claimExecutions, laterTurn } from '../../store/claim-executions.ts';
-import type { Sql } from '../../store/database.ts';
-import { addRunLanes } from '../../store/insert-invocations.ts';
-import type { WaitingClients } from './waiting-clients.ts';
+import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
+import type { Log } from '../../contract/log.ts';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import type { Dispatcher } from '../../runs/dispatcher.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { claimExecutions, laterTurn } from './claim-executions.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
+import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
 /** A workflow whose settings say when its executions start. */
 interface TurnTaker {

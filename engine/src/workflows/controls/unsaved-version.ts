@@ -3,16 +3,16 @@ import {
   type UnsavedComponents,
   type UnsavedComponentsOptions,
 } from '../../components/unsaved-components.ts';
-import type { Principal } from '../../contract-base.ts';
-import type { StepInputRecord } from '../../contract-workflows.ts';
-import { throwFields } from '../../field-faults.ts';
-import type { HoldBundle } from '../../run/bundles.ts';
-import type { DecideContext } from '../../sources/decide-props.ts';
-import { mergeDefinitions } from '../../sources/merge-definitions.ts';
-import type { PropSealer } from '../../sources/seal-props.ts';
-import type { Sql } from '../../store/database.ts';
-import { readBundleHashes } from '../../store/read-component-bundle.ts';
-import { readDeploymentRuntime, type StepComponent } from '../../store/read-workflow-runtime.ts';
+import type { Principal } from '../../contract/base.ts';
+import type { StepInputRecord } from '../../contract/workflows.ts';
+import { throwFields } from '../../contract/field-faults.ts';
+import type { HoldBundle } from '../../runs/bundles.ts';
+import type { DecideContext } from '../../props/decide-props.ts';
+import { mergeDefinitions } from '../../props/merge-definitions.ts';
+import type { PropSealer } from '../../props/seal-props.ts';
+import type { Sql } from '../../db/database.ts';
+import { readBundleHashes } from '../../components/read-component-bundle.sql.ts';
+import { readDeploymentRuntime, type StepComponent } from '../run/read-workflow-runtime.sql.ts';
 import { findStepProblems } from '../check-namespaces.ts';
 import type { Deployment, Step } from '../deployment.ts';
 import { planSteps } from '../plan-steps.ts';

@@ -1,12 +1,12 @@
 import { type AccountLimits, createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Principal } from '../../contract-base.ts';
-import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract-workflow-tests.ts';
+import type { Principal } from '../../contract/base.ts';
+import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract/workflow-tests.ts';
 import { runEventText } from '../../events/run-event-text.ts';
-import type { Sql } from '../../store/database.ts';
-import { readNewestDeployment } from '../../store/read-newest-deployment.ts';
-import { readEventForTest, readExecutionForTest, type TestEvent } from '../../store/read-test-event.ts';
-import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { Sql } from '../../db/database.ts';
+import { readNewestDeployment } from './read-newest-deployment.sql.ts';
+import { readEventForTest, readExecutionForTest, type TestEvent } from './read-test-event.sql.ts';
+import type { WorkflowState } from '../run/read-workflow-runtime.sql.ts';
 import { decideSettings } from '../check-settings.ts';
 import type { Deployment } from '../deployment.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import { hasFoundNoProcess, pauseAfterCrashMs } from '../../run/after-loss.ts';
+import { hasFoundNoProcess, pauseAfterCrashMs } from '../../runs/commit/after-loss.ts';
 
 /**
  * What one step has gone through on this node. A node that takes over begins anew: its end counts

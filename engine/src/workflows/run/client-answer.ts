@@ -1,5 +1,5 @@
 import type { HttpResponse } from '@headwater/shared';
-import type { HeldInvocation } from '../../run/invocation.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
 
 /** The client that waits for what the workflow answers, where there is one. It is answered once. */
 export interface ClientAnswer {

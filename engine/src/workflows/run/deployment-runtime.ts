@@ -1,20 +1,20 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import { hasExpression } from '@headwater/shared';
-import { createRecentReads, type RecentReads } from '../../recent-reads.ts';
-import type { HeldBundle, HoldBundle } from '../../run/bundles.ts';
+import { createRecentReads, type RecentReads } from '../../fairness/recent-reads.ts';
+import type { HeldBundle, HoldBundle } from '../../runs/bundles.ts';
 import { createUnkeptRedactor, type UnkeptRedactor } from '../../secrets/kept-redactors.ts';
 import type { SecretValue } from '../../secrets/redactor.ts';
-import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../sources/run-props.ts';
-import type { Sql } from '../../store/database.ts';
+import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../props/run-props.ts';
+import type { Sql } from '../../db/database.ts';
 import {
   type DeploymentRow,
   readDeploymentRuntime,
   readWorkflowState,
   type StepComponent,
   type WorkflowState,
-} from '../../store/read-workflow-runtime.ts';
+} from './read-workflow-runtime.sql.ts';
 import type { Deployment, Step } from '../deployment.ts';
-import type { RecordedProps } from './execution-rows.ts';
+import type { RecordedProps } from '../../runs/commit/execution-rows.ts';
 import { staticPropsOf } from './recorded-props.ts';
 
 /** A step made ready to run. */

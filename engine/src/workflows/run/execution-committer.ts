@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createJobCrowds } from '../../jobs/job-crowds.ts';
-import type { Log } from '../../log.ts';
-import { type BatcherWatch, createBatcher } from '../../store/batcher.ts';
-import { comesAgain, mayBeOneItems, wasHeldUp } from '../../store/comes-again.ts';
-import { commitExecutionsWithin } from '../../store/commit-executions.ts';
-import type { Sql } from '../../store/database.ts';
-import { executionBytes } from '../../store/history-bytes.ts';
-import type { HistoryCount } from '../../store/history-row-bytes.ts';
-import { MAX_LOCK_MS } from '../../store/lock-timeout.ts';
-import { isExecutionCommitted } from '../../store/read-committed-execution.ts';
-import { parkExecutions } from '../../store/park-executions.ts';
-import { charsOf, type ExecutionCommit } from './execution-rows.ts';
+import { createJobCrowds } from '../../db/jobs/job-crowds.ts';
+import type { Log } from '../../contract/log.ts';
+import { type BatcherWatch, createBatcher } from '../../db/batcher.ts';
+import { comesAgain, mayBeOneItems, wasHeldUp } from '../../db/comes-again.ts';
+import { commitExecutionsWithin } from '../../runs/commit/commit-executions.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { executionBytes } from '../../runs/commit/history-bytes.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
+import { isExecutionCommitted } from './read-committed-execution.sql.ts';
+import { parkExecutions } from './park-executions.sql.ts';
+import { charsOf, type ExecutionCommit } from '../../runs/commit/execution-rows.ts';
 
 export interface ExecutionCommitterOptions {
   sql: Sql;

@@ -1,8 +1,8 @@
 import { idTimeMs } from '@headwater/shared';
 import { USER_AGENT } from '../../egress/user-agent.ts';
-import type { HeldInvocation } from '../../run/invocation.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
 import type { Trigger } from '../deployment.ts';
-import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 
 export type Started = Pick<HeldInvocation, 'id' | 'kind' | 'propName' | 'cause'>;
 

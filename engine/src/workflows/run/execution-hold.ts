@@ -1,5 +1,5 @@
-import type { LeaseCheck } from '../../store/lease-check.ts';
-import type { HeldInvocation } from '../../run/invocation.ts';
+import type { LeaseCheck } from '../../db/lease-check.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
 
 /**
  * Whether this node still has an execution. A node that stood still or was cut off may have been

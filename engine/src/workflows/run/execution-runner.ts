@@ -1,7 +1,7 @@
-import type { DispatcherOptions } from '../../run/dispatcher.ts';
-import { type HeldInvocation, leaseOf } from '../../run/invocation.ts';
-import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
-import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { DispatcherOptions } from '../../runs/dispatcher.ts';
+import { type HeldInvocation, leaseOf } from '../../events/invocation.ts';
+import type { ExecutionProgress } from './read-execution-progress.sql.ts';
+import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import { createClientAnswer, noAnswer } from './client-answer.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { createExecution, type ExecutionParts } from './execution.ts';

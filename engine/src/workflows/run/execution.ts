@@ -1,11 +1,11 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { HeldInvocation } from '../../run/invocation.ts';
-import type { ExecutionProgress, ProgressStep } from '../../store/read-execution-progress.ts';
-import type { WorkflowState } from '../../store/read-workflow-runtime.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
+import type { ExecutionProgress, ProgressStep } from './read-execution-progress.sql.ts';
+import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { traceIdOf, triggerContext, visibleStep } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
-import type { ExecutionKey, ExecutionStart, StoredSend } from './execution-rows.ts';
+import type { ExecutionKey, ExecutionStart, StoredSend } from '../../runs/commit/execution-rows.ts';
 import { bytesOfSends, type StepRun } from './run-steps.ts';
 
 /** An execution that this node holds, as it is when its first step here begins. */

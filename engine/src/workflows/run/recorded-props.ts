@@ -1,6 +1,6 @@
 import { hasExpression, LIMITS } from '@headwater/shared';
-import { isSealed } from '../../sources/run-props.ts';
-import type { RecordedProps } from './execution-rows.ts';
+import { isSealed } from '../../props/run-props.ts';
+import type { RecordedProps } from '../../runs/commit/execution-rows.ts';
 
 /** The beginning that is kept of a value that is too long, as of evaluated ones. */
 const CUT_CHARS = 1_024;

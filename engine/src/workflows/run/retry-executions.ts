@@ -1,9 +1,9 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { Executions } from '../../contract-workflows.ts';
-import type { Sql } from '../../store/database.ts';
-import { emitterExists } from '../../store/emitter-exists.ts';
-import { readFailedExecutions } from '../../store/read-failed-executions.ts';
-import { isWorkflow } from '../../run/invocation.ts';
+import type { Executions } from '../../contract/workflows.ts';
+import type { Sql } from '../../db/database.ts';
+import { emitterExists } from '../../events/emitter-exists.sql.ts';
+import { readFailedExecutions } from './read-failed-executions.sql.ts';
+import { isWorkflow } from '../../events/invocation.ts';
 
 /** Looked up in one statement. */
 const PAGE = 100;

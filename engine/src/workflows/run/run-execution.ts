@@ -1,12 +1,12 @@
 import { limitFault } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
-import { isDataError } from '../../store/batcher.ts';
-import { comesAgain } from '../../store/comes-again.ts';
-import { leaseOf } from '../../run/invocation.ts';
+import { isDataError } from '../../db/batcher.ts';
+import { comesAgain } from '../../db/comes-again.ts';
+import { leaseOf } from '../../events/invocation.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
 import type { ExecutionHold } from './execution-hold.ts';
-import type { ExecutionWait, StepRow } from './execution-rows.ts';
+import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';

@@ -8,14 +8,14 @@ import type {
   StepInput,
 } from '@headwater/sandbox-runtime';
 import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
-import { failed } from '../../run/run-in-sandbox.ts';
-import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../run/redact-run.ts';
-import type { LiveTry } from '../../run/live-lines.ts';
-import type { RunContext } from '../../run/run-invocation.ts';
+import { failed } from '../../runs/run-in-sandbox.ts';
+import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../runs/redact-run.ts';
+import type { LiveTry } from '../../runs/live-lines.ts';
+import type { RunContext } from '../../runs/run-invocation.ts';
 import { readyRedactor } from '../../secrets/kept-redactors.ts';
 import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { comesAgain } from '../../store/comes-again.ts';
+import { comesAgain } from '../../db/comes-again.ts';
 import { afterStep, type StepTries } from './after-step.ts';
 import { createHeldUp, type HeldUp } from './held-up.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';

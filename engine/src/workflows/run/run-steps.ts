@@ -3,9 +3,9 @@ import type { AccountLimits, HttpResponse } from '@headwater/shared';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
-import type { StepRow, StoredSend } from './execution-rows.ts';
+import type { StepRow, StoredSend } from '../../runs/commit/execution-rows.ts';
 import type { PartWall } from './part-wall.ts';
-import type { LiveTry } from '../../run/live-lines.ts';
+import type { LiveTry } from '../../runs/live-lines.ts';
 import { runStep, type StepContext, type StepResult } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
 

@@ -1,17 +1,17 @@
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { RunCommit } from '../../events/commit-plan.ts';
-import type { LeaseCheck } from '../../store/lease-check.ts';
-import type { DispatcherOptions } from '../../run/dispatcher.ts';
-import type { AccountSums } from '../../run/account-sums.ts';
-import type { LiveLines } from '../../run/live-lines.ts';
-import type { Log } from '../../log.ts';
+import type { RunCommit } from '../../runs/commit/commit-plan.ts';
+import type { LeaseCheck } from '../../db/lease-check.ts';
+import type { DispatcherOptions } from '../../runs/dispatcher.ts';
+import type { AccountSums } from '../../runs/counts/account-sums.ts';
+import type { LiveLines } from '../../runs/live-lines.ts';
+import type { Log } from '../../contract/log.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import type { CommittedRun } from '../../store/commit-runs.ts';
-import type { StatCount } from '../../stats/stat-meter.ts';
-import type { ExecutionProgress } from '../../store/read-execution-progress.ts';
+import type { CommittedRun } from '../../runs/commit/commit-runs.sql.ts';
+import type { StatCount } from '../../events/stat-meter.ts';
+import type { ExecutionProgress } from './read-execution-progress.sql.ts';
 import type { WorkflowRuntimes } from './deployment-runtime.ts';
 import type { ExecutionCommitter } from './execution-committer.ts';
-import type { ExecutionEnd } from './execution-rows.ts';
+import type { ExecutionEnd } from '../../runs/commit/execution-rows.ts';
 import type { StepContext } from './run-step.ts';
 import type { WaitTokens } from './wait-token.ts';
 

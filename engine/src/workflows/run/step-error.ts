@@ -1,5 +1,5 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
-import type { ExecutionError } from '../../contract-workflows.ts';
+import type { ExecutionError } from '../../contract/workflows.ts';
 import { storableText } from '../../events/storable-text.ts';
 
 /** JSON text of an ExecutionError. */

@@ -1,12 +1,12 @@
 import type { FetchOutcome, FetchRequest, FlowAction, RunHost, SendCall } from '@headwater/sandbox-runtime';
 import type { HttpResponse, LogLine } from '@headwater/shared';
 import { storableText } from '../../events/storable-text.ts';
-import type { LiveTry } from '../../run/live-lines.ts';
-import { storeLines } from '../../run/stored-lines.ts';
+import type { LiveTry } from '../../runs/live-lines.ts';
+import { storeLines } from '../../events/stored-lines.ts';
 import type { Redactor } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { contentOf } from '../../sends/new-send.ts';
-import type { RecordedProps, StoredSend } from './execution-rows.ts';
+import { contentOf } from '../../outbox/sends/new-send.ts';
+import type { RecordedProps, StoredSend } from '../../runs/commit/execution-rows.ts';
 import { joinProps } from './recorded-props.ts';
 
 export interface StepOutputsOptions {

@@ -1,0 +1,63 @@
+import type { EngineOptions } from '../../contract/engine-options.ts';
+
+/** One thing that was looked at. `costs`: what is lost where it is not well, or what to do. */
+export interface DoctorCheck {
+  name: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  costs?: string;
+}
+
+export interface DoctorReport {
+  /** Nothing fails. */
+  ok: boolean;
+  checks: DoctorCheck[];
+}
+
+/** What of a node's configuration is looked at. */
+export type DoctorOptions = Pick<
+  EngineOptions,
+  | 'databaseUrl'
+  | 'dataDir'
+  | 'encryptionKey'
+  | 'oldEncryptionKeys'
+  | 'egressAllow'
+  | 'egressProxy'
+  | 'sandbox'
+  | 'networkEnvironment'
+  | 'log'
+>;
+
+export const ok = (name: string, detail: string): DoctorCheck => ({ name, status: 'ok', detail });
+export const warn = (name: string, detail: string, costs: string): DoctorCheck => ({
+  name,
+  status: 'warn',
+  detail,
+  costs,
+});
+export const fail = (name: string, detail: string, costs: string): DoctorCheck => ({
+  name,
+  status: 'fail',
+  detail,
+  costs,
+});
+
+/** One of the things that the operating system does around processes of that kind. */
+export function checkLayer(
+  kind: 'sandbox' | 'builder',
+  { layer, active, note }: { layer: string; active: boolean; note: string },
+  costs: string,
+  isRequired = false,
+): DoctorCheck {
+  if (active) return ok(`${kind} ${layer}`, note);
+  return isRequired
+    ? fail(`${kind} ${layer}`, `${note}; HEADWATER_SANDBOX_REQUIRE names it`, costs)
+    : warn(`${kind} ${layer}`, note, costs);
+}
+
+export function messageOf(error: unknown): string {
+  const { message, errors } = error as Error & { errors?: Error[] };
+  // Postgres on a name with several addresses: the reasons are in the parts.
+  const parts = errors?.map((part) => part.message).join('; ');
+  return message || parts || String(error);
+}

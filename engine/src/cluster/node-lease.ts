@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '@headwater/shared';
+import { every } from '../db/every.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import type { LeaseCheck } from '../db/lease-check.ts';
+import { heartbeatNode } from './heartbeat-node.sql.ts';
+import { registerNode } from './register-node.sql.ts';
+import { hasDeadNodes, releaseDeadNodes, releaseNode } from './release-nodes.sql.ts';
+import { ownAddresses } from './node-ports.ts';
+import { requeueWaiting } from './requeue-waiting.ts';
+import { createSteadiness, type Steadiness } from './steadiness.ts';
+
+/** This process's registration as a holder of leases. */
+export interface NodeLease extends LeaseCheck {
+  /**
+   * Under which new rows are leased. It changes when the node was declared dead while it was only
+   * slow.
+   */
+  id(): string;
+  /** Called with the id that is over. */
+  onLost(listener: (nodeId: string) => void): void;
+  /**
+   * The name under which this process locks jobs from now on. It is unlocked when the node is found
+   * dead.
+   */
+  locksJobsAs(jobPool: string): void;
+  /** Gives everything back and ends the registration. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface NodeLeaseOptions {
+  sql: Sql;
+  /**
+   * Of one connection, for heartbeats alone: one that falls silent, or a pool that is busy, is no
+   * reason to be taken for dead. Default: `sql`.
+   */
+  beatSql?: Sql;
+  role: string;
+  /** Of the master key that it seals with; absent where that comes from a file. */
+  encryptionKeyId?: string;
+  /** At all addresses of this machine. Default: none. */
+  listeningPorts?: () => readonly number[];
+  log: Log;
+  /** Milliseconds that go on while the process stands still. Default: those of `performance`. */
+  nowMs?: () => number;
+  /** Recovery work besides dead nodes' leases, done by whichever node comes by. */
+  maintain: () => Promise<void>;
+}
+
+const HEARTBEAT_MS = 2_000;
+/**
+ * Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a
+ * dead node's rows.
+ */
+const DEAD_AFTER_MS = 10_000;
+/**
+ * A node whose connection has ended, as it does at once with its process: it would have another by
+ * then, also where a heartbeat was not answered for a while first.
+ */
+const GONE_AFTER_MS = 7_000;
+/** How often dead nodes are looked for. */
+const LOOK_MS = 1_000;
+/**
+ * Less than after which it is dead: what was begun just before that goes out in the rest of the
+ * time.
+ */
+const CERTAIN_MS = 5_000;
+/** Between questions to a database that is away. */
+const CONFIRM_AGAIN_MS = 500;
+const MAINTENANCE_MS = 5_000;
+
+/**
+ * Registers the node and keeps it registered: a heartbeat says that its leases count; every few
+ * seconds it releases what dead nodes held. Every write of a leased row names the lease's holder,
+ * so a node that wakes up after it was declared dead writes nothing of what others have taken over;
+ * it goes on under a new id.
+ */
+export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
+  const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
+  const { nowMs = () => performance.now() } = options;
+  // When the database was away nobody's heartbeat has reached it: then others have time to be seen
+  // again.
+  const steadiness = createSteadiness({ gapMs: 2 * HEARTBEAT_MS, steadyMs: GONE_AFTER_MS });
+  const registration = await createRegistration({ beatSql, nowMs, log, register, steadiness });
+
+  /**
+   * Answers the new id, which is nobody's before it has its row: what is leased by an id without
+   * one is a dead node's.
+   */
+  async function register(): Promise<string> {
+    const registered = newId('node');
+    const ports = [...listeningPorts()];
+    const place = ports.length === 0 ? {} : { addresses: ownAddresses(), ports };
+    const key = encryptionKeyId === undefined ? {} : { encryptionKeyId };
+    await registerNode(sql, { id: registered, role, ...key, ...place });
+    return registered;
+  }
+
+  const deadNodes = () => ({
+    deadAfterMs: DEAD_AFTER_MS,
+    goneAfterMs: GONE_AFTER_MS,
+    exceptId: registration.id(),
+  });
+
+  async function takeOver(): Promise<void> {
+    if (!steadiness.isSteady()) return;
+    const released = await releaseDeadNodes(sql, deadNodes());
+    if (released.nodes.length === 0) return;
+    log.warn(released, 'took over from dead nodes');
+    await requeueWaiting(sql, 0);
+  }
+
+  async function look(): Promise<void> {
+    if (steadiness.isSteady() && (await hasDeadNodes(sql, deadNodes()))) await takeOver();
+  }
+
+  async function maintain(): Promise<void> {
+    await takeOver();
+    await options.maintain();
+  }
+
+  const stopLook = every(LOOK_MS, look, (err) => log.warn({ err }, 'dead nodes could not be looked for'));
+  const stopBeat = every(HEARTBEAT_MS, registration.beat, (err) => log.error({ err }, 'the heartbeat failed'));
+  const stopMaintenance = every(MAINTENANCE_MS, maintain, (err) => log.error({ err }, 'maintenance failed'));
+  let stopping: Promise<void> | undefined;
+  const { id, isCertain, confirm, onLost, locksJobsAs } = registration;
+  return {
+    id,
+    isCertain,
+    confirm,
+    onLost,
+    locksJobsAs,
+    stop() {
+      stopping ??= (async () => {
+        registration.end();
+        await Promise.all([stopLook(), stopBeat(), stopMaintenance()]);
+        await releaseNode(sql, id());
+      })();
+      return stopping;
+    },
+  };
+}
+
+interface RegistrationOptions extends Required<Pick<NodeLeaseOptions, 'beatSql' | 'nowMs' | 'log'>> {
+  register: () => Promise<string>;
+  steadiness: Steadiness;
+}
+
+/** The node's id, and how sure it can be of it. */
+interface Registration extends Omit<NodeLease, 'stop'> {
+  /** Says that the node lives; takes a new id where it was declared dead. */
+  beat(): Promise<void>;
+  /** Nothing is confirmed any more. */
+  end(): void;
+}
+
+async function createRegistration(options: RegistrationOptions): Promise<Registration> {
+  const { beatSql, nowMs, log, register, steadiness } = options;
+  let aliveAtMs = nowMs();
+  let id = await register();
+  const listeners = new Set<(nodeId: string) => void>();
+  let beating: Promise<void> | undefined;
+  let isEnding = false;
+  let jobPool: string | undefined;
+  const say = () => heartbeatNode(beatSql, id, jobPool);
+
+  async function beatOnce(): Promise<void> {
+    const askedAtMs = nowMs();
+    // Again at once where its connection was lost: the next one is there, and nobody takes this
+    // node for dead.
+    const isAlive = await say().catch(say);
+    steadiness.beat();
+    if (isAlive) {
+      aliveAtMs = askedAtMs;
+      return;
+    }
+    const lost = id;
+    // Before the new one has its row: what runs under the old one is to stop at once.
+    for (const listener of listeners) listener(lost);
+    id = await register();
+    aliveAtMs = askedAtMs;
+    log.warn({ lost, id }, 'this node had been declared dead; it goes on under a new id');
+  }
+
+  /** One at a time, for all that want one meanwhile. */
+  function beat(): Promise<void> {
+    beating ??= beatOnce().finally(() => (beating = undefined));
+    return beating;
+  }
+
+  const isCertain = (leasedBy: string) => leasedBy === id && nowMs() - aliveAtMs < CERTAIN_MS;
+  return {
+    id: () => id,
+    isCertain,
+    async confirm(leasedBy) {
+      while (leasedBy === id && !isCertain(leasedBy)) {
+        if (isEnding) return false;
+        await beat().catch(() => sleep(CONFIRM_AGAIN_MS));
+      }
+      return leasedBy === id;
+    },
+    onLost: (listener) => void listeners.add(listener),
+    locksJobsAs: (pool) => (jobPool = pool),
+    beat,
+    end() {
+      isEnding = true;
+    },
+  };
+}

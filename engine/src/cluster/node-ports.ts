@@ -1,0 +1,60 @@
+import { networkInterfaces } from 'node:os';
+import type { Egress } from '../egress/egress.ts';
+import type { DeniedPort } from '../egress/guard.ts';
+import { every } from '../db/every.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { NODE_LISTENS_CHANNEL } from '../db/notify-changed.ts';
+import { type ListeningNode, readListeningNodes } from '../db/read-live-nodes.ts';
+
+/** For nodes that are gone; of those that come it is told. */
+const REFRESH_MS = 5_000;
+
+/**
+ * Has the guard refuse the ports of other nodes: their APIs and metrics are for clients and
+ * operators, and whoever comes from inside is taken for one. A node registers before it listens,
+ * and this node hears of it: no connection is made in between, to be kept. Answers a stop.
+ */
+export async function refuseNodePorts(
+  egress: Pick<Egress, 'deny'>,
+  { sql, nodeId, log }: { sql: Sql; nodeId: () => string; log: Log },
+): Promise<() => Promise<void>> {
+  let ports: DeniedPort[] = [];
+  egress.deny(() => ports);
+  let reading = Promise.resolve();
+  const readNow = async () => {
+    ports = portsOfNodes(await readListeningNodes(sql, nodeId()), ownAddresses());
+  };
+  // One after the other: what was read earlier must not come later.
+  const read = () => (reading = reading.then(readNow, readNow));
+  const warn = (err: unknown) => log.warn({ err }, 'where other nodes listen could not be read');
+  const readSoon = () => void read().catch(warn);
+  // After every (re)connection of the listener too: something may have been missed while it was
+  // away.
+  const listener = await sql.listen(NODE_LISTENS_CHANNEL, readSoon, readSoon);
+  await read();
+  const stopTurns = every(REFRESH_MS, read, warn);
+  return async () => {
+    await listener.unlisten();
+    await stopTurns();
+  };
+}
+
+/** Of this machine's interfaces, without loopback, which every machine has. */
+export function ownAddresses(): string[] {
+  const entries = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return [...new Set(entries.flatMap(({ address, internal }) => (internal ? [] : [address])))];
+}
+
+/**
+ * A node that has an address of this machine, or none, is reached at every address of this machine,
+ * loopback too. Where two machines have the same address (of a bridge between containers), a port
+ * of this one is refused at which no node listens.
+ */
+function portsOfNodes(nodes: readonly ListeningNode[], own: readonly string[]): DeniedPort[] {
+  return nodes.flatMap(({ addresses, ports }) => {
+    const isHere = addresses.length === 0 || addresses.some((address) => own.includes(address));
+    const places: { host?: string }[] = [...(isHere ? [{}] : []), ...addresses.map((host) => ({ host }))];
+    return ports.flatMap((port) => places.map((place) => ({ port, ...place })));
+  });
+}

@@ -1,0 +1,162 @@
+import { ID_PREFIXES } from '@headwater/shared';
+import { addJobs } from '../db/jobs/add-jobs.ts';
+import type { Sql, Transaction } from '../db/database.ts';
+import { deliverLane } from '../outbox/deliveries/deliver-lane.sql.ts';
+import { runLane } from '../runs/insert-invocations.sql.ts';
+import { PARKED } from '../workflows/run/park-executions.sql.ts';
+import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
+import { freeLostJobs, unlockJobs } from '../db/jobs/unlock-jobs.ts';
+
+export interface ReleasedNodes {
+  nodes: string[];
+  invocations: number;
+  deliveries: number;
+  sends: number;
+}
+
+/** One node at a time releases: two would wait for each other's rows. */
+const RELEASE_LOCK = 4_815_162_347;
+
+/** How long a node was not seen, by the database's clock, that is taken for dead. */
+export interface DeadNodesOptions {
+  /** One whose connection is still there: it may be slow, or its machine has vanished. */
+  deadAfterMs: number;
+  /**
+   * One whose connection has ended, as it does at once with its process. Default: `deadAfterMs`.
+   */
+  goneAfterMs?: number;
+  /** The caller's own. */
+  exceptId: string;
+}
+
+/**
+ * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued
+ * and their locked jobs unlocked, all in one transaction. Dead is also any lease whose node has no
+ * row. Answers nothing released while another node is at it.
+ */
+export async function releaseDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<ReleasedNodes> {
+  return sql.begin(async (tx) => {
+    const [lock] = await tx<{ got: boolean }[]>`select pg_try_advisory_xact_lock(${RELEASE_LOCK}::bigint) as got`;
+    if (!lock?.got) return { nodes: [], invocations: 0, deliveries: 0, sends: 0 };
+    // A row that is locked is being renewed at this moment.
+    const dead = await tx<{ id: string }[]>`
+      select id from nodes where ${isDead(tx, options)} for update skip locked`;
+    const strayed = await findStrayedLeases(tx, options.exceptId);
+    const { jobPools, ...released } = await release(tx, merge(dead, strayed));
+    await unlockJobs(tx, jobPools);
+    return released;
+  });
+}
+
+/** Whether there are nodes that releaseDeadNodes takes for dead. Costs next to nothing. */
+export async function hasDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<boolean> {
+  const rows = await sql`select from nodes where ${isDead(sql, options)} limit 1`;
+  return rows.length > 0;
+}
+
+/** Of other users' connections Postgres does not say when they began. */
+function isDead(sql: Sql | Transaction, { deadAfterMs, goneAfterMs = deadAfterMs, exceptId }: DeadNodesOptions) {
+  return sql`
+    id <> ${exceptId} and (
+      seen_at < now() - make_interval(secs => ${deadAfterMs / 1000}::float8)
+      or (
+        seen_at < now() - make_interval(secs => ${goneAfterMs / 1000}::float8) and backend_pid is not null
+        and not exists (
+          select from pg_stat_activity as activity
+          where activity.pid = nodes.backend_pid and coalesce(activity.backend_start = nodes.backend_start, true)
+        )
+      )
+    )`;
+}
+
+/**
+ * Declares every node but the caller dead. For the start on an embedded database, which is one
+ * process's own: whatever else is in it was left by one that is gone.
+ */
+export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } = {}): Promise<ReleasedNodes> {
+  const exceptId = options.exceptId ?? '';
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
+    const others = await tx<{ id: string }[]>`select id from nodes where id <> ${exceptId} for update`;
+    const strayed = await findStrayedLeases(tx, exceptId);
+    const { jobPools, ...released } = await release(tx, merge(others, strayed));
+    await unlockJobs(tx, jobPools);
+    await freeLostJobs(tx, { strayAfterMs: 0, lostAfterMs: 0 });
+    return released;
+  });
+}
+
+/** The clean end of a node, after it has drained: what it still holds goes back. */
+export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
+    // Of a workflow: see HeldInvocation.attempts.
+    await tx`
+      update invocations set attempts = greatest(attempts - 1, 1)
+      where leased_by = ${id} and starts_with(source_id, ${ID_PREFIXES.workflow})`;
+    const { jobPools, ...released } = await release(tx, [id]);
+    await unlockJobs(tx, jobPools);
+    return released;
+  });
+}
+
+/**
+ * Ids that hold leases without a row in nodes: a node that was declared dead while it was only slow
+ * may take a few more before it notices. Steps from id to id through the index, however many rows
+ * each has.
+ */
+async function findStrayedLeases(tx: Transaction, exceptId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    with recursive
+      runs(id) as (
+        select min(leased_by) from invocations
+        union all
+        select (select min(leased_by) from invocations where leased_by > runs.id) from runs where runs.id is not null
+      ),
+      delivering(id) as (
+        select min(leased_by) from deliveries where status = 'pending'
+        union all
+        select (select min(leased_by) from deliveries where status = 'pending' and leased_by > delivering.id)
+        from delivering where delivering.id is not null
+      ),
+      sending(id) as (
+        select min(leased_by) from sends where status = 'pending'
+        union all
+        select (select min(leased_by) from sends where status = 'pending' and leased_by > sending.id)
+        from sending where sending.id is not null
+      )
+    select id from (select id from runs union select id from delivering union select id from sending) as holder
+    where id is not null and id not in (${exceptId}, ${PARKED}) and not exists (select from nodes where nodes.id = holder.id)`;
+  return rows.map((row) => row.id);
+}
+
+async function release(tx: Transaction, ids: readonly string[]): Promise<ReleasedNodes & { jobPools: string[] }> {
+  const dead = [...ids];
+  const runs = await tx<{ source_id: string; count: number }[]>`
+    with freed as (
+      update invocations set leased_by = null where leased_by = any(${dead}::text[]) returning source_id
+    )
+    select source_id, count(*)::int4 as count from freed group by source_id`;
+  const deliveries = await tx<{ webhook_id: string; count: number }[]>`
+    with freed as (
+      update deliveries set leased_by = null
+      where leased_by = any(${dead}::text[]) and status = 'pending' returning webhook_id
+    )
+    select webhook_id, count(*)::int4 as count from freed group by webhook_id`;
+  const sends = await releaseSends(tx, dead);
+  await addJobs(tx, [
+    ...runs.map((row) => runLane(row.source_id)),
+    ...deliveries.map((row) => deliverLane(row.webhook_id)),
+    ...sends.lanes,
+  ]);
+  const gone = await tx<{ job_pool: string | null }[]>`
+    delete from nodes where id = any(${dead}::text[]) returning job_pool`;
+  const jobPools = gone.flatMap((row) => row.job_pool ?? []);
+  return { nodes: dead, invocations: total(runs), deliveries: total(deliveries), sends: sends.count, jobPools };
+}
+
+const merge = (rows: readonly { id: string }[], ids: readonly string[]) => [
+  ...new Set([...rows.map((row) => row.id), ...ids]),
+];
+
+const total = (rows: readonly { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0);

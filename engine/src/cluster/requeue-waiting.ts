@@ -1,0 +1,15 @@
+import type { Sql } from '../db/database.ts';
+import { addRunLanes } from '../runs/insert-invocations.sql.ts';
+import { readStalledLanes } from './read-stalled-lanes.sql.ts';
+import { requeueStalledSends } from '../outbox/sends/release-sends.sql.ts';
+import { requeueStalledDeliveries } from './requeue-stalled-deliveries.sql.ts';
+
+/**
+ * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0
+ * when a node was lost: lanes that waited in its memory for the turn of their tenant have no job.
+ */
+export async function requeueWaiting(sql: Sql, afterMs: number): Promise<void> {
+  await addRunLanes(sql, await readStalledLanes(sql, afterMs));
+  await requeueStalledDeliveries(sql, afterMs);
+  await requeueStalledSends(sql, afterMs);
+}

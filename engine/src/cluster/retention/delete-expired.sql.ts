@@ -1,0 +1,137 @@
+import { idFloor } from '@headwater/shared';
+import type { Sql } from '../../db/database.ts';
+
+/** What of one source or webhook is too old. */
+export interface Expiry {
+  id: string;
+  /** Older than this, in epoch milliseconds. */
+  beforeMs: number;
+}
+
+/*
+ * Each deletes at most `limit` rows, the oldest of each source or webhook, and answers how many.
+ * What is old is found at the lower end of each one's keys, which grow with time: there is no index
+ * on time that every event would pay for. Rows that another node is deleting are passed over.
+ */
+
+export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from events e using (
+      select old.* from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select emitter_id, indexed_at_ms, seq from events where emitter_id = x.id and indexed_at_ms < x.before_ms
+        order by indexed_at_ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where e.emitter_id = old.emitter_id and e.indexed_at_ms = old.indexed_at_ms and e.seq = old.seq`;
+  return rows.count;
+}
+
+/** Notes of what was emitted and not heard, or not stored. */
+export async function deleteExpiredMissed(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from missed_events m using (
+      select old.* from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select emitter_id, ms, seq from missed_events where emitter_id = x.id and ms < x.before_ms
+        order by ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where m.emitter_id = old.emitter_id and m.ms = old.ms and m.seq = old.seq`;
+  return rows.count;
+}
+
+/** The records of runs. */
+export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from runs r using (
+      select old.id from unnest(
+        ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('invocation', ms))}::text[]
+      ) as x(id, before_ms, before_id) cross join lateral (
+        select id from runs
+        where source_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where r.id = old.id`;
+  return rows.count;
+}
+
+/** Lines that were shown while runs went on. */
+export async function deleteExpiredLiveLines(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from live_lines l using (
+      select old.id from unnest(${ids}::text[], ${beforeMs}::int8[]) as x(id, before_ms) cross join lateral (
+        select id from live_lines where emitter_id = x.id and at_ms < x.before_ms
+        order by at_ms, seq limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where l.id = old.id`;
+  return rows.count;
+}
+
+/** The records of executions, with their steps. */
+export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const [row] = await sql<{ executions: number }[]>`
+    with gone as (
+      delete from executions x using (
+        select old.id from unnest(
+          ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('execution', ms))}::text[]
+        ) as x(id, before_ms, before_id) cross join lateral (
+          select id from executions
+          where workflow_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+          order by id limit ${limit} for update skip locked
+        ) as old limit ${limit}
+      ) as old
+      where x.id = old.id returning x.id
+    ), steps as (
+      delete from execution_steps s using gone where s.execution_id = gone.id
+    )
+    select count(*) as executions from gone`;
+  return row?.executions ?? 0;
+}
+
+/** What executions have sent, as far as it has ended. */
+export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const rows = await sql`
+    delete from sends s using (
+      select old.id from unnest(${ids}::text[], ${beforeMs.map((ms) => idFloor('send', ms))}::text[]) as x(id, before_id)
+      cross join lateral (
+        select id from sends where workflow_id = x.id and id < x.before_id and status <> 'pending'
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where s.id = old.id`;
+  return rows.count;
+}
+
+/**
+ * Deliveries that have ended; of one that is still retried the event may be gone, and then its next
+ * attempt cancels it.
+ */
+export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
+  const { ids, beforeMs } = columnsOf(expiries);
+  const [row] = await sql<{ deliveries: number }[]>`
+    with gone as (delete from deliveries d using (
+      select old.* from unnest(
+        ${ids}::text[], ${beforeMs.map((ms) => idFloor('delivery', ms))}::text[]
+      ) as x(id, before_id) cross join lateral (
+        select webhook_id, id from deliveries
+        where webhook_id = x.id and id < x.before_id and status <> 'pending'
+        order by id limit ${limit} for update skip locked
+      ) as old limit ${limit}
+    ) as old
+    where d.webhook_id = old.webhook_id and d.id = old.id returning d.webhook_id, d.id), responses as (
+      delete from delivery_responses r using gone where r.webhook_id = gone.webhook_id and r.delivery_id = gone.id
+    )
+    select count(*)::int4 as deliveries from gone`;
+  return row?.deliveries ?? 0;
+}
+
+function columnsOf(expiries: readonly Expiry[]): { ids: string[]; beforeMs: number[] } {
+  return { ids: expiries.map((expiry) => expiry.id), beforeMs: expiries.map((expiry) => expiry.beforeMs) };
+}

@@ -1,0 +1,97 @@
+import { every } from '../../db/every.ts';
+import type { Log } from '../../contract/log.ts';
+import { addHistory } from './add-history.sql.ts';
+import { cutHistory } from './cut-history.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { expireStats } from './expire-stats.sql.ts';
+import { expireHistory, readHistoriesKept } from './expire-history.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { createCountedFlush } from '../../db/counted-flush.ts';
+import { createHistoryMeter } from './history-meter.ts';
+
+export interface HistoryOptions {
+  sql: Sql;
+  /** maxHistoryBytes and eventRetentionDays of accounts for which nothing else is set. */
+  defaultBytes: number;
+  defaultDays: number;
+  nowMs: () => number;
+  /** So many bytes of an account are more than it may keep. */
+  onCut: (bytes: number) => void;
+  log: Log;
+}
+
+/**
+ * Keeps the history of each account within maxHistoryBytes: what this node writes is added to the
+ * counts that all nodes share.
+ */
+export interface History extends HistoryCount {
+  /**
+   * Stores what was counted, cuts what is too much, and looks at some accounts that nothing was
+   * counted of.
+   */
+  turn(): Promise<void>;
+}
+
+const FLUSH_MS = 10_000;
+/**
+ * Accounts that one turn looks at besides: limits are lowered, and history grows old, where nothing
+ * is written too.
+ */
+const TURN_ACCOUNTS = 200;
+const DAY_MS = 24 * 3600 * 1000;
+
+export function startHistory(options: HistoryOptions): HistoryCount & { stop: () => Promise<void> } {
+  const { add, turn } = createHistory(options);
+  const onError = (err: unknown) => options.log.warn({ err }, 'what accounts have of history could not be counted yet');
+  const stop = every(FLUSH_MS, turn, onError);
+  return {
+    add,
+    async stop() {
+      await stop();
+      await turn().catch(onError);
+    },
+  };
+}
+
+export function createHistory(options: HistoryOptions): History {
+  const { sql, defaultBytes, defaultDays, nowMs } = options;
+  const meter = createHistoryMeter(nowMs);
+  /** Answers the accounts that are over their limit. */
+  const flush = createCountedFlush(sql, meter, (parts) => addHistory(sql, parts, defaultBytes));
+  let after = '';
+
+  async function lookAround(): Promise<string[]> {
+    const kept = await readHistoriesKept(sql, { after, limit: TURN_ACCOUNTS, defaultDays, defaultBytes });
+    after = kept.length < TURN_ACCOUNTS ? '' : (kept.at(-1)?.id ?? '');
+    const expiries = kept
+      .filter(({ days }) => days > 0)
+      .map(({ id, days }) => ({ id, beforeMs: Math.floor(nowMs() - days * DAY_MS) }));
+    await expireHistory(sql, expiries);
+    const daysBefore = new Map(expiries.map(({ id, beforeMs }) => [id, beforeMs]));
+    await expireStats(
+      sql,
+      kept.map(({ id }) => ({ id, beforeMs: daysBefore.get(id) ?? 0 })),
+      nowMs(),
+    );
+    return kept.filter(({ isOver }) => isOver).map(({ id }) => id);
+  }
+
+  async function cut(accountId: string): Promise<void> {
+    const done = await cutHistory(sql, accountId, defaultBytes);
+    if (done === undefined) return;
+    options.onCut(done.bytes);
+    const keptFrom = new Date(done.keptFromMs).toISOString();
+    options.log.info(
+      { account: accountId, bytes: done.bytes, keptFrom },
+      'an account has more history than it may keep',
+    );
+  }
+
+  return {
+    add: meter.add,
+    async turn() {
+      const over = new Set([...((await flush()) ?? []), ...(await lookAround())]);
+      for (const accountId of over) await cut(accountId);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { Transaction } from '../db/database.ts';
+
+/**
+ * Deletes those of these components that were saved from the code of steps and that nothing names
+ * any more. What has a key or was published is somebody's to find, and stays. The versions that
+ * named them are gone in the caller's transaction.
+ */
+export async function deleteStepComponents(tx: Transaction, accountId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  // Whoever makes a version or a source of one holds its row until that is there, and is seen by
+  // the next statement.
+  const locked = await tx<{ id: string }[]>`
+    select id from components where account_id = ${accountId} and id = any(${[...ids]}::text[])
+      and of_step and key is null and published_at is null order by id for update skip locked`;
+  if (locked.length === 0) return;
+  await tx`
+    delete from components c where c.id = any(${locked.map(({ id }) => id)}::text[])
+      and not exists (select from emitters s where s.component_id = c.id)
+      and not exists (
+        select from deployments d where d.account_id = ${accountId}
+          and d.steps @> jsonb_build_array(jsonb_build_object('componentId', c.id))
+      )`;
+}

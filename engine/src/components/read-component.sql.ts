@@ -1,0 +1,105 @@
+import { and, desc, eq, getTableColumns, isNull, or, sql } from '../db/drizzle.ts';
+import type { ComponentRecord } from '../contract/components.ts';
+import type { Database } from '../db/database.ts';
+import { components } from '../db/schema.ts';
+
+/**
+ * All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody
+ * looks at a component.
+ */
+const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
+const recordColumns = columns;
+
+type RecordRow = Omit<typeof components.$inferSelect, 'bundle' | 'sourceMap'>;
+
+/**
+ * By id, or by key: the one published last, else the draft saved last. `version` narrows both.
+ * Copies from the registry have no key here: they would hide its newer versions.
+ */
+export async function readComponent(
+  db: Database,
+  accountId: string,
+  idOrKey: string,
+  version?: string,
+): Promise<ComponentRecord | undefined> {
+  if (idOrKey.includes('\0') || version?.includes('\0')) return undefined;
+  const isNamed = and(eq(components.key, idOrKey), isNull(components.registryId));
+  const rows = await db.orm
+    .select(recordColumns)
+    .from(components)
+    .where(
+      and(
+        eq(components.accountId, accountId),
+        isNull(components.deletedAt),
+        or(eq(components.id, idOrKey), isNamed),
+        version === undefined ? undefined : eq(components.version, version),
+      ),
+    )
+    .orderBy(sql`${components.publishedAt} desc nulls last`, desc(components.createdAt), desc(components.id))
+    .limit(1);
+  return rows[0] && componentRecord(rows[0]);
+}
+
+interface SameComponent {
+  name: string;
+  key?: string;
+  version: string;
+  codeHash: string;
+  bundleHash: string;
+  codeUrl?: string;
+  /** The id of a component. */
+  before?: string;
+}
+
+/**
+ * The same code of the same version, with the same packages, saved before under that key; without a
+ * key, as `before`.
+ */
+export async function readSameComponent(
+  db: Database,
+  accountId: string,
+  wanted: SameComponent,
+): Promise<ComponentRecord | undefined> {
+  const { name, key, version, codeHash, bundleHash, codeUrl, before } = wanted;
+  if ((key ?? before) === undefined) return undefined;
+  const isOld = and(isNull(components.key), eq(components.name, name), eq(components.id, before ?? ''));
+  const rows = await db.orm
+    .select(recordColumns)
+    .from(components)
+    .where(
+      and(
+        eq(components.accountId, accountId),
+        isNull(components.deletedAt),
+        isNull(components.registryId),
+        key === undefined ? isOld : eq(components.key, key),
+        eq(components.version, version),
+        eq(components.codeHash, codeHash),
+        eq(components.bundleHash, bundleHash),
+        codeUrl === undefined ? isNull(components.codeUrl) : eq(components.codeUrl, codeUrl),
+      ),
+    )
+    .orderBy(sql`${components.publishedAt} desc nulls last`, desc(components.createdAt), desc(components.id))
+    .limit(1);
+  return rows[0] && componentRecord(rows[0]);
+}
+
+function componentRecord(row: RecordRow): ComponentRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    ...(row.key === null ? {} : { key: row.key }),
+    version: row.version,
+    type: row.type,
+    ...(row.description === null ? {} : { description: row.description }),
+    code: row.code,
+    codeHash: row.codeHash,
+    ...(row.codeUrl === null ? {} : { codeUrl: row.codeUrl }),
+    ...(row.dedupe === null ? {} : { dedupe: row.dedupe }),
+    configurableProps: row.configurableProps,
+    hasAdditionalProps: row.hasAdditionalProps,
+    dependencies: row.dependencies,
+    ...(row.publishedAt === null ? {} : { publishedAt: row.publishedAt }),
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}

@@ -1,0 +1,45 @@
+import type { Presence } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Sends } from '../contract/sends.ts';
+import type { RetryPolicy } from '../outbox/deliveries/retry-policy.ts';
+import type { Egress } from '../egress/egress.ts';
+import type { GuestFetch } from '../egress/guest-fetch.ts';
+import type { Log } from '../contract/log.ts';
+import type { EngineMetrics } from '../observe/metrics.ts';
+import type { NodeLease } from '../cluster/node-lease.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import type { Sql } from '../db/database.ts';
+import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
+import { createMailer, type MailOptions } from '../outbox/sends/mailer.ts';
+import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
+import { createSends } from '../outbox/sends/sends.ts';
+
+export interface SendParts {
+  sql: Sql;
+  node: Pick<NodeLease, 'id'>;
+  sealer: Sealer;
+  egress: Egress;
+  guestFetch: Pick<GuestFetch, 'fetch'>;
+  retryPolicy: RetryPolicy;
+  limits: Pick<LimitsCache, 'get'>;
+  metrics?: Pick<EngineMetrics, 'sendAttempted'>;
+  history?: HistoryCount;
+  presence: Presence;
+}
+
+/** Everything that becomes of `$.send.http`, `.email` and `.s3`. */
+export function assembleSends(
+  { node, guestFetch, metrics, ...parts }: SendParts,
+  { mail, log, drainMs }: { mail?: MailOptions | undefined; log: Log; drainMs?: number },
+): { sends: Sends; sendRunner: SendRunner } {
+  const sendRunner = createSendRunner({
+    ...parts,
+    log,
+    nodeId: node.id,
+    fetch: guestFetch.fetch,
+    mailer: createMailer({ mail, log }),
+    ...(metrics === undefined ? {} : { onAttempt: metrics.sendAttempted }),
+    ...(drainMs === undefined ? {} : { drainMs }),
+  });
+  return { sends: createSends(parts), sendRunner };
+}

@@ -1,0 +1,93 @@
+import path from 'node:path';
+import {
+  type Builder,
+  createBuilder,
+  type FetchRequest,
+  type ProcessStarter,
+  requireLayers,
+  type SandboxOptions,
+} from '@headwater/sandbox-runtime';
+import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
+import { createLimitsCache, type LimitsCache } from '../accounts/limits-cache.ts';
+import type { Principal } from '../contract/engine.ts';
+import { createEgress, type Egress } from '../egress/egress.ts';
+import type { GuestFetch } from '../egress/guest-fetch.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import type { HistoryOptions } from '../cluster/retention/history.ts';
+import type { RetentionOptions } from '../cluster/retention/retention.ts';
+import type { Sql } from '../db/database.ts';
+import { readAccountLimits } from '../accounts/read-account-limits.sql.ts';
+
+export function fetchCode(guestFetch: GuestFetch, limits: Pick<LimitsCache, 'get'>) {
+  return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => {
+    const ofAccount = await limits.get(id);
+    const maxFetchResponseBytes = Math.min(ofAccount.maxFetchResponseBytes, maxBytes);
+    return guestFetch.fetch({ id, limits: { ...ofAccount, maxFetchResponseBytes } }, request, signal);
+  };
+}
+
+export function builderOf(
+  { dataDir, npmRegistry, networkEnvironment, log }: EngineOptions,
+  starter: ProcessStarter,
+): Builder {
+  const builder = createBuilder({
+    starter,
+    cacheDir: path.join(dataDir, 'package-cache'),
+    ...(networkEnvironment === undefined ? {} : { environment: networkEnvironment }),
+    ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
+    log: (level, message, fields) => log[level](fields, message),
+  });
+  // What goes wrong is told by the first build, which tries again.
+  builder.findLayers().catch(() => undefined);
+  return builder;
+}
+
+export function egressOf(options: EngineOptions, sql: Sql): Egress {
+  const { egressProxy: proxy, dnsServers } = options;
+  // As the client has it, which also reads PGHOST and PGPORT. The database's port is refused on
+  // this machine as well, under whatever name its host is known.
+  const { host: hosts, port: ports } = sql.options;
+  const denied = hosts.flatMap((host, place) => {
+    const port = ports[place] as number;
+    return host.startsWith('/') ? [{ port }] : [{ port, host }, { port }];
+  });
+  return createEgress({
+    allow: options.egressAllow,
+    ...(proxy === undefined ? {} : { proxy }),
+    ...(dnsServers === undefined ? {} : { dnsServers }),
+    deniedPorts: () => [...denied, ...options.listeningPorts().map((own) => ({ port: own }))],
+  });
+}
+
+export function retryOptionsOf({ retryScheduleSeconds }: EngineOptions): { scheduleSeconds?: readonly number[] } {
+  return retryScheduleSeconds === undefined ? {} : { scheduleSeconds: retryScheduleSeconds };
+}
+
+export function sandboxOptionsOf(options: EngineOptions, starter: ProcessStarter): SandboxOptions {
+  return {
+    starter,
+    // The dispatcher keeps to what each account may run.
+    maxRunsPerProcess: ACCOUNT_LIMITS.maxRunsPerAccount.max,
+    ...options.sandbox,
+    log: (level, message, fields) => options.log[level](fields, message),
+  };
+}
+
+/** Throws where the system lacks what the operator requires of it. */
+export function requireLayersOf({ sandbox: { requiredLayers = [], controlGroup } = {}, log }: EngineOptions) {
+  return requireLayers(requiredLayers, { controlGroup, log: (level, message, fields) => log[level](fields, message) });
+}
+
+export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): LimitsCache {
+  return createLimitsCache({ read: (accountId) => readAccountLimits(sql, accountId), defaults: limitDefaults });
+}
+
+export function retentionOf({ limitDefaults, log }: EngineOptions, sql: Sql): RetentionOptions {
+  const { eventRetentionDays, keptWorkflowVersions } = accountLimits(limitDefaults ?? {});
+  return { sql, defaultDays: eventRetentionDays, defaultVersions: keptWorkflowVersions, nowMs: Date.now, log };
+}
+
+export function historyOf({ limitDefaults, log }: EngineOptions, sql: Sql): Omit<HistoryOptions, 'onCut'> {
+  const { maxHistoryBytes: defaultBytes, eventRetentionDays: defaultDays } = accountLimits(limitDefaults ?? {});
+  return { sql, defaultBytes, defaultDays, nowMs: Date.now, log };
+}

@@ -1,0 +1,54 @@
+import type { ExceededLimit } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import type { EngineMetrics } from '../observe/metrics.ts';
+import { startHistory } from '../cluster/retention/history.ts';
+import { historyOf } from './parts-of-options.ts';
+import type { Sql } from '../db/database.ts';
+import type { StatCount } from '../events/stat-meter.ts';
+import { startStats } from './start-stats.ts';
+import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
+import { readAccountDbSizes } from '../runs/counts/read-account-db-sizes.sql.ts';
+import { readBacklogs } from '../runs/counts/read-backlogs.sql.ts';
+import { addNotice } from '../outbox/webhooks/webhook-notices.sql.ts';
+import { readWaitingBytes } from '../runs/counts/read-waiting-bytes.sql.ts';
+import { type AccountBacklogs, startAccountBacklogs } from '../runs/counts/account-backlogs.ts';
+import { type AccountSums, startAccountSums } from '../runs/counts/account-sums.ts';
+
+/** What accounts have in the database that a limit bounds and no commit counts. */
+export interface AccountCounts {
+  backlogs: AccountBacklogs;
+  dbSizes: AccountSums;
+  waiting: AccountSums;
+  history: HistoryCount;
+  stats: StatCount;
+  /** After whatever commits. */
+  stopCounts: () => Promise<void>;
+}
+
+export async function startAccountCounts(
+  options: EngineOptions,
+  { sql, limits, metrics }: { sql: Sql; limits: LimitsCache; metrics: EngineMetrics },
+): Promise<AccountCounts> {
+  const { log } = options;
+  const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit) => {
+    // One an hour, however many nodes count.
+    const id = `near:${accountId}:${name}:${new Date().toISOString().slice(0, 13)}`;
+    const about = { limit: name, value, used };
+    return addNotice(sql, { type: 'backlog.near_limit', accountId, id, about });
+  };
+  const read = () => readBacklogs(sql);
+  const backlogs = await startAccountBacklogs({ read, limitsOf: limits.known, onNearLimit, log });
+  const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', log });
+  const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
+  const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
+  const stats = startStats({ sql, nowMs: Date.now, log });
+  async function stopCounts(): Promise<void> {
+    await backlogs.stop();
+    await dbSizes.stop();
+    await waiting.stop();
+    await history.stop();
+    await stats.stop();
+  }
+  return { backlogs, dbSizes, waiting, history, stats, stopCounts };
+}

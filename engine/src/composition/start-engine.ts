@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { starterCatalogue } from '../connections/catalogue/catalogue.ts';
+import { ensureFirstAccount, type FirstAccount } from '../accounts/ensure-first-account.ts';
+import type { Engine } from '../contract/engine.ts';
+import { migrate } from '../db/server/migrate.ts';
+import { prepareDatabase } from '../db/server/prepare-database.ts';
+import { assembleEngine } from './engine.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import { claimKey } from '../secrets/check-keys.ts';
+import { requireLayersOf } from './parts-of-options.ts';
+import { loadMasterKeys } from '../secrets/master-key.ts';
+import { createSealer } from '../secrets/seal.ts';
+import { stopInOrder } from '../db/stop-in-order.ts';
+import { type Database, openDatabase } from '../db/database.ts';
+import { requeueWaiting } from '../cluster/requeue-waiting.ts';
+import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
+import { isDatabaseUnavailable } from '../db/lost-connection.ts';
+import { seedApps } from '../connections/apps/seed-apps.sql.ts';
+
+/**
+ * Two beats that are not answered, and one that is, fit into the time after which a node counts as
+ * dead.
+ */
+const BEAT_LIMITS = { maxStatementMs: 3_000, connectMs: 3_000, maxAwayWaitMs: 1_000 };
+
+export interface StartedEngine {
+  engine: Engine;
+  firstAccount: FirstAccount;
+}
+
+/**
+ * Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then
+ * nothing is left running. `onAccount`: told of the first account when it is there, also where what
+ * follows fails.
+ */
+export async function startEngine(
+  options: EngineOptions,
+  onAccount: (account: FirstAccount) => void = () => undefined,
+): Promise<StartedEngine> {
+  const { log, dataDir, databaseUrl, encryptionKey, oldEncryptionKeys, apiKey } = options;
+  // Before a database is touched.
+  await requireLayersOf(options);
+  const place = { dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) };
+  const prepared = await untilBack(log, () => prepareDatabase({ ...place, maxWaitMs: Number.POSITIVE_INFINITY }));
+  /** Last started, first stopped. */
+  const undo: (() => Promise<void>)[] = [() => prepared.stop()];
+  try {
+    await untilBack(log, () => migrate({ url: prepared.currentUrl, log }));
+    const loaded = await loadMasterKeys({
+      dataDir,
+      embedded: prepared.embedded,
+      ...(encryptionKey === undefined ? {} : { encryptionKey }),
+      ...(oldEncryptionKeys === undefined ? {} : { oldEncryptionKeys }),
+    });
+    const { keys, file, warning } = loaded;
+    if (warning !== undefined) log.warn(warning);
+    const [db, beats] = openBoth(prepared.url, log);
+    undo.push(
+      () => db.close(),
+      () => beats.close(),
+    );
+    for (const one of [db, beats]) one.waitForEver(true);
+    await untilBack(log, () => claimKey(db.sql, loaded));
+    // An embedded database is this process's alone: whoever else is registered in it is gone.
+    if (prepared.embedded && (await untilBack(log, () => releaseAllNodes(db.sql))).nodes.length > 0)
+      await requeueWaiting(db.sql, 0);
+    await untilBack(log, () => seedApps(db.sql, starterCatalogue()));
+    const firstAccount = await untilBack(log, () => ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey }));
+    onAccount(firstAccount);
+    const engine = await assembleEngine(options, {
+      db,
+      beatSql: beats.sql,
+      databaseUrl: db.currentUrl,
+      sealer: createSealer(keys),
+      ...(file === undefined ? { encryptionKeyId: keys.current().id } : {}),
+    });
+    undo.push(() => engine.stop());
+    for (const one of [db, beats]) one.waitForEver(false);
+    let stopping: Promise<void> | undefined;
+    return {
+      firstAccount,
+      engine: {
+        ...engine,
+        stop() {
+          stopping ??= stopInOrder(undo.toReversed());
+          return stopping;
+        },
+      },
+    };
+  } catch (error) {
+    await stopInOrder(undo.toReversed());
+    throw error;
+  }
+}
+
+/** For all work, and for heartbeats alone. */
+function openBoth(url: string, log: EngineOptions['log']): [Database, Database] {
+  const db = openDatabase({
+    url,
+    onNotice: (notice) => log.debug(notice),
+    onAway: ({ error }) => log.warn({ err: error }, `the database is away: ${error.message}`),
+    onBack: (awayMs) => log.info({ away_ms: Math.round(awayMs) }, 'the database is back'),
+    onSilent: (connections) => log.warn({ connections }, 'the database has not answered; connections are given up'),
+  });
+  return [db, openDatabase({ url, maxConnections: 1, limits: BEAT_LIMITS })];
+}
+
+/** Whatever may be done twice, until the database does not go away meanwhile. */
+async function untilBack<T>(log: EngineOptions['log'], work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) && !isDatabaseUnavailable((error as Error).cause)) throw error;
+      log.warn({ err: error }, 'the database went away while the node starts; the start waits for it');
+      await sleep(START_PAUSE_MS);
+    }
+  }
+}
+
+const START_PAUSE_MS = 500;

@@ -1,0 +1,163 @@
+import type { AppDefinition } from './app-definition.ts';
+import type { Page, PageRequest, Principal } from './base.ts';
+
+export type { AppDefinition, AppField, AppOAuth, AppTest } from './app-definition.ts';
+
+/** An app of the catalogue, or of the account, as the account sees it. */
+export interface AppRecord {
+  id: string;
+  definition: AppDefinition;
+  /** Present for an app of its own. */
+  accountId?: string;
+  /**
+   * The catalogue has got one of the same slug since, which components of this account do not get.
+   */
+  hidesCatalogue?: boolean;
+  /** Whose OAuth client an account of it would be connected with; absent where there is none. */
+  oauthClient?: 'instance' | 'own';
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Credentials of an OAuth client; the secret is shown to nobody. */
+export interface OAuthClientRecord {
+  app: { id: string; slug: string; name: string };
+  clientId: string;
+  hasSecret: boolean;
+  updatedAt: Date;
+}
+
+export interface OAuthClientInput {
+  clientId: string;
+  /** Absent for a public client. */
+  clientSecret?: string;
+}
+
+export interface Apps {
+  /** In the order of their slugs. `query`: a part of the slug or the name. */
+  list(who: Principal, page: PageRequest & { query?: string }): Promise<Page<AppRecord>>;
+  /** By slug or `app_` id. */
+  get(who: Principal, slugOrId: string): Promise<AppRecord>;
+  /**
+   * For the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST
+   * with everything that is wrong, CONFLICT for a slug that the account or the catalogue has, and
+   * with the limit where the account has too many.
+   */
+  create(who: Principal | undefined, definition: AppDefinition): Promise<AppRecord>;
+  /**
+   * Replaces the definition; the slug does not change. FORBIDDEN where it is an app of the
+   * catalogue and an account asks.
+   */
+  replace(who: Principal | undefined, slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
+  /** Only the account's own. CONFLICT while accounts are connected to it. */
+  delete(who: Principal, slugOrId: string): Promise<void>;
+  /** For the operator: the client that accounts without one of their own use. */
+  setInstanceClient(slugOrId: string, client: OAuthClientInput): Promise<OAuthClientRecord>;
+  deleteInstanceClient(slugOrId: string): Promise<void>;
+  setOwnClient(who: Principal, slugOrId: string, client: OAuthClientInput): Promise<OAuthClientRecord>;
+  deleteOwnClient(who: Principal, slugOrId: string): Promise<void>;
+  /** The account's own clients, at most one an app. */
+  listOwnClients(who: Principal): Promise<OAuthClientRecord[]>;
+}
+
+export interface ConnectedAccountRecord {
+  id: string;
+  userId: string;
+  app: { id: string; slug: string; name: string; authType: AppDefinition['authType'] };
+  name?: string;
+  /** The user's id at the provider. */
+  uid?: string;
+  scopes: string[];
+  /** `dead`: the provider does not accept it any more; `reason` says what it answered. */
+  state: 'healthy' | 'dead';
+  reason?: string;
+  checkedAt?: Date;
+  /** Of the access token; a new one is fetched before. */
+  expiresAt?: Date;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface ConnectedAccountCreate {
+  app: string;
+  name?: string;
+  credentials: Record<string, unknown>;
+}
+
+export interface OAuthStart {
+  app: string;
+  name?: string;
+  scopes?: readonly string[];
+  /**
+   * Where the browser goes in the end: a path of this server, loopback, or an origin that the
+   * operator allows.
+   */
+  redirect?: string;
+  /** Values of the app's fields. */
+  fields?: Record<string, unknown>;
+  /** Connects an existing account anew instead of making one. */
+  connectedAccountId?: string;
+}
+
+/** What the provider sent the browser back with. */
+export interface OAuthCallback {
+  state?: string;
+  code?: string;
+  issuer?: string;
+  error?: string;
+  errorDescription?: string;
+}
+
+/** How a flow ended; `redirect`, where it named one, is complete with what it is told. */
+export type OAuthOutcome =
+  | { ok: true; account: ConnectedAccountRecord; workspace: string; redirect?: string }
+  /** `message` holds no code, token or secret. */
+  | { ok: false; message: string; redirect?: string };
+
+export interface CheckOutcome {
+  account: ConnectedAccountRecord;
+  /**
+   * False where nothing could be asked, or the answer says nothing about the credentials; `detail`
+   * says why.
+   */
+  conclusive: boolean;
+  detail: string;
+}
+
+export interface DeletedAccount {
+  id: string;
+  /** What became of the tokens at the provider. */
+  revocation: { status: 'revoked' | 'failed' | 'not-supported'; detail: string };
+}
+
+/** Every method answers NOT_FOUND for an account of another tenant. */
+export interface ConnectedAccounts {
+  /** With keys. Throws INVALID_REQUEST with everything that is wrong. */
+  create(who: Principal, input: ConnectedAccountCreate): Promise<ConnectedAccountRecord>;
+  /**
+   * Newest first. `app`: of this one, by slug or `app_` id; INVALID_REQUEST where there is none.
+   * `query`: the same, or else of every app with it in its slug or name.
+   */
+  list(who: Principal, page: PageRequest & { app?: string; query?: string }): Promise<Page<ConnectedAccountRecord>>;
+  get(who: Principal, id: string): Promise<ConnectedAccountRecord>;
+  /** With `$auth` as a component would see it now, with a fresh token. Throws AUTH_FAILED. */
+  getWithCredentials(
+    who: Principal,
+    id: string,
+  ): Promise<{ account: ConnectedAccountRecord; credentials: Record<string, unknown> }>;
+  /** `credentials` replace those of an account with keys. An empty name is removed. */
+  update(
+    who: Principal,
+    id: string,
+    change: { name?: string; credentials?: Record<string, unknown> },
+  ): Promise<ConnectedAccountRecord>;
+  /** Asks the provider whether it still accepts the credentials. */
+  check(who: Principal, id: string): Promise<CheckOutcome>;
+  /** Deletes it and, where the provider can be asked to, ends its tokens there. */
+  delete(who: Principal, id: string): Promise<DeletedAccount>;
+  startOAuth(who: Principal, input: OAuthStart): Promise<{ authorizeUrl: string; expiresAt: Date }>;
+  /**
+   * For whoever comes with a browser: the state is all the proof there is, and is accepted once.
+   */
+  finishOAuth(callback: OAuthCallback): Promise<OAuthOutcome>;
+}

@@ -1,0 +1,179 @@
+import type { DedupeStrategy, ErrorCode, FieldError, PropDefinition } from '@headwater/shared';
+import type { Page, PageRequest, Preflight, Principal } from './base.ts';
+
+export interface ComponentRecord {
+  id: string;
+  name: string;
+  key?: string;
+  version: string;
+  type: 'source' | 'action';
+  description?: string;
+  code: string;
+  codeHash: string;
+  /** Where the code came from, or what was said about it. */
+  codeUrl?: string;
+  dedupe?: DedupeStrategy;
+  configurableProps: PropDefinition[];
+  /** It computes further props from what is configured. */
+  hasAdditionalProps: boolean;
+  /** Packages that the code imports, with the versions that were bundled. */
+  dependencies: Record<string, string>;
+  /** Absent: a draft. */
+  publishedAt?: Date;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** As lists show it. */
+export type ComponentSummary = Omit<ComponentRecord, 'code' | 'configurableProps'>;
+
+/**
+ * `componentCode` wins over `componentUrl`; `componentId` names a saved one, `componentKey` one by
+ * its key (the account's own before the registry's), of `componentVersion` or the newest. Exactly
+ * one way must be given.
+ */
+export interface ComponentChoice {
+  componentId?: string;
+  componentKey?: string;
+  componentVersion?: string;
+  componentCode?: string;
+  componentUrl?: string;
+}
+
+export interface SourceCreate extends ComponentChoice {
+  name?: string;
+  configuredProps?: Record<string, unknown>;
+  /** Of ComponentProps.dynamicProps, for the same code. */
+  dynamicPropsId?: string;
+  /** Default: `allow`. */
+  preflight?: Preflight;
+}
+
+export interface ComponentListRequest extends PageRequest {
+  type?: 'source' | 'action';
+  /** A part of the name or the key. */
+  query?: string;
+  key?: string;
+  /** Only published ones, or only drafts. */
+  isPublished?: boolean;
+}
+
+/**
+ * What code is saved for that was given with it. It goes when nothing runs it any more. That of a
+ * step, which is named, may lack what a component says of itself. `before`: the component that runs
+ * there now; where the code is the same it stays.
+ */
+export type CodeUse = ({ of: 'source' } | { of: 'step'; name: string }) & { before?: string };
+
+export interface Components {
+  /**
+   * Answers what is saved already where key, version, code and packages are the same and there is a
+   * key. `use`: what the code was given with; absent: it is saved by itself. Throws CONFLICT where
+   * the account has no room for it.
+   */
+  save(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<ComponentRecord>;
+  /**
+   * By `sc_` id, also that of a version in the registry, or by a key of the account: of `version`,
+   * or the one published last, or where none is published the one saved last.
+   */
+  get(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
+  /**
+   * As `get`, and by keys of the registry that are not the account's own. What is the registry's is
+   * copied into the account, once for each version: what the account runs never changes by what
+   * others do.
+   */
+  obtain(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
+  /** What was saved, newest first, without copies from the registry. */
+  list(who: Principal, request: ComponentListRequest): Promise<Page<ComponentSummary>>;
+  /** Throws CONFLICT while sources, or any version of a workflow, use it. */
+  delete(who: Principal, idOrKey: string, version?: string): Promise<void>;
+  /**
+   * Makes a version the one that its key stands for in the account. A published version does not
+   * change: CONFLICT where the version is published with other code. Idempotent.
+   */
+  publish(who: Principal, idOrKey: string): Promise<ComponentRecord>;
+  /** Back to a draft. */
+  unpublish(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
+}
+
+/** One version in the registry. */
+export interface RegistryRecord extends ComponentRecord {
+  key: string;
+  publishedAt: Date;
+  /** The app that its key begins with, where it uses it. */
+  app?: string;
+  /** All that can be had of the key, newest first. */
+  versions: string[];
+}
+
+export type RegistrySummary = Omit<RegistryRecord, 'code' | 'configurableProps' | 'versions'>;
+
+export interface RegistrySearch extends PageRequest {
+  /** Beginnings of words of name, key and description; all of them. */
+  query?: string;
+  type?: 'source' | 'action';
+  app?: string;
+}
+
+/** The components that all accounts of this instance may deploy. */
+export interface Registry {
+  /**
+   * The newest version of each key: first those that name or key match, then the others, by key.
+   */
+  search(who: Principal, request: RegistrySearch): Promise<Page<RegistrySummary>>;
+  get(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
+  /**
+   * Publishes a component of the caller's account; its limit `maxRegistryVersions` says whether it
+   * may. Throws INVALID_REQUEST with everything that is wrong with key and version, CONFLICT where
+   * the key is somebody else's or the version does not grow. Idempotent for the same code.
+   */
+  publish(who: Principal, idOrKey: string): Promise<RegistryRecord>;
+  /** As `publish`, by the operator for any account; prefixes of keys bind him less. */
+  publishForOperator(componentId: string): Promise<RegistryRecord>;
+  /**
+   * Takes back a version of the caller's, by default the newest. Whoever has deployed it keeps it;
+   * its number is never free again.
+   */
+  withdraw(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
+  /** The same for any version. */
+  withdrawForOperator(keyOrId: string, version?: string): Promise<RegistryRecord>;
+}
+
+/**
+ * What becomes of each component: saved alone, published in the account as well, or in the
+ * registry.
+ */
+export type ImportScope = 'draft' | 'account' | 'registry';
+
+export interface ImportedComponent {
+  path: string;
+  /** Absent where it failed. */
+  componentId?: string;
+  key?: string;
+  version?: string;
+  error?: { code: ErrorCode; message: string; errors: FieldError[] };
+}
+
+export interface ImportRecord {
+  id: string;
+  scope: ImportScope;
+  /** How many components there are; `components` has those that are through. */
+  total: number;
+  components: ImportedComponent[];
+  createdAt: Date;
+  endedAt?: Date;
+}
+
+/** Imports of folders of apps with their sources and actions, in the background. */
+export interface Imports {
+  /**
+   * `files` by path, or `archive`, a gzipped tar in base64. Throws INVALID_REQUEST for paths, sizes
+   * and what holds no component, RATE_LIMITED where too many are under way. What is there already,
+   * with the same code, stays as it is.
+   */
+  start(
+    who: Principal,
+    input: { scope: ImportScope; files?: Record<string, string>; archive?: string },
+  ): Promise<ImportRecord>;
+  get(who: Principal, id: string): Promise<ImportRecord>;
+}

@@ -1,0 +1,218 @@
+import type { ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
+import type { Apps, ConnectedAccounts } from './apps.ts';
+import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './base.ts';
+import type { DataStores } from './data-stores.ts';
+import type { Events } from './events.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Publisher } from './publish.ts';
+import type { AbandonedRuns } from './runs.ts';
+import type { Components, Imports, Registry, SourceCreate } from './components.ts';
+import type { ComponentProps } from './props.ts';
+import type { Environment, Executions, Workflows } from './workflows.ts';
+import type { Replays } from './replays.ts';
+import type { Sends } from './sends.ts';
+import type { WorkflowTests } from './workflow-tests.ts';
+import type { SampleReceiver } from './sample-receiver.ts';
+import type { Operator, Stats } from './stats.ts';
+import type { Streams } from './streams.ts';
+import type { Tunnels } from './tunnels.ts';
+import type { Traces } from './traces.ts';
+import type { Accounts } from './accounts.ts';
+import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
+
+export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
+export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './events.ts';
+export type { AbandonedRunRecord } from './runs.ts';
+export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './components.ts';
+export type {
+  AccountHistory,
+  AccountLimitsRecord,
+  AccountRecord,
+  AccountSummary,
+  Accounts,
+  ApiKeyRecord,
+  NewApiKey,
+  UserRecord,
+} from './accounts.ts';
+export type {
+  AutoSubscriptionRecord,
+  AutoSubscriptions,
+  SubscriptionKey,
+  SubscriptionRecord,
+  Subscriptions,
+  WebhookCreate,
+  WebhookRecord,
+  WebhookTest,
+  WebhookTestResult,
+  WebhookUpdate,
+  Webhooks,
+} from './webhooks.ts';
+
+export interface SourceRecord {
+  id: string;
+  userId: string;
+  componentId: string;
+  name: string;
+  nameSlug: string;
+  active: boolean;
+  /**
+   * Secrets are left out; an HTTP prop shows `{ endpoint_url }`, a timer `{ cron, interval_seconds
+   * }`.
+   */
+  configuredProps: Record<string, unknown>;
+  /** Of its component, and after them those of its additionalProps. */
+  configurableProps: PropDefinition[];
+  preflight: Preflight;
+  /** Grows with each change. */
+  revision: number;
+  createdAt: Date;
+  updatedAt: Date;
+  /** When it emitted last; absent where none of its newest events is one that it emitted. */
+  lastEventAt?: Date;
+  /** Its last run that failed, as long as its events are kept. */
+  lastError?: { at: Date; message?: string };
+}
+
+export interface SourceUpdate extends SourceCreate {
+  active?: boolean;
+}
+
+export interface RunRecord {
+  id: string;
+  kind: string;
+  /** The event that started it, where it is of the kind `event`: `<emitter id>-<event id>`. */
+  causedBy?: string;
+  status: 'ok' | 'error';
+  /** `limit`: which one ended the run. */
+  error?: { code: string; message: string; stack?: string; limit?: ExceededLimit };
+  logs: LogLine[];
+  /**
+   * Events that it stored, and those that dedupe dropped. Absent: not known, the run is of an older
+   * version.
+   */
+  emitted?: number;
+  deduped?: number;
+  /** There are lines, and they are left out: those of newer runs are enough for one list. */
+  logsAreCut?: true;
+  startedAt: Date;
+  endedAt: Date;
+}
+
+/** Where an endpoint leads. */
+export interface EndpointRoute {
+  accountId: string;
+  sourceId: string;
+  propName: string;
+  customResponse: boolean;
+  preflight: Preflight;
+  /**
+   * Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait.
+   * Default: any number.
+   */
+  inTurn?: { queueLimit?: number };
+}
+
+export interface Sources {
+  create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
+  get(who: Principal, id: string): Promise<SourceRecord>;
+  list(who: Principal, page: PageRequest): Promise<Page<SourceRecord>>;
+  update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions): Promise<SourceRecord>;
+  delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
+  /**
+   * Stores an invocation and answers; the run follows. Without an event, one that fits the source's
+   * interfaces is made.
+   */
+  run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
+  /** Runs that logged or failed, newest first. */
+  runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
+  /** Those and the quiet ones: no event leads to them. Newest first, by when they were invoked. */
+  runsWithQuiet(who: Principal, id: string, page: PageRequest): Promise<Page<RunRecord>>;
+}
+
+export interface Ingest {
+  /** Undefined for an unknown key or a stopped source. */
+  route(endpointKey: string): Promise<EndpointRoute | undefined>;
+  /**
+   * Throws RATE_LIMITED where requests to the endpoint come faster than its account may take them.
+   */
+  admit(route: EndpointRoute): void;
+  /**
+   * Stores the event (JSON text) as an invocation; resolves once it is durable. With
+   * `customResponse` the second promise answers what the run responded, or why it did not.
+   */
+  accept(route: EndpointRoute, event: string): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
+  /**
+   * Before requests in flight are waited for: those that wait for the turn of an execution end, now
+   * and from now on, with why; the turn may be hours away.
+   */
+  endWaits(): void;
+  /**
+   * The stop has no more time: clients that wait for the answer of a run under way are told. The
+   * run is kept.
+   */
+  endAnswers(): void;
+}
+
+export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
+
+/**
+ * The engine as its clients see it. Every method throws HeadwaterError for what the caller did
+ * wrong.
+ */
+/** Sign-in of the web UI: an API key in a form that a browser may keep. */
+export interface Sessions {
+  /** The key is not looked at: authenticate it first. */
+  begin(apiKey: string): { token: string; expiresAt: Date };
+  /** The API key of a token; undefined where the token is none of ours, or has expired. */
+  keyOf(token: string): string | undefined;
+}
+
+export interface Engine {
+  accounts: Accounts;
+  sessions: Sessions;
+  components: Components;
+  registry: Registry;
+  imports: Imports;
+  sources: Sources;
+  workflows: Workflows;
+  workflowTests: WorkflowTests;
+  environment: Environment;
+  executions: Executions;
+  /** Runs of sources that were given up. */
+  abandonedRuns: AbandonedRuns;
+  /** What forms for components need. */
+  componentProps: ComponentProps;
+  dataStores: DataStores;
+  apps: Apps;
+  connectedAccounts: ConnectedAccounts;
+  events: Events;
+  publisher: Publisher;
+  idempotency: Idempotency;
+  tunnels: Tunnels;
+  streams: Streams;
+  traces: Traces;
+  /** Parts that deliveries are sent with. */
+  sampleReceiver: SampleReceiver;
+  /** Shown to the operator, of all accounts. */
+  operator: Operator;
+  /** Counters by time. */
+  stats: Stats;
+  webhooks: Webhooks;
+  subscriptions: Subscriptions;
+  replays: Replays;
+  autoSubscriptions: AutoSubscriptions;
+  /** What executions send with `$.send`. */
+  sends: Sends;
+  ingest: Ingest;
+  /** What keeps this node from its work, in words for its operator; empty: it is ready. */
+  problems(): Promise<readonly string[]>;
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  /**
+   * Before requests in flight are waited for: only what a client waits for is started from now on,
+   * all else given back.
+   */
+  drain(): void;
+  /** Stops intake, drains what is in flight, releases leases. Idempotent. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,49 @@
+import type { PropDefinition } from '@headwater/shared';
+import type { Principal } from './base.ts';
+
+/** What a form about a component has been filled with so far. */
+export interface PropForm {
+  /** Values by name; what is missing is not complained about. */
+  configuredProps?: Record<string, unknown>;
+  /** Definitions that `dynamicProps` has answered: they count as the component's own. */
+  dynamicPropsId?: string;
+  /**
+   * What this source is configured with counts where the form says nothing, secrets included; null
+   * in the form removes.
+   */
+  sourceId?: string;
+}
+
+interface OptionsRequest extends PropForm {
+  propName: string;
+  /** From 0. Default 0. */
+  page?: number;
+  /** `context` of the answer before. */
+  prevContext?: unknown;
+  query?: string;
+}
+
+export interface PropOptions {
+  options: { label: string; value: unknown }[];
+  /** For the next request; absent where the component gave none. */
+  context?: unknown;
+}
+
+export interface DynamicProps {
+  /** `dyp_…`: names the definitions when a source is deployed, for LIMITS.dynamicPropsMs. */
+  id: string;
+  /** Those of `additionalProps` alone. */
+  configurableProps: PropDefinition[];
+}
+
+/**
+ * Runs what a component says about its own props, in its account's sandbox, as a hook would run.
+ * Throws NOT_FOUND, INVALID_REQUEST, INVALID_PROPS with everything that is wrong with the values
+ * given, and what the component's code ended with: CONFIGURATION_ERROR, COMPONENT_ERROR or a limit.
+ */
+export interface ComponentProps {
+  /** The choices for one prop. Nothing is emitted or stored. */
+  options(who: Principal, idOrKey: string, request: OptionsRequest): Promise<PropOptions>;
+  /** What `additionalProps` answers for the values. Each answer is kept under an id of its own. */
+  dynamicProps(who: Principal, idOrKey: string, form: PropForm): Promise<DynamicProps>;
+}

@@ -1,0 +1,45 @@
+import type { Principal } from './base.ts';
+
+/** An event of a sender that has no code here. */
+export interface NewEvent {
+  /**
+   * An id that was published within LIMITS.publishedIdHours is a duplicate, and not stored again.
+   */
+  id?: string;
+  /** Channel; default: the default one. */
+  name?: string;
+  /** JSON text. */
+  data: string;
+  summary?: string;
+  /** Epoch milliseconds. */
+  ts?: number;
+}
+
+interface StoredEvent {
+  /** `1606511826306-0`; of a duplicate, that of the event that was stored for its id. */
+  id: string;
+  emitId: string;
+  /** The header `webhook-id` of its deliveries. */
+  messageId: string;
+  /** As it was given. */
+  givenId?: string;
+  isDuplicate: boolean;
+}
+
+export interface Publication {
+  sourceId: string;
+  /** The id for `GET /v1/traces/{id}`. */
+  traceId: string;
+  /** In the order given. */
+  events: StoredEvent[];
+}
+
+export interface Publisher {
+  /**
+   * Stores events as if the source had emitted them, all or none; once it resolves they are
+   * durable, and so is the duty to deliver them. Without a source they go to that of the account,
+   * which is made where there is none. Throws NOT_FOUND, CONFLICT for a stopped source,
+   * PAYLOAD_TOO_LARGE, RATE_LIMITED.
+   */
+  publish(who: Principal, events: readonly NewEvent[], sourceId?: string): Promise<Publication>;
+}

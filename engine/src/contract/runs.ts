@@ -1,0 +1,37 @@
+import type { Page, PageRequest, Principal } from './base.ts';
+import type { ShownJson } from './workflows.ts';
+
+/** A run of a source whose sandbox process ended too often while the run was alone in it. */
+export interface AbandonedRunRecord {
+  /** Of its invocation, `inv_…`. */
+  id: string;
+  sourceId: string;
+  kind: string;
+  /** The event that started it, where it is of the kind `event`: `<emitter id>-<event id>`. */
+  causedBy?: string;
+  traceId: string;
+  event: ShownJson;
+  message: string;
+  abandonedAt: Date;
+}
+
+/** Which abandoned runs are meant; default: all of the account. */
+export interface AbandonedRunChoice {
+  sourceId?: string;
+  /** From this time on, before that one; when they were abandoned. */
+  since?: Date;
+  until?: Date;
+}
+
+export interface AbandonedRuns {
+  /** Newest first. Throws NOT_FOUND for a source of another account. */
+  list(who: Principal, page: PageRequest, choice: AbandonedRunChoice): Promise<Page<AbandonedRunRecord>>;
+  /**
+   * Makes the same invocation of it again, with its id, event and trace. Answers 1, and 0 where it
+   * is under way again already. Throws NOT_FOUND where it is neither, RATE_LIMITED where the
+   * account has no room for more that waits.
+   */
+  retry(who: Principal, id: string): Promise<number>;
+  /** The same of all that are chosen, oldest first, as far as there is room. Answers how many. */
+  retryAll(who: Principal, choice: AbandonedRunChoice): Promise<number>;
+}

@@ -1,0 +1,86 @@
+import type { HttpResponse, LogLine } from '@headwater/shared';
+import type { Principal } from './base.ts';
+import type { ExecutionError, StepInputRecord } from './workflows.ts';
+
+export interface WorkflowTest {
+  /** What triggers it. Default: what `eventId` names, else an empty object. */
+  event?: unknown;
+  /** An execution of the workflow, or an event of the account as `<emitter id>-<event id>`. */
+  eventId?: string;
+  /**
+   * What `steps` has of steps before the first that runs, by namespace; goes before what the
+   * execution has of them.
+   */
+  exports?: Record<string, Record<string, unknown>>;
+  /** Only this step, after the steps that the execution has completed. */
+  step?: string;
+  /** The steps to this one, from the first. Default: all of them. */
+  upTo?: string;
+  /** Default: the newest version, deployed or not. */
+  deploymentId?: string;
+  /**
+   * Steps as an update of that version would be given them, to be run instead of its own. Nothing
+   * of them is saved.
+   */
+  steps?: StepInputRecord[];
+}
+
+/** `context`: JSON text. */
+export type TestedFlow =
+  | { kind: 'exit'; reason?: string }
+  | { kind: 'delay' | 'suspend'; ms: number }
+  | { kind: 'rerun'; ms: number; context?: string };
+
+/**
+ * `body`: its beginning, LIMITS.shownStepBytes at most; `isCut` where that is not all of it.
+ * `isText`: all of it is UTF-8.
+ */
+export interface TestedResponse extends HttpResponse {
+  isText: boolean;
+  isCut: boolean;
+  immediate: boolean;
+}
+
+/** `exports` and `value` are JSON text. What is shown of it nobody else has got. */
+export interface TestedStep {
+  namespace: string;
+  /** `continued`: it has failed, and those behind it have run all the same. */
+  status: 'done' | 'failed' | 'continued';
+  /** As in ExecutionStepRecord. */
+  props?: string;
+  propsCut?: string[];
+  value?: string;
+  exports: string;
+  logs: LogLine[];
+  error?: ExecutionError;
+  /** What it asked for with `$.flow`. */
+  flow?: TestedFlow;
+  /** `payload`: JSON text of the argument. */
+  sends: { kind: string; payload: string }[];
+  responds: TestedResponse[];
+  startedAt: Date;
+  endedAt: Date;
+}
+
+export interface WorkflowTestRecord {
+  /** Absent where the workflow is not saved. */
+  deploymentId?: string;
+  /** `rerun`: the last step wants to be run again. */
+  status: 'succeeded' | 'failed' | 'exited' | 'rerun';
+  /** JSON text of both. */
+  event: string;
+  context: string;
+  steps: TestedStep[];
+}
+
+export interface WorkflowTests {
+  /**
+   * Without a workflow: runs `steps` as those of one that is not saved. Runs steps of a workflow
+   * with `$.context.JIT` true. They run as they would in an execution, requests and data stores
+   * included, but nothing of it is kept: no execution, no event, no send, no answer to a client.
+   * What would wait goes on at once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given
+   * what an update with them does, and RATE_LIMITED where too many tests of the account are under
+   * way.
+   */
+  run(who: Principal, workflowId: string | undefined, test: WorkflowTest): Promise<WorkflowTestRecord>;
+}

@@ -1,0 +1,81 @@
+import { LIMITS } from '@headwater/shared';
+import type { Sql, Transaction } from '../db/database.ts';
+
+/** Of one store, whose writers wait meanwhile. */
+const STORE_RECORDS = 1_000;
+
+/**
+ * The caller holds the store's row. Answers how many were deleted. `keys`: of these records;
+ * default: of some that ended first.
+ */
+export async function deleteExpiredOfStore(
+  tx: Transaction,
+  accountId: string,
+  storeId: string,
+  keys?: readonly string[],
+): Promise<number> {
+  const [row] = await tx<{ records: number }[]>`
+    with gone as (
+      delete from data_store_records
+      where account_id = ${accountId} and store_id = ${storeId} and expires_at <= now()
+        and key = any(${
+          keys ??
+          tx`
+          array(select key from data_store_records where account_id = ${accountId} and store_id = ${storeId}
+            and expires_at <= now() order by expires_at limit ${STORE_RECORDS})`
+        }::text[])
+      returning octet_length(key) + octet_length(value) + ${LIMITS.dbEntryOverheadBytes}::int as bytes
+    ),
+    sums as (select count(*) as records, coalesce(sum(bytes), 0)::int8 as bytes from gone),
+    counted as (
+      update data_stores s set record_count = s.record_count - sums.records, bytes = s.bytes - sums.bytes
+      from sums where s.account_id = ${accountId} and s.id = ${storeId}
+    )
+    select records from sums`;
+  return row?.records ?? 0;
+}
+
+/** What one turn deletes at most: whoever calls this has other work to do, and calls it again. */
+const TURN_RECORDS = 4_000;
+/** Of the turn's records, unless a single one has more. */
+const TURN_BYTES = 32 * 1024 * 1024;
+const TURN_STORES = 20;
+
+interface ExpiredOfStore {
+  account_id: string;
+  store_id: string;
+  keys: string[];
+}
+
+/**
+ * Deletes some of the records whose time is over, of all accounts; those of stores that are being
+ * written are left for later.
+ */
+export async function deleteExpiredRecords(sql: Sql): Promise<void> {
+  for (const { account_id: accountId, store_id: storeId, keys } of await readExpired(sql)) {
+    await sql.begin(async (tx) => {
+      const [store] = await tx`
+        select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update skip locked`;
+      if (store !== undefined) await deleteExpiredOfStore(tx, accountId, storeId, keys);
+    });
+  }
+}
+
+/**
+ * From both ends, and some of these: the oldest may all be of a store that is written without a
+ * pause.
+ */
+async function readExpired(sql: Sql): Promise<ExpiredOfStore[]> {
+  const expired = (direction: 'asc' | 'desc') => sql`
+    (select account_id, store_id, key, octet_length(value)::int8 as bytes from data_store_records
+      where expires_at <= now() order by expires_at ${direction === 'asc' ? sql`asc` : sql`desc`} limit ${TURN_RECORDS / 2})`;
+  const rows = await sql<ExpiredOfStore[]>`
+    select account_id, store_id, array_agg(key) as keys from (
+      select *, row_number() over (partition by store_id order by place) as of_store,
+        sum(bytes) over (order by place rows between unbounded preceding and 1 preceding) as bytes_before
+      from (select *, random() as place from (${expired('asc')} union ${expired('desc')}) as ends) as placed
+    ) as counted
+    where of_store <= ${STORE_RECORDS} and coalesce(bytes_before, 0) < ${TURN_BYTES}
+    group by account_id, store_id order by min(place) limit ${TURN_STORES}`;
+  return [...rows];
+}

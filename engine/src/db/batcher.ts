@@ -1,0 +1,299 @@
+import { LIMITS } from '@headwater/shared';
+import { endAtPace } from '../fairness/end-at-pace.ts';
+import { createHeavyTurns, type Turns } from './heavy-turns.ts';
+import type { Patience } from './lock-timeout.ts';
+import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
+
+/**
+ * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a
+ * batch instead of one an item is what makes a durable write cheap (measured in bench/README.md).
+ */
+export interface Batcher<T, R> {
+  /**
+   * Resolves with the item's result once its batch is committed; rejects with what made the commit
+   * fail.
+   */
+  add(item: T): Promise<R>;
+  /** Items that wait or are being committed. */
+  size(): number;
+  /** Resolves when nothing waits and nothing is in flight. */
+  drain(): Promise<void>;
+}
+
+/** What becomes of a commit that does not end. */
+export interface BatcherWatch {
+  /**
+   * Its items are rejected after so long, and the next batch begins. What it may still store is for
+   * their owners to find.
+   */
+  maxCommitMs: number;
+  onStuck(items: number): void;
+  /** A commit has ended, however. */
+  onSettled(): void;
+}
+
+export interface BatcherOptions<T, R> {
+  maxBatch: number;
+  /**
+   * A batch starts at least this long after the one before, unless it is full. An item that comes
+   * alone is committed at once; under load this is what makes batches, and with them commits, few
+   * and large. A function is given the size of the batch before: what comes one after the other,
+   * with nobody to share with, need not wait at all.
+   */
+  minIntervalMs: number | ((lastBatch: number) => number);
+  /** Default: a commit has LIMITS.maxCommitMs, and nobody is told. */
+  watch?: BatcherWatch;
+  /**
+   * Writes all items in one transaction and answers one result an item, in their order. All or
+   * nothing.
+   */
+  commit: (items: readonly T[], patience: Patience) => Promise<readonly R[]>;
+  /**
+   * True where an item alone could be at fault (bad data, not a lost connection): the batch is then
+   * committed one by one, so that one tenant's bad row cannot fail its neighbours'. Default: never.
+   */
+  isItemsFault?: (error: unknown) => boolean;
+  /**
+   * True where a light commit would have waited too long for what somebody else has locked, and has
+   * written nothing. The items of each tenant are then committed apart, and those that are held up
+   * go with what is heavy, where `commit` has to wait. Default: never.
+   */
+  isHeldUp?: (error: unknown) => boolean;
+  /**
+   * Whose items are whose, and how much work each is: a batch goes round the tenants and ends
+   * before it is heavier than `maxWeight`, so that nobody waits for all that another one brought.
+   * The order of one tenant's items is kept. Default: first come, first served.
+   */
+  share?: SharesOptions<T> & {
+    /**
+     * How much text an item brings, which is committed at a pace where its tenant gives way.
+     * Default: nothing.
+     */
+    charsOf?: (item: T) => number;
+    /** In which batches of tenants that give way are committed. Default: turns of its own. */
+    heavyTurns?: Turns;
+  };
+}
+
+const PACE = { smallChars: LIMITS.smallCommitChars, charsPerSecond: LIMITS.commitCharsPerSecond };
+
+interface Waiting<T, R> {
+  item: T;
+  resolve: (result: R) => void;
+  reject: (error: unknown) => void;
+}
+
+function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, R>> {
+  const { tenantOf, weightOf, ...bounds } = share ?? { tenantOf: () => '', weightOf: () => 0, maxWeight: 0 };
+  return createShares({ ...bounds, tenantOf: ({ item }) => tenantOf(item), weightOf: ({ item }) => weightOf(item) });
+}
+
+/**
+ * One batch is committed at a time: two at once would only make each smaller. Where tenants have
+ * shares, those that bring much have batches beside those of the others, who would wait for the end
+ * of theirs otherwise.
+ */
+export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
+  const queue = queueOf<T, R>(options.share);
+  const heavyTurns = options.share?.heavyTurns ?? createHeavyTurns();
+  const inHeavyTurn: Turns = (work) => (queue.givesWay() ? heavyTurns(work) : work());
+  let idle: (() => void)[] = [];
+  const paused = new Set<() => void>();
+  const rows = [
+    createRow(options, { queue, kind: 'light', inTurn: (work) => work(), atPace, onCommitted }),
+    createRow(options, { queue, kind: 'heavy', inTurn: inHeavyTurn, atPace, onCommitted }),
+  ];
+  const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
+
+  // What was heavy may be light by now, and the other way round.
+  function schedule(): void {
+    for (const row of rows) row.schedule();
+  }
+
+  function onCommitted(): void {
+    schedule();
+    if (size() > 0) return;
+    for (const wake of idle) wake();
+    idle = [];
+  }
+
+  /**
+   * Ends a share as much later as its text takes at the pace; who drains does not wait for that.
+   */
+  function atPace(end: () => void, items: readonly Waiting<T, R>[]): void {
+    const chars = items.reduce((sum, { item }) => sum + (options.share?.charsOf?.(item) ?? 0), 0);
+    const endOnce = () => {
+      if (!paused.delete(endOnce)) return;
+      end();
+      onCommitted();
+    };
+    paused.add(endOnce);
+    endAtPace(endOnce, idle.length > 0 ? 0 : chars, PACE);
+  }
+
+  return {
+    add(item) {
+      return new Promise((resolve, reject) => {
+        queue.push({ item, resolve, reject });
+        schedule();
+      });
+    },
+    size,
+    drain() {
+      if (size() === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        idle.push(resolve);
+        for (const end of paused) end();
+      });
+    },
+  };
+}
+
+/** Batches of one kind, one after the other. */
+interface Row {
+  /** Starts the next batch when it is due. */
+  schedule(): void;
+  /** Items that are being committed. */
+  committing(): number;
+}
+
+interface RowOptions<T, R> {
+  queue: Shares<Waiting<T, R>>;
+  kind: ShareKind;
+  inTurn: Turns;
+  /** Ends the share of those who give way. */
+  atPace: (end: () => void, items: readonly Waiting<T, R>[]) => void;
+  onCommitted: () => void;
+}
+
+function createRow<T, R>(options: BatcherOptions<T, R>, row: RowOptions<T, R>): Row {
+  const { queue, kind } = row;
+  let committing = 0;
+  let isBusy = false;
+  let lastStartMs = Number.NEGATIVE_INFINITY;
+  let lastBatch = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+
+  const { minIntervalMs } = options;
+  const intervalMs = () => (typeof minIntervalMs === 'number' ? minIntervalMs : minIntervalMs(lastBatch));
+
+  function schedule(): void {
+    if (isBusy || immediate !== undefined) return;
+    const count = queue.count(kind);
+    if (count === 0) return;
+    const nowMs = performance.now();
+    const dueMs = count < options.maxBatch ? lastStartMs + intervalMs() : nowMs;
+    if (dueMs > nowMs) {
+      timer ??= setTimeout(flush, dueMs - nowMs);
+      return;
+    }
+    clearTimeout(timer);
+    // After the current turn of the event loop: everything that this turn's sockets brought goes
+    // along.
+    immediate = setImmediate(flush);
+  }
+
+  function flush(): void {
+    timer = undefined;
+    immediate = undefined;
+    isBusy = true;
+    void row.inTurn(commitNext).then(() => {
+      isBusy = false;
+      row.onCommitted();
+    });
+  }
+
+  async function commitNext(): Promise<void> {
+    const { items, givesWay, end } = queue.take(kind, options.maxBatch);
+    if (items.length === 0) return;
+    lastStartMs = performance.now();
+    committing = items.length;
+    lastBatch = items.length;
+    const heldUp = await commitBatch(options, kind, items);
+    committing = 0;
+    queue.putBack(heldUp);
+    if (givesWay) row.atPace(end, items);
+    else end();
+  }
+
+  return { schedule, committing: () => committing };
+}
+
+/** Answers those that are held up. */
+async function commitBatch<T, R>(
+  options: BatcherOptions<T, R>,
+  kind: ShareKind,
+  batch: readonly Waiting<T, R>[],
+  patience: Patience = kind === 'heavy' ? 'endless' : 'usual',
+): Promise<readonly Waiting<T, R>[]> {
+  try {
+    const items = batch.map((waiting) => waiting.item);
+    const results = await inBounds(options.commit(items, patience), items.length, options.watch);
+    batch.forEach((waiting, i) => waiting.resolve(results[i] as R));
+  } catch (error) {
+    if (kind === 'light' && options.isHeldUp?.(error)) {
+      const ofTenants = [...Map.groupBy(batch, tenantIn(options)).values()];
+      return ofTenants.length === 1 ? batch : commitApart(options, kind, ofTenants, 'short');
+    }
+    if (batch.length > 1 && options.isItemsFault?.(error)) {
+      return commitApart(
+        options,
+        kind,
+        batch.map((waiting) => [waiting]),
+        patience,
+      );
+    }
+    for (const waiting of batch) waiting.reject(error);
+  }
+  return [];
+}
+
+/** Rejects with what counts as a connection that was lost: nobody knows whether it was stored. */
+async function inBounds<V>(commit: Promise<V>, items: number, watch: BatcherWatch | undefined): Promise<V> {
+  const { maxCommitMs = LIMITS.maxCommitMs } = watch ?? {};
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    watch?.onStuck(items);
+    reject(Object.assign(new Error(`A commit did not end within ${maxCommitMs} ms`), { code: 'CONNECTION_STUCK' }));
+  }, maxCommitMs);
+  try {
+    const value = await Promise.race([commit, late]);
+    watch?.onSettled();
+    return value;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is
+ * kept.
+ */
+async function commitApart<T, R>(
+  options: BatcherOptions<T, R>,
+  kind: ShareKind,
+  parts: readonly (readonly Waiting<T, R>[])[],
+  patience: Patience,
+): Promise<readonly Waiting<T, R>[]> {
+  const tenantOf = tenantIn(options);
+  const heldUp: Waiting<T, R>[] = [];
+  for (const part of parts) {
+    const isBehind = heldUp.some((before) => tenantOf(before) === tenantOf(part[0] as Waiting<T, R>));
+    heldUp.push(...(isBehind ? part : await commitBatch(options, kind, part, patience)));
+  }
+  return heldUp;
+}
+
+function tenantIn<T, R>({ share }: BatcherOptions<T, R>): (waiting: Waiting<T, R>) => string {
+  return ({ item }) => share?.tenantOf(item) ?? '';
+}
+
+/**
+ * SQLSTATE classes that blame the data of a statement: data exceptions, constraint violations, too
+ * large values.
+ */
+export function isDataError(error: unknown): boolean {
+  const state = (error as { code?: unknown } | null)?.code;
+  return typeof state === 'string' && /^(22|23|54)/.test(state);
+}

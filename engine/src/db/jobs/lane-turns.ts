@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS, type Presence } from '@headwater/shared';
+import type { Log } from '../../contract/log.ts';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import { pauseAtPaceMs } from '../../fairness/end-at-pace.ts';
+
+/**
+ * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second:
+ * they would have all connections to the database, and what they bring would come at once. So while
+ * others are here, one of a tenant claims at a time, for half of the time where somebody else is
+ * not busy, and large texts at a pace: each passes the database, the node's thread and a sandbox or
+ * a connection.
+ */
+export interface LaneTurns {
+  /**
+   * Claims now, or later where another lane of the tenant is at it. Resolves when that has ended,
+   * or waits for its turn: the job is done then, so that it keeps no other tenant's from its
+   * worker. What waits when the node is lost is queued anew by who takes over from it. Rejects
+   * where the claim fails or is late: the job is tried again. A lane that had no job any more waits
+   * for another turn.
+   */
+  run(tenantId: string, laneId: string, claim: Claim): Promise<void>;
+  /**
+   * Starts nothing new; resolves, when the last claim has ended, with the lanes that still wait.
+   */
+  stop(): Promise<string[]>;
+}
+
+export interface LaneTurnsOptions {
+  presence: Presence;
+  /** After which a claim is late, and its tenant's next lane has its turn. Default CLAIM_MS. */
+  claimMs?: number;
+  log: Log;
+}
+
+/** Answers how many characters it has brought. */
+type Claim = () => Promise<number>;
+
+/** Claims take milliseconds. One that takes so long waits for something that may not come. */
+const CLAIM_MS = 10_000;
+/** After a claim that failed or is late, before the tenant's next one. */
+const FAILED_PAUSE_MS = 500;
+
+const PACE = { smallChars: LIMITS.smallClaimChars, charsPerSecond: LIMITS.claimCharsPerSecond };
+
+interface LastClaim {
+  tookMs: number;
+  /** Undefined where it failed or is late. */
+  claimed: { chars: number } | undefined;
+}
+
+interface Tenant {
+  claiming: number;
+  waiting: Map<string, Claim>;
+}
+
+export function createLaneTurns({ presence, claimMs = CLAIM_MS, log }: LaneTurnsOptions): LaneTurns {
+  const tenants = new Map<string, Tenant>();
+  const rounds = new Set<Promise<void>>();
+  let isStopping = false;
+  const hasOthers = () => presence.hasSeveral(performance.now());
+
+  async function claimNow(tenantId: string, tenant: Tenant, claim: Claim): Promise<void> {
+    tenant.claiming++;
+    const beganMs = performance.now();
+    let claimed: { chars: number } | undefined;
+    try {
+      claimed = { chars: await inClaimTime(claim, claimMs) };
+    } finally {
+      const round = claimNext(tenantId, tenant, { tookMs: performance.now() - beganMs, claimed });
+      rounds.add(round);
+      void round.then(() => rounds.delete(round));
+    }
+  }
+
+  /** Never rejects. */
+  async function claimNext(tenantId: string, tenant: Tenant, last: LastClaim): Promise<void> {
+    if (last.claimed === undefined) await sleep(FAILED_PAUSE_MS);
+    else await rest(tenantId, tenant, { tookMs: last.tookMs, ...last.claimed });
+    tenant.claiming--;
+    const [next] = tenant.waiting;
+    if (next !== undefined && !isStopping) {
+      const [laneId, claim] = next;
+      tenant.waiting.delete(laneId);
+      await claimNow(tenantId, tenant, claim).catch((err: unknown) => {
+        log.warn({ lane: laneId, err }, 'a lane was not claimed; it waits for another turn');
+        // Its job is done. One that was added meanwhile is no other lane.
+        if (!tenant.waiting.has(laneId)) tenant.waiting.set(laneId, claim);
+      });
+    }
+    const isIdle = tenant.claiming === 0 && tenant.waiting.size === 0;
+    if (isIdle && tenants.get(tenantId) === tenant) tenants.delete(tenantId);
+  }
+
+  async function rest(tenantId: string, tenant: Tenant, last: { tookMs: number; chars: number }): Promise<void> {
+    const pauseMs = pauseAtPaceMs(last.chars, PACE);
+    const rests = tenant.waiting.size > 0 && presence.hasLightOther(tenantId, performance.now());
+    const restMs = rests ? Math.max(restAfterMs(last.tookMs), pauseMs) : pauseMs;
+    if (restMs > 0 && hasOthers()) await sleep(restMs);
+  }
+
+  return {
+    async run(tenantId, laneId, claim) {
+      const tenant = tenants.get(tenantId) ?? { claiming: 0, waiting: new Map() };
+      tenants.set(tenantId, tenant);
+      if (tenant.claiming === 0 || !hasOthers()) await claimNow(tenantId, tenant, claim);
+      else tenant.waiting.set(laneId, claim);
+    },
+    async stop() {
+      isStopping = true;
+      while (rounds.size > 0) await Promise.all(rounds);
+      return [...tenants.values()].flatMap(({ waiting }) => [...waiting.keys()]);
+    },
+  };
+}
+
+/** What a late claim brings in the end is run as well; others do not wait for it. */
+async function inClaimTime(claim: Claim, claimMs: number): Promise<number> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`The lane was not claimed within ${claimMs} ms`)), claimMs);
+  const claiming = claim();
+  // Of a late one nobody hears.
+  claiming.catch(() => undefined);
+  try {
+    return await Promise.race([claiming, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

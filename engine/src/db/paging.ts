@@ -1,0 +1,167 @@
+import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
+import type postgres from 'postgres';
+import type { PageRequest } from '../contract/engine.ts';
+import { findCountFault, throwFields } from '../contract/field-faults.ts';
+import type { Sql } from './database.ts';
+
+/** One page of a list as ids, in the order to show them. The caller reads the rows. */
+export interface IdPage {
+  ids: string[];
+  total: number;
+  startCursor?: string;
+  endCursor?: string;
+}
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+export interface PageQuery {
+  table:
+    | 'abandoned_runs'
+    | 'accounts'
+    | 'api_keys'
+    | 'auto_subscriptions'
+    | 'components'
+    | 'connected_accounts'
+    | 'data_stores'
+    | 'deployments'
+    | 'emitters'
+    | 'replays'
+    | 'runs'
+    | 'sample_requests'
+    | 'sends'
+    | 'sources'
+    | 'subscriptions'
+    | 'webhooks';
+  /** Whose; absent only for the operator's list of accounts. */
+  accountId: string | undefined;
+  /** Narrows the list: `` sql`and deleted_at is null` ``. */
+  where?: Fragment;
+  /**
+   * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id
+   * alone, which grows with time as well; for tables whose ids are compared byte by byte and whose
+   * index ends in them.
+   */
+  order: 'created' | 'id';
+  /**
+   * Where counting stops, for lists of what happens rather than of what was made. Default: nowhere.
+   */
+  maxCounted?: number;
+  /**
+   * What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends
+   * before it has too many of them.
+   */
+  bytes?: Fragment;
+}
+
+/**
+ * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides
+ * an entry. `after` goes on below a cursor, `before` answers what is just above it. `total` counts
+ * the whole list, or up to `maxCounted`. Throws INVALID_REQUEST naming `limit`, `after` or
+ * `before`.
+ */
+export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
+  checkPageSize(page.limit);
+  const after = decodeCursor('after', page.after);
+  const before = decodeCursor('before', page.before);
+  const isUpward = before !== undefined && after === undefined;
+  const scope = sql`from ${sql(query.table)} where ${ownedBy(sql, query)} ${query.where ?? sql``}`;
+  const direction = isUpward ? sql`asc` : sql`desc`;
+  const micros = query.order === 'created' ? sql`(extract(epoch from created_at) * 1000000)::int8` : sql`0::int8`;
+  const order = query.order === 'created' ? sql`created_at ${direction}, id ${direction}` : sql`id ${direction}`;
+  const [rows, counted] = await Promise.all([
+    sql<Cursor[]>`
+      select id, ${micros} as micros ${scope}
+      ${after ? sql`and ${keyOf(sql, query)} < ${valueOf(sql, query, after)}` : sql``}
+      ${before ? sql`and ${keyOf(sql, query)} > ${valueOf(sql, query, before)}` : sql``}
+      order by ${order} limit ${page.limit}`,
+    sql<{ total: number }[]>`
+      select count(*) as total from (select ${scope} ${query.maxCounted ? sql`limit ${query.maxCounted}` : sql``}) as counted`,
+  ]);
+  const fitting = rows.slice(0, await countFittingRows(sql, query, rows));
+  const shown = isUpward ? fitting.toReversed() : [...fitting];
+  const [first, last] = [shown[0], shown.at(-1)];
+  return {
+    ids: shown.map((row) => row.id),
+    total: counted[0]?.total ?? 0,
+    ...(first && last ? { startCursor: encodeCursor(first), endCursor: encodeCursor(last) } : {}),
+  };
+}
+
+async function countFittingRows(sql: Sql, { table, bytes }: PageQuery, rows: readonly Cursor[]): Promise<number> {
+  if (bytes === undefined) return rows.length;
+  const keys = sql`${rows.map(({ id }) => id)}::text[] as ids`;
+  return countFitting(sql, {
+    keys,
+    count: rows.length,
+    bytes: sql`select ${bytes} from ${sql(table)} where id = ids[place + 1]`,
+  });
+}
+
+/**
+ * How many rows of a page fit into LIMITS.maxPageBytes, one at least. Looks at one row after the
+ * other: measuring those that do not fit would cost as much as showing them. `keys`: arrays of
+ * keys, by name; `bytes`: a query for those of the row at `place + 1`.
+ */
+export async function countFitting(
+  sql: Sql,
+  { keys, count, bytes }: { keys: Fragment; count: number; bytes: Fragment },
+): Promise<number> {
+  const [row] = await sql<{ fitting: number }[]>`
+    with recursive seen as (
+      select 0 as place, 0::int8 as total
+      union all
+      select place + 1, total + coalesce((${bytes}), 0) from seen, (select ${keys}) as page
+      where place < ${count}::int4 and total <= ${LIMITS.maxPageBytes}::int8
+    )
+    select count(*) filter (where place > 0 and (place = 1 or total <= ${LIMITS.maxPageBytes}::int8))::int4 as fitting from seen`;
+  return row?.fitting ?? 0;
+}
+
+function ownedBy(sql: Sql, { table, accountId }: PageQuery) {
+  if (accountId !== undefined) return sql`account_id = ${accountId}`;
+  if (table === 'accounts') return sql`true`;
+  throw new Error(`A list of ${table} is one account's`);
+}
+
+/** Puts rows that were read by id into the page's order; those deleted meanwhile are left out. */
+export function inPageOrder<T extends { id: string }>(ids: readonly string[], rows: readonly T[]): T[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+}
+
+// Microseconds, as Postgres keeps them: at a Date's milliseconds, rows of one millisecond would be
+// skipped or repeated.
+interface Cursor {
+  id: string;
+  micros: number;
+}
+
+function keyOf(sql: Sql, query: PageQuery) {
+  return query.order === 'created' ? sql`(created_at, id)` : sql`id`;
+}
+
+function valueOf(sql: Sql, query: PageQuery, { id, micros }: Cursor) {
+  if (query.order === 'id') return sql`${id}`;
+  return sql`(timestamptz 'epoch' + ${micros}::float8 * interval '1 microsecond', ${id}::text)`;
+}
+
+export function encodeCursor({ id, micros }: Cursor): string {
+  return Buffer.from(`${micros}:${id}`).toString('base64url');
+}
+
+export function decodeCursor(field: 'after' | 'before', cursor: string | undefined): Cursor | undefined {
+  if (cursor === undefined || cursor === '') return undefined;
+  const match = /^(\d{1,16}):(\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
+  if (match === null) throw notACursor(field);
+  return { micros: Number(match[1]), id: String(match[2]) };
+}
+
+export function checkPageSize(size: number): void {
+  const fault = findCountFault(size, 1, platformLimit('maxPageSize', size));
+  throwFields(fault === undefined ? [] : [{ path: 'limit', ...fault }]);
+}
+
+export function notACursor(path: 'after' | 'before'): HeadwaterError {
+  const message = 'is not a cursor of this list';
+  return new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
+}

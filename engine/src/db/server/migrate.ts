@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
+import postgres from 'postgres';
+import { HeadwaterError } from '@headwater/shared';
+import type { Log } from '../../contract/log.ts';
+
+export interface MigrateOptions {
+  url: string;
+  log: Log;
+  /** Folder of numbered SQL files. Default: the project's own. */
+  migrationsDir?: string;
+}
+
+interface Migration {
+  name: string;
+  sha256: string;
+  body: string;
+}
+
+const MIGRATIONS_DIR = fileURLToPath(new URL('../../../../migrations', import.meta.url));
+const MIGRATION_LOCK = 4_815_162_343;
+
+/**
+ * Brings the database to this code's schema: the numbered files, then graphile-worker's own. Each
+ * file in a transaction of its own; nodes that start together wait for each other. Answers the
+ * files applied now. Throws CONFLICT when an applied file was changed since, or when the database
+ * has been migrated by a newer version.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const migrations = await readMigrations(options.migrationsDir ?? MIGRATIONS_DIR);
+  const sql = postgres(options.url, {
+    max: 1,
+    // The lock belongs to the session: the connection must not be exchanged meanwhile.
+    max_lifetime: null,
+    onnotice: () => undefined,
+    connection: { application_name: 'headwater-migrate' },
+  });
+  try {
+    await sql`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`;
+    const applied = await applyMigrations(sql, migrations, options.log);
+    await runMigrations({ connectionString: options.url, logger: quietLogger(options.log) });
+    return applied;
+  } finally {
+    // Ends the session, and with it the lock.
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** Names of the migrations of this code, in their order. */
+export async function listMigrations(): Promise<string[]> {
+  return (await readMigrations(MIGRATIONS_DIR)).map(({ name }) => name);
+}
+
+async function readMigrations(dir: string): Promise<Migration[]> {
+  const names = (await readdir(dir)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const numbers = new Set(names.map((name) => name.slice(0, 4)));
+  if (numbers.size !== names.length) throw new Error(`Two migrations in ${dir} have the same number`);
+  return Promise.all(
+    names.map(async (name) => {
+      const body = await readFile(path.join(dir, name), 'utf8');
+      return { name, body, sha256: createHash('sha256').update(body).digest('hex') };
+    }),
+  );
+}
+
+async function applyMigrations(sql: postgres.Sql, migrations: Migration[], log: Log): Promise<string[]> {
+  await sql`
+    create table if not exists headwater_migrations (
+      name text primary key,
+      sha256 text not null,
+      applied_at timestamptz not null default now()
+    )`;
+  const done = await sql<
+    { name: string; sha256: string }[]
+  >`select name, sha256 from headwater_migrations order by name`;
+  checkApplied(migrations, done);
+  const applied = new Set(done.map((row) => row.name));
+  const todo = migrations.filter((migration) => !applied.has(migration.name));
+  for (const migration of todo) {
+    await applyOne(sql, migration);
+    log.info({ migration: migration.name }, 'migration applied');
+  }
+  return todo.map((migration) => migration.name);
+}
+
+function checkApplied(migrations: Migration[], done: readonly { name: string; sha256: string }[]): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]));
+  for (const { name, sha256 } of done) {
+    const expected = known.get(name);
+    if (expected === undefined) {
+      throw new HeadwaterError(
+        'CONFLICT',
+        `The database has the migration ${name}, which this version does not know. It was used by a newer Headwater: run that one.`,
+      );
+    }
+    if (expected !== sha256) {
+      throw new HeadwaterError(
+        'CONFLICT',
+        `migrations/${name} was changed after it had been applied. Restore the file and put the change into a new one.`,
+      );
+    }
+  }
+}
+
+async function applyOne(sql: postgres.Sql, migration: Migration): Promise<void> {
+  try {
+    await sql.begin(async (tx) => {
+      await tx.unsafe(migration.body);
+      await tx`insert into headwater_migrations (name, sha256) values (${migration.name}, ${migration.sha256})`;
+    });
+  } catch (cause) {
+    throw new HeadwaterError('INTERNAL', `The migration ${migration.name} failed: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+/** graphile-worker reports each of its migrations as information; to our readers that is detail. */
+function quietLogger(log: Log): GraphileLogger {
+  return new GraphileLogger(() => (level, message) => {
+    if (level === 'error' || level === 'warning') log.warn(message);
+    else log.debug(message);
+  });
+}

@@ -1,0 +1,107 @@
+import { HeadwaterError } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { EndpointRoute, Ingest, RunResponse } from '../contract/engine.ts';
+import { createEndpointRoutes } from './endpoint-routes.ts';
+import { createRequestRate } from '../fairness/request-rate.ts';
+import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
+import type { Intake } from '../runs/intake.ts';
+import { NODE_STOPS } from '../runs/waiting-clients.ts';
+import { newInvocationId } from '../events/invocation.ts';
+import { noRoomToAnswer } from '../runs/no-room-to-answer.ts';
+import type { Sql } from '../db/database.ts';
+import { readEndpoints } from './read-endpoints.sql.ts';
+
+export interface IngestOptions {
+  sql: Sql;
+  limits: Pick<LimitsCache, 'known' | 'get'>;
+  /** What is sent to a workflow whose settings say when its executions start. */
+  inTurn: Pick<Ingest, 'accept' | 'endWaits'>;
+  backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
+  intake: Intake;
+}
+
+export interface IngestCache {
+  forgetSource(sourceId: string): void;
+  forgetAll(): void;
+}
+
+export function createIngest(options: IngestOptions): Ingest & IngestCache {
+  const { sql, limits, backlogs, intake } = options;
+  const routes = createEndpointRoutes({ read: (keys) => readEndpoints(sql, keys), nowMs: Date.now });
+  const rate = createRequestRate(() => performance.now());
+
+  const answers = createAwaitedAnswers();
+
+  /** Whether a request goes to the database for any node, not on at once on this one. */
+  function waits({ accountId, inTurn }: EndpointRoute): boolean {
+    return inTurn !== undefined || intake.isFull(accountId);
+  }
+
+  async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
+    const { accountId, sourceId, propName } = route;
+    if (route.inTurn !== undefined)
+      return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event));
+    if (route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
+    const id = newInvocationId(sourceId);
+    const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
+    if (!route.customResponse) {
+      await intake.add(invocation);
+      return { invocationId: id };
+    }
+    const response = Promise.withResolvers<RunResponse>();
+    await intake.add(invocation, response.resolve);
+    return { invocationId: id, response: response.promise };
+  }
+
+  return {
+    async route(endpointKey) {
+      const route = await routes.get(endpointKey);
+      if (route !== undefined && limits.known(route.accountId) === undefined) await limits.get(route.accountId);
+      return route;
+    },
+    admit(route) {
+      if (waits(route)) backlogs.admit(route.accountId);
+      const perSecond = limits.known(route.accountId)?.maxRequestsPerSecond ?? 0;
+      if (perSecond === 0) return;
+      const waitSeconds = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
+      if (waitSeconds > 0) throw tooManyRequests(perSecond, waitSeconds);
+    },
+    async accept(route, event) {
+      const accepted = await accept(route, event);
+      return accepted.response === undefined
+        ? accepted
+        : { ...accepted, response: answers.untilEnded(accepted.response) };
+    },
+    endWaits: options.inTurn.endWaits,
+    endAnswers: answers.end,
+    forgetSource: routes.forgetSource,
+    forgetAll: routes.forgetAll,
+  };
+}
+
+/** Answers that clients wait for while the run is under way. */
+function createAwaitedAnswers() {
+  const awaited = new Set<(response: RunResponse) => void>();
+  return {
+    untilEnded(response: Promise<RunResponse>): Promise<RunResponse> {
+      const { promise, resolve } = Promise.withResolvers<RunResponse>();
+      awaited.add(resolve);
+      void response.then((outcome) => {
+        awaited.delete(resolve);
+        resolve(outcome);
+      });
+      return promise;
+    },
+    end() {
+      for (const resolve of awaited) resolve({ ok: false, message: NODE_STOPS });
+      awaited.clear();
+    },
+  };
+}
+
+function tooManyRequests(perSecond: number, waitSeconds: number): HeadwaterError {
+  return new HeadwaterError('RATE_LIMITED', `This endpoint takes ${perSecond} requests a second; try again later`, {
+    retryAfterSeconds: Math.ceil(waitSeconds),
+    limit: { name: 'maxRequestsPerSecond', value: perSecond, used: perSecond + 1 },
+  });
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventPosition } from '../../events/event-id.ts';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { deliverLane } from '../../outbox/deliveries/deliver-lane.sql.ts';
+import { releaseParked } from '../../outbox/deliveries/ordered-deliveries.sql.ts';
+import { inIndexOrder } from '../../events/read-events.sql.ts';
+
+/** Events of one emitter, both ends included. */
+export interface EventSpan {
+  accountId: string;
+  emitterId: string;
+  from: EventPosition;
+  to: EventPosition;
+}
+
+/**
+ * Pending deliveries of a webhook that are looked at, and cancelled, at once, of whatever emitter.
+ */
+const LOOKED_AT = 2_000;
+
+interface Due {
+  /** As text, with its microseconds. */
+  at: string;
+  id: string;
+}
+
+/**
+ * Cancels deliveries of events that are about to be deleted, in short transactions with rests
+ * between them. One that this misses, as it changes hands meanwhile, is cancelled when its turn
+ * comes.
+ */
+export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
+  const { accountId } = span;
+  const webhooks = await sql<{ id: string }[]>`
+    select id from webhooks w where account_id = ${accountId} and exists (
+      select from deliveries d where d.leased_by is null and d.webhook_id = w.id and d.status = 'pending'
+    )`;
+  for (const { id } of webhooks) {
+    let cancelled = 0;
+    for (let after: Due | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
+      const begunMs = performance.now();
+      const some: Cancelled = await cancelSome(sql, { ...span, webhookId: id, after });
+      cancelled += some.count;
+      after = some.last;
+      if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
+    }
+    if (cancelled > 0) await sql.begin((tx) => releaseAfter(tx, id));
+  }
+  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is
+  // pending. What somebody has locked is passed over: attempts are recorded in the order in which
+  // they end, and each could wait for the other.
+  await sql`
+    with found as (
+      select webhook_id, id from deliveries
+      where status = 'pending' and leased_by is not null and ${within(sql, span)}
+        and webhook_id = any(array(select id from webhooks where account_id = ${accountId}))
+      for update skip locked
+    )
+    update deliveries d set status = 'cancelled', leased_by = null
+    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
+}
+
+interface Cancelled {
+  count: number;
+  last: Due | undefined;
+}
+
+/** Others may have waited for one that is cancelled. */
+async function releaseAfter(tx: Transaction, webhookId: string): Promise<void> {
+  if ((await releaseParked(tx, webhookId)) > 0) await addJobs(tx, [deliverLane(webhookId)]);
+}
+
+/**
+ * In the order of the index of what is pending. Answers how many it has cancelled, and up to where
+ * it has looked; undefined: there is no more. In two statements: joined in one, of tables that are
+ * not analyzed yet each is compared with each.
+ */
+async function cancelSome(
+  sql: Sql,
+  { webhookId, after, ...span }: EventSpan & { webhookId: string; after: Due },
+): Promise<Cancelled> {
+  const next = await inIndexOrder(
+    sql,
+    (tx) => tx<(Due & { isMeant: boolean })[]>`
+    select id, next_attempt_at::text as at, ${within(sql, span)} as "isMeant" from deliveries
+    where leased_by is null and webhook_id = ${webhookId} and status = 'pending'
+      and (next_attempt_at, id) > (${after.at}::text::timestamptz, ${after.id}::text)
+    order by next_attempt_at, id limit ${LOOKED_AT}`,
+  );
+  const ids = next.filter(({ isMeant }) => isMeant).map(({ id }) => id);
+  if (ids.length > 0)
+    await sql`
+      update deliveries set status = 'cancelled'
+      where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null`;
+  return { count: ids.length, last: next.length === LOOKED_AT ? next.at(-1) : undefined };
+}
+
+/** Of events, and of deliveries. */
+export function within(sql: Sql | Transaction, { accountId, emitterId, from, to }: EventSpan) {
+  return sql`account_id = ${accountId} and emitter_id = ${emitterId}
+    and (indexed_at_ms, seq) >= (${from.ms}::int8, ${from.seq}::int4)
+    and (indexed_at_ms, seq) <= (${to.ms}::int8, ${to.seq}::int4)`;
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '@headwater/shared';
+import type { EventPosition } from '../../events/event-id.ts';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import { cancelDue, type EventSpan, within } from './cancel-due.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { type EventRange, inIndexOrder } from '../../events/read-events.sql.ts';
+import { uncountHistory } from './uncount-history.sql.ts';
+
+/**
+ * Events that are deleted in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
+export const EVENTS_DELETED_AT_ONCE = 1_000;
+
+/**
+ * Deletes the emitter's events from `start` to `end`, both included, the oldest first; deliveries
+ * of them that are still due are cancelled before. In short transactions, with rests between them:
+ * one for twenty million events would take minutes, and keep the account's history locked. Where
+ * this ends early, what is deleted stays deleted, and the same call again goes on.
+ */
+export async function deleteEvents(
+  sql: Sql,
+  accountId: string,
+  emitterId: string,
+  range: Pick<EventRange, 'start' | 'end'>,
+): Promise<void> {
+  const from = range.start ?? { ms: 0, seq: 0 };
+  const last = range.end ?? { ms: Number.MAX_SAFE_INTEGER, seq: 2 ** 31 - 1 };
+  // What comes from here on is not meant, and could be more than is deleted meanwhile.
+  const to = await newestWithin(sql, { accountId, emitterId, from, to: last });
+  if (to === undefined) return;
+  const span = { accountId, emitterId, from, to };
+  await cancelDue(sql, span);
+  for (let next: EventPosition | undefined = from; next !== undefined; ) {
+    const begunMs = performance.now();
+    next = await deleteSome(sql, { ...span, from: next });
+    if (next !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
+  }
+}
+
+async function newestWithin(sql: Sql, span: EventSpan): Promise<EventPosition | undefined> {
+  const [row] = await sql<EventPosition[]>`
+    select indexed_at_ms as ms, seq from events where ${within(sql, span)} order by indexed_at_ms desc, seq desc limit 1`;
+  return row;
+}
+
+/**
+ * Answers where the next ones begin; undefined: these were the last. They are looked for from
+ * there, as the index still has those that were deleted, and each slice would read all before it.
+ */
+async function deleteSome(sql: Sql, span: EventSpan): Promise<EventPosition | undefined> {
+  return inIndexOrder(sql, async (tx) => {
+    const [next] = await tx<EventPosition[]>`
+      select indexed_at_ms as ms, seq from events where ${within(tx, span)}
+      order by indexed_at_ms, seq offset ${EVENTS_DELETED_AT_ONCE} limit 1`;
+    const freed = await tx<{ beganMs: number; bytes: number }[]>`
+      with gone as (
+        delete from events where ${within(tx, span)}
+          ${next === undefined ? tx`` : tx`and (indexed_at_ms, seq) < (${next.ms}::int8, ${next.seq}::int4)`}
+        returning indexed_at_ms - indexed_at_ms % ${LIMITS.historyPartMs}::int8 as began_ms,
+          ${LIMITS.historyRowBytes}::int4 + octet_length(data) + octet_length(channel) + coalesce(octet_length(emit_id), 0)
+            + coalesce(octet_length(summary), 0) as bytes
+      )
+      select began_ms as "beganMs", sum(bytes)::int8 as bytes from gone group by began_ms`;
+    await uncountHistory(tx, span.accountId, freed);
+    return next;
+  });
+}

@@ -1,0 +1,88 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '@headwater/shared';
+import type { Stream } from '../../contract/streams.ts';
+import type { EventPosition } from '../../events/event-id.ts';
+import type { Watch } from '../../events/watches.ts';
+
+interface Batch<T, C> {
+  items: T[];
+  /** Where the next read begins: everything up to here has been given. */
+  cursor: C;
+  /** There may be more before `last`. */
+  isFull: boolean;
+}
+
+export interface ReaderOptions<T, C> {
+  watch: Watch;
+  /** What has been given before. */
+  cursor: C;
+  /** Whether the emitter's newest position is behind the cursor. */
+  isAfter: (last: EventPosition, cursor: C) => boolean;
+  /** Asks so often besides; for what leaves no trace in the emitter's position. Default: never. */
+  everyMs?: number;
+  /** What is behind the cursor, oldest first; everything up to `last` is visible. */
+  read: (cursor: C, last: EventPosition, signal: AbortSignal) => Promise<Batch<T, C>>;
+  /** Called with the items that are given, and with none when those before have been taken. */
+  onHeld: (items: readonly T[]) => void;
+  /** Called once, when the stream is closed. */
+  onClose: () => void;
+}
+
+/**
+ * Reads on from a position whenever there is something behind it. Positions of an emitter grow in
+ * the order of their commits, so nothing is passed over and nothing given twice, whichever nodes
+ * commit, and however late it is asked for the next.
+ */
+export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
+  const { watch, isAfter, read, onHeld, onClose, everyMs = Number.POSITIVE_INFINITY } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let { cursor } = options;
+  let readAtMs = 0;
+  // Where a client goes on in the middle of a run's lines, the rest of them is at a position that
+  // it knows.
+  let mayHaveMore = true;
+
+  async function readOn(last: EventPosition): Promise<T[]> {
+    const pauseMs = readAtMs + LIMITS.streamPauseMs - Date.now();
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return [];
+    const batch = await read(cursor, last, signal);
+    readAtMs = Date.now();
+    cursor = batch.cursor;
+    mayHaveMore = batch.isFull;
+    return batch.items;
+  }
+
+  return {
+    async next(waitMs) {
+      onHeld([]);
+      const untilMs = Date.now() + waitMs;
+      while (!signal.aborted) {
+        const last = watch.last();
+        if (last === undefined) break;
+        if (mayHaveMore || isAfter(last, cursor)) {
+          const items = await readOn(last);
+          if (signal.aborted) break;
+          onHeld(items);
+          // Also with nothing, where it looks through very many of others: the client is to hear
+          // that the stream lives.
+          if (items.length > 0 || Date.now() >= untilMs) return items;
+        } else {
+          const leftMs = untilMs - Date.now();
+          if (leftMs <= 0) return [];
+          await watch.changed(Math.min(leftMs, everyMs), signal);
+          mayHaveMore = everyMs !== Number.POSITIVE_INFINITY;
+        }
+      }
+      return undefined;
+    },
+    close() {
+      if (signal.aborted) return;
+      closing.abort();
+      onHeld([]);
+      watch.close();
+      onClose();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { LIMITS, notFound } from '@headwater/shared';
+import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
+import type { TraceRecord, Traces } from '../../contract/traces.ts';
+import type { Sql } from '../../db/database.ts';
+import { readExecutions } from '../read-executions.sql.ts';
+import {
+  findTraceId,
+  readNames,
+  readTraceData,
+  readTraceEvents,
+  readTraceHolders,
+  readTraceMissed,
+  readTraceSends,
+  readTraceSteps,
+  readTraceSubscriptions,
+} from './read-trace.sql.ts';
+import { readTraceDeliveries } from './read-trace-deliveries.sql.ts';
+import { readTraceExecutionIds, readTraceRuns } from './read-trace-runs.sql.ts';
+import { emitIdOf } from '../../events/event-id.ts';
+import { buildTrace, type TraceParts } from './build-trace.ts';
+import { eventsToFilter } from './filtered-listeners.ts';
+
+const ID = /^\w+(-\d+-\d+)?$/;
+/** One more than is shown tells that there are more. */
+const LIMIT = LIMITS.maxTraceRows + 1;
+
+/**
+ * Of the time that it took: others have two thirds of it. One that took longer than a second waited
+ * for them.
+ */
+const REST = 2;
+const MAX_REST_MS = 2_000;
+
+/**
+ * One at a time of an account, each followed by a rest: some are hundreds of events with thousands
+ * of listeners.
+ */
+export function createTraces(sql: Sql): Traces {
+  const turns = createBoundedTurns('maxTracesPerTenant', 'requests for traces');
+  return {
+    get: ({ accountId }, id) =>
+      turns.run(
+        accountId,
+        () => find(accountId, id),
+        (tookMs) => Math.min(REST * tookMs, MAX_REST_MS),
+      ),
+  };
+
+  async function find(accountId: string, id: string): Promise<TraceRecord> {
+    const traceId = ID.test(id) ? ((await findTraceId(sql, accountId, id)) ?? id) : undefined;
+    const trace = traceId === undefined ? undefined : await readTrace(sql, accountId, traceId);
+    if (trace === undefined) throw notFound('trace', id);
+    return trace;
+  }
+}
+
+async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<TraceRecord | undefined> {
+  const events = await readTraceEvents(sql, accountId, traceId, LIMIT);
+  const shown = events.slice(0, LIMITS.maxTraceRows);
+  const emitting = [...new Set([traceId, ...shown.flatMap((event) => event.invocation_id ?? [])])];
+  // One after the other: the node has few connections.
+  const runs = await readTraceRuns(sql, accountId, emitting, shown, LIMIT);
+  const executionIds = await readTraceExecutionIds(sql, accountId, traceId, shown, LIMIT);
+  const deliveries = await readTraceDeliveries(sql, accountId, shown, LIMIT);
+  const missed = await readTraceMissed(sql, accountId, traceId, shown, LIMIT);
+  const subscriptions = await readTraceSubscriptions(sql, accountId, shown);
+  const data = await readTraceData(sql, accountId, eventsToFilter(shown, subscriptions), LIMITS.maxTraceFilteredBytes);
+  const sends = await readTraceSends(sql, accountId, traceId, LIMIT);
+  const shownIds = executionIds.slice(0, LIMITS.maxTraceRows);
+  const executions = await readExecutions(sql, accountId, shownIds, { maxEventBytes: 0 });
+  const steps = await readTraceSteps(sql, accountId, executionIds, LIMIT);
+  const rows = { events, runs, executionIds, deliveries, missed, sends, steps };
+  if (shown.length + runs.length + executions.length + missed.length === 0) return undefined;
+  const isCut =
+    Object.values(rows).some(({ length }) => length > LIMITS.maxTraceRows) ||
+    [...runs, ...steps].some(({ logs }) => logs === null) ||
+    [...deliveries, ...sends].some(({ attempts }) => attempts.length > LIMITS.maxTraceAttempts) ||
+    missed.some(({ reason }) => reason === 'more');
+  const going = [...runs, ...executions].filter(({ status }) => status === 'queued' || status === 'running');
+  const holders =
+    going.length === 0
+      ? []
+      : await readTraceHolders(
+          sql,
+          accountId,
+          going.map(({ id }) => id),
+        );
+  const parts = {
+    events: shown,
+    runs,
+    executions,
+    steps,
+    deliveries,
+    missed,
+    subscriptions,
+    sends,
+    holders,
+    data: new Map(data.map((row) => [emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq }), row.data])),
+  };
+  const names = await readNames(sql, accountId, namedIn(parts));
+  const built = await buildTrace({ ...parts, names });
+  return { id: traceId, isCut: isCut || built.isCut, runs: built.runs };
+}
+
+function namedIn({ events, runs, executions, deliveries, missed, subscriptions }: Omit<TraceParts, 'names'>): string[] {
+  const ids = [
+    ...events.map((row) => row.emitter_id),
+    ...runs.map((row) => row.source_id),
+    ...executions.map((row) => row.workflowId),
+    ...deliveries.map((row) => row.webhook_id),
+    ...missed.map((row) => row.listener_id ?? ''),
+    ...subscriptions.map((row) => row.listener_id),
+  ];
+  return [...new Set(ids)];
+}

@@ -1,0 +1,19 @@
+import { LIMITS } from '@headwater/shared';
+import type { AttemptRecord } from '../contract/engine.ts';
+import type { DeliveryAttempt } from '../contract/deliveries.ts';
+import { textBytes } from '../accounts/history-row-bytes.sql.ts';
+
+/** An attempt without its answer: its time, its status, the names of its fields. */
+const ATTEMPT_BYTES = 96;
+
+/** What is kept of one attempt. */
+export function attemptBytes({ response, error, limit }: AttemptRecord): number {
+  return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
+}
+
+/** The same of a delivery, whose answer may be kept in a row of its own. */
+export function deliveryAttemptBytes(attempt: DeliveryAttempt): number {
+  const { request_headers: sent, response_headers: received, response_bytes: apart } = attempt;
+  const ownRow = apart === undefined ? 0 : LIMITS.historyRowBytes + apart;
+  return attemptBytes(attempt) + textBytes(sent, received) + ownRow;
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import { cancelNote } from './cancel-note.sql.ts';
+import type { Sql } from '../../db/database.ts';
+
+/**
+ * Deliveries that are cancelled in one transaction: whoever waits for one of its rows waits for a
+ * fraction of a second.
+ */
+const CANCEL_BATCH = 2_000;
+/** Whoever holds one of the rows that are left is through by then. */
+const PAUSE_MS = 20;
+
+interface Cancelling {
+  accountId: string;
+  webhookId: string;
+  /** JSON text. */
+  note: string;
+  /** Later deliveries were not meant, or is cancelled when it is claimed. */
+  until: string;
+  inTurn: InTurn;
+}
+
+/** Does one short transaction or read when the account's turn has come. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Cancels what of a webhook's deliveries is pending, once it is deleted for all to see or its owner
+ * discards it, in short transactions: in one, hundreds of thousands would keep the outcomes of
+ * everybody's attempts waiting. The lease of an attempt in flight stays, so that its outcome can
+ * still be recorded. Answers how many. Where this ends early, what is left of one that is deleted
+ * is cancelled when it is claimed.
+ */
+export async function cancelDeliveries(
+  sql: Sql,
+  { accountId, webhookId, reason }: { accountId: string; webhookId: string; reason: string },
+  inTurn: InTurn,
+): Promise<number> {
+  const [row] = await sql<{ until: string }[]>`select now()::text as until`;
+  const until = row?.until ?? 'now';
+  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until, inTurn };
+  for (let count = 0; ; ) {
+    count += await cancelAll(sql, cancelling, 'waiting');
+    count += await cancelAll(sql, cancelling, 'leased');
+    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return count;
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'leased'): Promise<number> {
+  let count = 0;
+  for (let mayBeMore = true; mayBeMore; ) {
+    const begunMs = performance.now();
+    const some = await cancelling.inTurn(() => cancelSome(sql, cancelling, which));
+    count += some;
+    mayBeMore = some === CANCEL_BATCH;
+    if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
+  }
+  return count;
+}
+
+/**
+ * What somebody has locked is passed over: attempts are recorded in the order in which they end,
+ * and each could wait for the other.
+ */
+async function cancelSome(
+  sql: Sql,
+  { accountId, webhookId, note, until }: Cancelling,
+  which: 'waiting' | 'leased',
+): Promise<number> {
+  const isLeased = which === 'leased';
+  const { count } = await sql`
+    with found as (
+      select webhook_id, id from deliveries
+      where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
+        and created_at <= ${until}::text::timestamptz and leased_by is ${isLeased ? sql`not null` : sql`null`}
+      -- of those that wait in the order of their index, or all would be sorted each time
+      order by ${isLeased ? sql`id` : sql`leased_by, next_attempt_at`} limit ${CANCEL_BATCH} for update skip locked
+    )
+    update deliveries d set status = 'cancelled', attempts = d.attempts || ${note}::text::jsonb
+    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
+  return count;
+}
+
+async function isSomeLeft(sql: Sql, { accountId, webhookId, until }: Cancelling): Promise<boolean> {
+  const some = sql`
+    select from deliveries where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
+      and created_at <= ${until}::text::timestamptz`;
+  const [row] = await sql<{ left: boolean }[]>`
+    select exists (${some} and leased_by is null) or exists (${some} and leased_by is not null) as left`;
+  return row?.left === true;
+}

@@ -1,0 +1,167 @@
+import type { DueDelivery } from './due-delivery.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { cancelNote } from './cancel-note.sql.ts';
+import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { deliverLane } from './deliver-lane.sql.ts';
+import { receiverColumns, receiverOf, type ReceiverRow } from '../webhooks/receiver-columns.sql.ts';
+
+/** Its `url` is null where the webhook is gone. */
+interface ClaimedRow extends ReceiverRow {
+  active: boolean | null;
+  id: string;
+  account_id: string;
+  emitter_id: string;
+  indexed_at_ms: number;
+  seq: number;
+  attempt_count: number;
+  next_trigger: 'manual' | 'replay' | null;
+  replay_id: string | null;
+  /** Null where the event was deleted. */
+  data: string | null;
+  channel: string;
+  ts: number | null;
+  /** How many were found due, all of them in each row. */
+  found: number;
+}
+
+/**
+ * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are
+ * large, the longest due first and, of those that a commit made together, in the order of their
+ * events. Rows that another node is claiming at this moment are passed over. Where there may be
+ * more, the lane job is added again in the same transaction. What cannot be delivered any more, its
+ * event or webhook being gone, is cancelled here; of a webhook that is stopped nothing is taken.
+ */
+export async function claimDeliveries(
+  sql: Sql,
+  nodeId: string,
+  webhookId: string,
+  limit: number,
+): Promise<DueDelivery[]> {
+  return sql.begin(async (tx) => {
+    const { taken, mayBeMore } = await leaseDue(tx, nodeId, webhookId, limit);
+    if (mayBeMore) await addJobs(tx, [deliverLane(webhookId)]);
+    return taken;
+  });
+}
+
+interface Leased {
+  taken: DueDelivery[];
+  /** Those that are cancelled among them. */
+  found: number;
+  mayBeMore: boolean;
+  /** Their ids. */
+  cancelled: string[];
+}
+
+/**
+ * The lease of `claimDeliveries` alone, within a transaction of its caller. `only`: of these, by
+ * id.
+ */
+export async function leaseDue(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  limit: number,
+  only?: readonly string[],
+): Promise<Leased> {
+  const rows = await lease(tx, { nodeId, webhookId, limit, only });
+  // Stopped since its lane was looked at.
+  if (rows.some(({ active }) => active === false)) {
+    await giveBack(tx, nodeId, webhookId, rows);
+    return { taken: [], found: 0, mayBeMore: false, cancelled: [] };
+  }
+  const [deliverable, orphaned] = partition(rows);
+  if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
+  const taken = deliverable.map((row) => dueDelivery(webhookId, row));
+  const cancelled = orphaned.map(({ id }) => id);
+  return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit), cancelled };
+}
+
+// leased_by is null in every row and leads the order all the same: it leads the index, which
+// Postgres otherwise does not see to be in order, and sorts the whole backlog for each batch.
+interface Lease {
+  nodeId: string;
+  webhookId: string;
+  limit: number;
+  /** Default: any that are due. */
+  only: readonly string[] | undefined;
+}
+
+function lease(tx: Transaction, { nodeId, webhookId, limit, only }: Lease): Promise<ClaimedRow[]> {
+  return tx<ClaimedRow[]>`
+    with found as (
+      select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
+      where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+        ${only === undefined ? tx`` : tx`and id = any(${[...only]}::text[])`}
+      order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
+    ), due as (
+      select f.webhook_id, f.id, count(*) over () as found, sum(octet_length(e.data)) over (
+          order by f.next_attempt_at, f.indexed_at_ms, f.seq, f.id rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+      from found f
+      left join events e on e.emitter_id = f.emitter_id and e.indexed_at_ms = f.indexed_at_ms and e.seq = f.seq
+    ), leased as (
+      update deliveries d set leased_by = ${nodeId} from due
+      where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
+      returning d.*, due.found
+    )
+    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger, l.replay_id,
+      ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
+    from leased l
+    left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
+    left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
+      and e.account_id = l.account_id
+    order by l.next_attempt_at, l.indexed_at_ms, l.seq`;
+}
+
+type DeliverableRow = ClaimedRow & { url: string; data: string };
+
+function partition(rows: readonly ClaimedRow[]): [DeliverableRow[], ClaimedRow[]] {
+  const isDeliverable = (row: ClaimedRow): row is DeliverableRow => row.url !== null && row.data !== null;
+  return [rows.filter(isDeliverable), rows.filter((row) => !isDeliverable(row))];
+}
+
+async function giveBack(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
+  await tx`
+    update deliveries set leased_by = null
+    where webhook_id = ${webhookId} and id = any(${rows.map(({ id }) => id)}::text[]) and leased_by = ${nodeId}`;
+}
+
+async function cancelOrphans(
+  tx: Transaction,
+  nodeId: string,
+  webhookId: string,
+  rows: readonly ClaimedRow[],
+): Promise<void> {
+  const note = (row: ClaimedRow) =>
+    cancelNote(row.url === null ? 'The webhook was deleted' : 'The event was deleted', Date.now());
+  await tx`
+    update deliveries d set status = 'cancelled', leased_by = null, attempts = d.attempts || o.note::jsonb
+    from unnest(${rows.map((row) => row.id)}::text[], ${rows.map(note)}::text[]) as o(id, note)
+    where d.webhook_id = ${webhookId} and d.id = o.id and d.leased_by = ${nodeId}`;
+}
+
+function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    webhookId,
+    url: row.url,
+    ...receiverOf(row),
+    emitterId: row.emitter_id,
+    indexedAtMs: row.indexed_at_ms,
+    seq: row.seq,
+    channel: row.channel,
+    data: row.data,
+    ...(row.ts === null ? {} : { ts: row.ts }),
+    attemptCount: row.attempt_count,
+    ...(row.next_trigger === null ? {} : { nextTrigger: row.next_trigger }),
+    ...(row.replay_id === null ? {} : { replayId: row.replay_id }),
+  };
+}

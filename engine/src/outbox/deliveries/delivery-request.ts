@@ -1,0 +1,67 @@
+import type { KeyObject } from 'node:crypto';
+import { USER_AGENT } from '../../egress/user-agent.ts';
+import type { DueDelivery } from './due-delivery.ts';
+import { messageId, signatures } from './sign.ts';
+
+/** Headers and signing keys of a webhook's requests. */
+export interface RequestParts {
+  /** The newest first. */
+  keys: readonly KeyObject[];
+  /**
+   * Names in lower case. They come before our own, of which they may replace `content-type` and
+   * `user-agent`.
+   */
+  ownHeaders: readonly (readonly [name: string, value: string])[];
+  /** In the place of an own one. */
+  authorization?: string | undefined;
+}
+
+/** Headers of the request's content, which are signed or say what it is. */
+interface Content {
+  contentType: string;
+  headers: readonly string[];
+  body: Uint8Array;
+}
+
+/**
+ * Header names and values, alternating. `webhook-*` as Standard Webhooks has it;
+ * `headwater-channel` only for events of a named channel, percent-encoded where it holds what a
+ * header cannot; `headwater-attempt` counts from 1; `headwater-test` is there only in a test by the
+ * webhook's owner, `headwater-replay-id` only in a replay of past events.
+ */
+export function deliveryHeaders(
+  delivery: DueDelivery,
+  { keys, ownHeaders, authorization }: RequestParts,
+  { contentType, headers: contentHeaders, body }: Content,
+  nowMs: number,
+): string[] {
+  const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
+  const timestampSeconds = Math.floor(nowMs / 1_000);
+  const named = new Map([['content-type', contentType], ['user-agent', USER_AGENT], ...ownHeaders]);
+  if (authorization !== undefined) named.set('authorization', authorization);
+  const headers = [...named.entries()].flat();
+  headers.push(...contentHeaders);
+  headers.push(
+    'webhook-id',
+    id,
+    'webhook-timestamp',
+    String(timestampSeconds),
+    'webhook-signature',
+    signatures(keys, { id, timestampSeconds, body }),
+    'headwater-event-id',
+    `${delivery.indexedAtMs}-${delivery.seq}`,
+    'headwater-emitter-id',
+    delivery.emitterId,
+    'headwater-attempt',
+    String(delivery.attemptCount + 1),
+  );
+  if (delivery.isTest) headers.push('headwater-test', 'true');
+  if (delivery.replayId !== undefined) headers.push('headwater-replay-id', delivery.replayId);
+  if (delivery.channel !== '') headers.push('headwater-channel', encodeChannel(delivery.channel));
+  return headers;
+}
+
+// `$` is safe in a header and begins the built-in channels, which should be readable.
+function encodeChannel(channel: string): string {
+  return encodeURIComponent(channel.toWellFormed()).replaceAll('%24', '$');
+}

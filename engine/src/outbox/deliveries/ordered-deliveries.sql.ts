@@ -1,0 +1,86 @@
+import type { Transaction } from '../../db/database.ts';
+
+/** Deliveries that are looked at for those that may be sent. */
+const LOOKED_AT = 256;
+
+export interface Heads {
+  /** Nothing before them of their key has still to be sent. */
+  ids: string[];
+  /** There are more, or more to be looked at. */
+  mayBeMore: boolean;
+}
+
+interface Candidate {
+  id: string;
+  order_key: string | null;
+  isFirst: boolean;
+}
+
+/**
+ * Which deliveries of a webhook that is in order may be sent now. One that has to wait for another
+ * of its key is parked: it is not due until `releaseNext` makes it so, and no claim looks at it
+ * again. The caller has locked the row of the webhook, as has whoever records the end of a delivery
+ * of it: none is parked behind one that has ended.
+ */
+export async function parkBehind(
+  tx: Transaction,
+  { webhookId, inFlight, most }: { webhookId: string; inFlight: readonly (string | null)[]; most: number },
+): Promise<Heads> {
+  const rows = await tx<Candidate[]>`
+    select d.id, d.order_key, d.order_key is null or not exists (
+      select from deliveries e where e.webhook_id = d.webhook_id and e.order_key = d.order_key and e.status = 'pending'
+        and e.order_key is not null and (e.indexed_at_ms, e.seq, e.id) < (d.indexed_at_ms, d.seq, d.id)
+    ) as "isFirst"
+    from deliveries d
+    where d.webhook_id = ${webhookId} and d.status = 'pending' and d.leased_by is null and d.next_attempt_at <= now()
+    order by d.leased_by, d.next_attempt_at, d.indexed_at_ms, d.seq limit ${LOOKED_AT} for update skip locked`;
+  const busy = new Set(inFlight.filter((key) => key !== null));
+  const mayGo = ({ order_key: key, isFirst }: Candidate) => isFirst && (key === null || !busy.has(key));
+  const { true: heads = [], false: behind = [] } = Object.groupBy(rows, (row) => `${mayGo(row)}` as const);
+  if (behind.length > 0)
+    await tx`
+      update deliveries set next_attempt_at = 'infinity'
+      where webhook_id = ${webhookId} and id = any(${behind.map(({ id }) => id)}::text[])`;
+  return {
+    ids: heads.slice(0, most).map(({ id }) => id),
+    mayBeMore: heads.length > most || rows.length === LOOKED_AT,
+  };
+}
+
+/** Makes what is parked behind these due where they have ended: of each key the first. */
+export async function releaseNext(tx: Transaction, ended: readonly { webhookId: string; id: string }[]): Promise<void> {
+  await tx`
+    with ended as (
+      select distinct d.webhook_id, d.order_key
+      from unnest(${ended.map(({ webhookId }) => webhookId)}::text[], ${ended.map(({ id }) => id)}::text[]) as e(webhook_id, id)
+      join deliveries d using (webhook_id, id) where d.status <> 'pending' and d.order_key is not null
+    ), next as (
+      select n.webhook_id, n.id from ended cross join lateral (
+        select webhook_id, id, next_attempt_at from deliveries d
+        where d.webhook_id = ended.webhook_id and d.order_key = ended.order_key and d.order_key is not null
+          and d.status = 'pending'
+        order by d.indexed_at_ms, d.seq, d.id limit 1
+      ) as n where n.next_attempt_at = 'infinity'
+    )
+    update deliveries d set next_attempt_at = now() from next where d.webhook_id = next.webhook_id and d.id = next.id`;
+}
+
+/** Makes all that is parked of a webhook due: its next claims park anew what has to wait. */
+export async function releaseParked(tx: Transaction, webhookId: string): Promise<number> {
+  const { count } = await tx`
+    update deliveries set next_attempt_at = now()
+    where leased_by is null and webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity'`;
+  return count;
+}
+
+/** Before what is in order ends: see `parkBehind`. */
+export async function lockWebhooks(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await tx`select from webhooks where id = any(${[...ids]}::text[]) order by id for no key update`;
+}
+
+/** Undefined where the webhook is in no order. */
+export async function readOrdering(tx: Transaction, webhookId: string): Promise<{ key: string | null } | undefined> {
+  const [row] = await tx<{ key: string | null }[]>`
+    select ordering_key as key from webhooks where id = ${webhookId} and ordering = 'fifo'`;
+  return row;
+}

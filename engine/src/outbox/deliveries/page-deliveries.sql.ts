@@ -1,0 +1,173 @@
+import { idFloor, idTimeMs, LIMITS } from '@headwater/shared';
+import type postgres from 'postgres';
+import type { PageRequest } from '../../contract/base.ts';
+import type { DeliveryChoice, DeliveryStatus } from '../../contract/deliveries.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { checkPageSize, countFitting, decodeCursor, encodeCursor, type IdPage } from '../../db/paging.ts';
+import { inIndexOrder } from '../../events/read-events.sql.ts';
+import { shownStatus } from './shown-status.sql.ts';
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
+
+export interface DeliveryKey {
+  webhookId: string;
+  id: string;
+}
+
+export interface DeliveryQuery extends DeliveryChoice {
+  accountId: string;
+  /** Default: all webhooks of the account. */
+  webhookId?: string | undefined;
+}
+
+interface Look {
+  choice: DeliveryQuery;
+  after: string | undefined;
+  before: string | undefined;
+  limit: number;
+  /** Rows of each webhook that are looked through. */
+  scanned: number;
+}
+
+/**
+ * One page of deliveries, newest first. Each webhook's part of the key is read in its order and no
+ * further than `scanned` rows, so a filter that few rows pass costs no more than one that all do;
+ * the cursor then leads on from the newest place where looking ended. Throws INVALID_REQUEST naming
+ * `limit`, `after` or `before`.
+ */
+export async function pageDeliveries(
+  sql: Sql,
+  choice: DeliveryQuery,
+  { limit, ...page }: PageRequest,
+): Promise<Omit<IdPage, 'ids'> & { keys: DeliveryKey[]; scannedUntilMs?: number }> {
+  checkPageSize(limit);
+  const after = decodeCursor('after', page.after)?.id;
+  const before = decodeCursor('before', page.before)?.id;
+  const [found, total] = await inIndexOrder(sql, async (tx) => {
+    const scanned = hasIndex(choice) ? limit : await scannedPerWebhook(tx, choice);
+    return [
+      await findPage(tx, { choice, after, before, limit, scanned }),
+      await countThem(tx, choice, hasIndex(choice) ? LIMITS.maxCountedEvents : scanned),
+    ];
+  });
+  const { keys, end } = found;
+  const [first, last] = [keys[0]?.id ?? end, end ?? keys.at(-1)?.id];
+  const fitting = await countFittingKeys(sql, keys);
+  const isWhole = fitting === keys.length;
+  const shown = keys.slice(0, fitting);
+  const endId = isWhole ? last : shown.at(-1)?.id;
+  return {
+    keys: shown,
+    total,
+    ...(first !== undefined && endId !== undefined ? { startCursor: cursorOf(first), endCursor: cursorOf(endId) } : {}),
+    ...(isWhole && end !== undefined ? { scannedUntilMs: idTimeMs(end) ?? 0 } : {}),
+  };
+}
+
+const cursorOf = (id: string) => encodeCursor({ id, micros: 0 });
+
+/** Which rows of a webhook's key belong to it can be told by the key, or by deliveries_failed. */
+function hasIndex({ statuses, errorClasses, emitId, text }: DeliveryQuery): boolean {
+  if (errorClasses !== undefined || text !== undefined) return false;
+  return emitId === undefined && (statuses === undefined || isFailedOnly(statuses));
+}
+
+const isFailedOnly = (statuses: readonly DeliveryStatus[]) => statuses.every((status) => status === 'failed');
+
+async function scannedPerWebhook(tx: Transaction, { accountId, webhookId }: DeliveryQuery): Promise<number> {
+  if (webhookId !== undefined) return LIMITS.maxScannedDeliveries;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from webhooks where account_id = ${accountId}`;
+  const each = Math.floor(LIMITS.maxScannedDeliveries / Math.max(1, row?.count ?? 1));
+  return Math.max(LIMITS.minScannedDeliveries, each);
+}
+
+async function findPage(tx: Transaction, look: Look): Promise<{ keys: DeliveryKey[]; end: string | undefined }> {
+  const { choice, after, before, limit, scanned } = look;
+  const isUpward = before !== undefined && after === undefined;
+  const direction = isUpward ? tx`asc` : tx`desc`;
+  const furthest = isUpward ? tx`max` : tx`min`;
+  const nearest = isUpward ? tx`min` : tx`max`;
+  const isLookedAt = isUpward ? tx`l.id <= e.place` : tx`l.id >= e.place`;
+  const rows = await tx<{ webhook_id: string | null; id: string | null; place: string | null }[]>`
+    with looked as materialized (
+      select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
+        select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
+          ${after === undefined ? tx`` : tx`and id < ${after}`} ${before === undefined ? tx`` : tx`and id > ${before}`}
+        order by id ${direction} limit ${scanned}
+      ) as d where ${ofAccount(tx, choice)}
+    ), places as (
+      select ${furthest}(id) as place from looked group by webhook_id having count(*) >= ${scanned}::int4
+    ), ending as (
+      select ${nearest}(place) as place from places
+    )
+    select found.webhook_id, found.id, e.place from ending e left join lateral (
+      select l.webhook_id, l.id from looked l where (e.place is null or ${isLookedAt}) and ${matches(tx, choice)}
+      order by l.id ${direction} limit ${limit}
+    ) as found on true order by found.id ${direction}`;
+  const keys = rows.flatMap(({ webhook_id: webhookId, id }) =>
+    webhookId === null || id === null ? [] : [{ webhookId, id }],
+  );
+  const place = keys.length < limit ? (rows[0]?.place ?? undefined) : undefined;
+  return isUpward ? { keys: keys.toReversed(), end: undefined } : { keys, end: place };
+}
+
+async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from (
+      select from (
+        select d.*, ${shownStatus(tx)} as shown_status from webhooks w cross join lateral (
+          select ${columns(tx, choice)} from deliveries where webhook_id = w.id and ${inRange(tx, choice)}
+          order by id desc limit ${scanned}
+        ) as d where ${ofAccount(tx, choice)}
+      ) as l where ${matches(tx, choice)} limit ${LIMITS.maxCountedEvents}
+    ) as counted`;
+  return row?.count ?? 0;
+}
+
+function columns(tx: Transaction, { text }: DeliveryQuery): Fragment {
+  return tx`webhook_id, id, status, leased_by, error_class, emitter_id, indexed_at_ms, seq
+    ${text === undefined ? tx`` : tx`, attempts`}`;
+}
+
+function ofAccount(tx: Transaction, { accountId, webhookId }: DeliveryQuery): Fragment {
+  return tx`w.account_id = ${accountId} ${webhookId === undefined ? tx`` : tx`and w.id = ${webhookId}`}`;
+}
+
+/** By the key: the id of a delivery carries the millisecond of its event. */
+function inRange(tx: Transaction, { accountId, statuses, since, until, emitId }: DeliveryQuery): Fragment {
+  const ofEvent = emitId === undefined ? undefined : Number(/-(\d+)-\d+$/.exec(emitId)?.[1]);
+  const floorMs = Math.max(since?.getTime() ?? 0, ofEvent ?? 0);
+  const endMs = Math.min(until?.getTime() ?? Infinity, ofEvent === undefined ? Infinity : ofEvent + 1);
+  return tx`account_id = ${accountId} and id >= ${idFloor('delivery', floorMs)}
+    ${endMs === Infinity ? tx`` : tx`and id < ${idFloor('delivery', endMs)}`}
+    ${statuses !== undefined && isFailedOnly(statuses) ? tx`and status = 'failed'` : tx``}`;
+}
+
+/** The others of what was chosen, of rows named `l`. */
+function matches(tx: Transaction, { statuses, errorClasses, emitId, text }: DeliveryQuery): Fragment {
+  return tx`true
+    ${statuses === undefined ? tx`` : tx`and l.shown_status = any(${[...statuses]}::text[])`}
+    ${errorClasses === undefined ? tx`` : tx`and l.error_class = any(${[...errorClasses]}::text[])`}
+    ${emitId === undefined ? tx`` : tx`and l.emitter_id || '-' || l.indexed_at_ms || '-' || l.seq = ${emitId}`}
+    ${text === undefined ? tx`` : tx`and ${contains(tx, text)}`}`;
+}
+
+/** Answers are searched as far as the record of their attempt has them. */
+function contains(tx: Transaction, text: string): Fragment {
+  return tx`(l.id = ${text} or exists (
+    select from jsonb_array_elements(l.attempts) as made(a)
+    where strpos(lower(concat_ws(E'\\n', a ->> 'error', a ->> 'response', a ->> 'response_headers', a ->> 'remote_address')), ${text.toLowerCase()}) > 0
+  ))`;
+}
+
+function countFittingKeys(sql: Sql, keys: readonly DeliveryKey[]): Promise<number> {
+  if (keys.length === 0) return Promise.resolve(0);
+  return countFitting(sql, {
+    keys: sql`${keys.map(({ webhookId }) => webhookId)}::text[] as webhook_ids, ${keys.map(({ id }) => id)}::text[] as ids`,
+    count: keys.length,
+    // Each attempt has what the receiver has answered.
+    bytes: sql`select octet_length(attempts::text) from deliveries
+      where webhook_id = webhook_ids[place + 1] and id = ids[place + 1]`,
+  });
+}

@@ -1,0 +1,58 @@
+import type { DueDelivery } from './due-delivery.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { deliverLane } from './deliver-lane.sql.ts';
+
+/**
+ * Gives back pending deliveries that a node has leased: all of them (the node ends, or was found
+ * dead), or those given. Lane jobs that pick them up are added in the same transaction. Answers how
+ * many there were.
+ */
+export async function releaseDeliveries(sql: Sql, nodeId: string, only?: { ids: readonly string[] }): Promise<number> {
+  return sql.begin(async (tx) => {
+    const rows = await tx<{ webhook_id: string }[]>`
+      update deliveries set leased_by = null
+      where status = 'pending' and leased_by = ${nodeId}
+        ${only === undefined ? tx`` : tx`and id = any(${[...only.ids]}::text[])`}
+      returning webhook_id`;
+    await addLanes(tx, rows);
+    return rows.length;
+  });
+}
+
+/**
+ * Gives back what a node has leased and has not begun. What was cancelled meanwhile stays so and
+ * loses its lease, which would keep it from being delivered again; the rest gets lane jobs, due at
+ * `runAtMs` (default now).
+ */
+export async function releaseUnbegun(
+  sql: Sql,
+  nodeId: string,
+  unbegun: readonly Pick<DueDelivery, 'webhookId' | 'id'>[],
+  runAtMs?: number,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    // By the primary key: those that were cancelled are in no other index.
+    const rows = await tx<{ webhook_id: string }[]>`
+      with held as (
+        select d.webhook_id, d.id from unnest(
+          ${unbegun.map(({ webhookId }) => webhookId)}::text[], ${unbegun.map(({ id }) => id)}::text[]
+        ) as u(webhook_id, id) join deliveries d using (webhook_id, id)
+        where d.leased_by = ${nodeId} order by d.webhook_id, d.id for update of d
+      ), released as (
+        update deliveries d set leased_by = null from held
+        where d.webhook_id = held.webhook_id and d.id = held.id
+        returning d.webhook_id, d.status
+      )
+      select distinct webhook_id from released where status = 'pending'`;
+    await addLanes(tx, rows, runAtMs);
+  });
+}
+
+async function addLanes(tx: Transaction, rows: readonly { webhook_id: string }[], runAtMs?: number): Promise<void> {
+  const webhookIds = new Set(rows.map((row) => row.webhook_id));
+  await addJobs(
+    tx,
+    [...webhookIds].map((webhookId) => deliverLane(webhookId, runAtMs)),
+  );
+}

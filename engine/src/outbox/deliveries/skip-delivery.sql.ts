@@ -1,0 +1,22 @@
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { cancelNote } from './cancel-note.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { deliverLane } from './deliver-lane.sql.ts';
+import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
+
+/** Cancels a delivery that waits. False: it does not. */
+export async function skipDelivery(
+  sql: Sql,
+  { accountId, webhookId, id }: { accountId: string; webhookId: string; id: string },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await lockWebhooks(tx, [webhookId]);
+    const { count } = await tx`
+      update deliveries set status = 'cancelled', attempts = attempts || ${cancelNote('It was skipped', Date.now())}::text::jsonb
+      where account_id = ${accountId} and webhook_id = ${webhookId} and id = ${id} and status = 'pending' and leased_by is null`;
+    if (count === 0) return false;
+    await releaseNext(tx, [{ webhookId, id }]);
+    await addJobs(tx, [deliverLane(webhookId)]);
+    return true;
+  });
+}

@@ -1,0 +1,40 @@
+import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
+import type { Sql, Transaction } from '../db/database.ts';
+
+/** `nextAttemptAtMs` is in epoch milliseconds. */
+export type AttemptEnd = { status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' };
+
+export interface RetryRecording<R> {
+  /**
+   * Writes what attempts have led to, for what this node still has. Answers for each whether it was
+   * written.
+   */
+  update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
+  /** The job that comes back for what is to be attempted again. */
+  laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
+  /** Further jobs, for what these let begin; with `also`. */
+  lanes?: readonly JobSpec[];
+  /** Other rows that are written with it. Default: nothing. */
+  also?: ((tx: Transaction, recorded: readonly R[]) => Promise<void>) | undefined;
+}
+
+/** One statement; where there are retries, their jobs are in the same transaction. */
+export async function recordWithRetries<R extends AttemptEnd>(
+  sql: Sql,
+  results: readonly R[],
+  { update, laneOf, lanes = [], also }: RetryRecording<R>,
+): Promise<boolean[]> {
+  const jobs = results.flatMap((result) =>
+    result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
+  );
+  if (jobs.length === 0 && also === undefined) return update(sql, results);
+  return sql.begin(async (tx) => {
+    const recorded = await update(tx, results);
+    await also?.(
+      tx,
+      results.filter((_, nth) => recorded[nth]),
+    );
+    await addJobs(tx, [...jobs, ...lanes]);
+    return recorded;
+  });
+}

@@ -1,0 +1,47 @@
+import { LIMITS } from '@headwater/shared';
+import type { AttemptRecord } from '../../contract/engine.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { type AttemptEnd, recordWithRetries } from '../record-with-retries.sql.ts';
+import { laterSendLane } from './send-lane.sql.ts';
+
+/** What an attempt of a send, or of all sends of one upload, leads to. */
+export type SendResult = {
+  unitId: string;
+  accountId: string;
+  attempt: AttemptRecord;
+} & AttemptEnd;
+
+/**
+ * Records attempts and gives up their leases, with the jobs of retries, in one transaction. Answers
+ * for each result whether it was recorded: false where this node's lease was lost. What was sealed
+ * is deleted once it is delivered.
+ */
+export function recordSendAttempts(sql: Sql, nodeId: string, results: readonly SendResult[]): Promise<boolean[]> {
+  return recordWithRetries(sql, results, {
+    update: (tx, all) => update(tx, nodeId, all),
+    laneOf: ({ accountId }, nextAttemptAtMs) => laterSendLane(accountId, nextAttemptAtMs),
+  });
+}
+
+async function update(sql: Sql | Transaction, nodeId: string, results: readonly SendResult[]): Promise<boolean[]> {
+  const rows = await sql<{ unit_id: string }[]>`
+    update sends s set
+      status = r.status,
+      attempt_count = s.attempt_count + 1,
+      -- begun anew as often as its owner likes: only the newest are kept
+      attempts = case when jsonb_array_length(s.attempts) >= ${LIMITS.maxKeptSendAttempts} then s.attempts - 0 else s.attempts end
+        || r.attempt::jsonb,
+      next_attempt_at = coalesce(to_timestamp(r.next_ms / 1000.0), s.next_attempt_at),
+      sealed = case when r.status = 'delivered' then null else s.sealed end,
+      leased_by = null
+    from unnest(
+      ${results.map((result) => result.unitId)}::text[],
+      ${results.map((result) => result.status)}::text[],
+      ${results.map((result) => JSON.stringify(result.attempt))}::text[],
+      ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[]
+    ) as r(unit_id, status, attempt, next_ms)
+    where s.unit_id = r.unit_id and s.leased_by = ${nodeId} and s.status = 'pending'
+    returning s.unit_id`;
+  const recorded = new Set(rows.map((row) => row.unit_id));
+  return results.map((result) => recorded.has(result.unitId));
+}

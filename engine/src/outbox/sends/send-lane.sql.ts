@@ -1,0 +1,22 @@
+import { TASKS } from '../../db/jobs/tasks.ts';
+import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+
+/**
+ * The lane job that picks up what of an account's sends is due and leased by nobody. `runAtMs`
+ * default: now.
+ */
+export function sendLane(accountId: string, runAtMs?: number): JobSpec {
+  const spec = { task: TASKS.send, payload: { accountId }, key: `send:${accountId}:now` };
+  return runAtMs === undefined ? spec : { ...spec, runAtMs };
+}
+
+/** For what is due later: one job an account and second, as for retries of deliveries. */
+export function laterSendLane(accountId: string, atMs: number): JobSpec {
+  const second = Math.ceil(atMs / 1_000);
+  return {
+    task: TASKS.send,
+    payload: { accountId },
+    key: `send:${accountId}:${second}`,
+    runAtMs: second * 1_000,
+  };
+}

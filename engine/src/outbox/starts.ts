@@ -1,0 +1,117 @@
+import { createDebts, createRests, LIMITS, type Presence } from '@headwater/shared';
+import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
+
+/**
+ * Of one tenant that gives way, in one turn: a turn of the event loop, after which a busy thread is
+ * left to others for a while. Each is some 0.3 ms of the node's thread: for hundreds at once
+ * everybody would wait, at each of the dozen turns of the loop that a request takes.
+ */
+const MAX_STARTS_GIVING_WAY = 2;
+/** The same, of who need not, beside somebody who is not busy, and where all others are. */
+const MAX_STARTS_BESIDE_LIGHT = 4;
+const MAX_STARTS_BESIDE_BUSY = 16;
+
+/** What was not begun is saved up for so long. */
+const BURST_MS = 10_000;
+/**
+ * Lanes that found no room come back after deliveryLaneRetryMs: what begins until then is at hand.
+ */
+const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
+
+const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
+
+/**
+ * How many attempts of a tenant may begin: no more a second than its share; and while others are
+ * here a few in each turn, fewest where it gives way, and large ones at a pace.
+ */
+export interface Starts {
+  /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
+  maxPerTurn(tenantId: string): number;
+  began(tenantId: string, chars: number): void;
+  /** As many as its share a second allows until lanes come back; those that wait are among them. */
+  soon(tenantId: string): number;
+  /** `mayStart` is called for all of them in the next turn, however often this is asked for. */
+  nextTurn(): void;
+}
+
+export interface StartsOptions {
+  presence: Presence;
+  /** Of one tenant; undefined while it is not known. */
+  perSecondOf: (tenantId: string) => number | undefined;
+  mayStart: (tenantId?: string) => void;
+}
+
+export function createStarts({ presence, perSecondOf, mayStart }: StartsOptions): Starts {
+  const debts = createDebts();
+  /** How far ahead of their share tenants are. */
+  const rates = createDebts();
+  const paused = new Set<string>();
+  const hasOthers = () => presence.hasSeveral(performance.now());
+  /** In this turn somebody does. */
+  let givesWay = false;
+
+  function pause(tenantId: string, ms: number): void {
+    if (paused.has(tenantId)) return;
+    paused.add(tenantId);
+    const resume = () => {
+      paused.delete(tenantId);
+      mayStart(tenantId);
+    };
+    setTimeout(resume, ms).unref();
+  }
+
+  return {
+    maxPerTurn(tenantId) {
+      const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
+      if (aheadMs > 0) {
+        pause(tenantId, Math.ceil(aheadMs));
+        return 0;
+      }
+      if (!hasOthers()) return Number.POSITIVE_INFINITY;
+      const owedMs = debts.owedMs(tenantId, performance.now());
+      if (owedMs <= 0) {
+        const nowMs = performance.now();
+        if (!presence.hasLightOther(tenantId, nowMs)) return MAX_STARTS_BESIDE_BUSY;
+        if (!presence.mustGiveWay(tenantId, nowMs)) return MAX_STARTS_BESIDE_LIGHT;
+        givesWay = true;
+        return MAX_STARTS_GIVING_WAY;
+      }
+      pause(tenantId, owedMs);
+      return 0;
+    },
+    began(tenantId, chars) {
+      rates.add(tenantId, 1_000 / (perSecondOf(tenantId) ?? Number.POSITIVE_INFINITY), performance.now());
+      if (hasOthers()) debts.add(tenantId, pauseAtPaceMs(chars, PACE), performance.now());
+      else debts.forget(tenantId);
+    },
+    soon(tenantId) {
+      const perSecond = perSecondOf(tenantId);
+      if (perSecond === undefined) return 0;
+      const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
+      return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecond);
+    },
+    nextTurn: oncePerTurn(
+      () => givesWay,
+      () => {
+        givesWay = false;
+        mayStart();
+      },
+    ),
+  };
+}
+
+function oncePerTurn(rests: () => boolean, act: () => void): () => void {
+  // Not that of others: deliveries of all tenants begin here.
+  const giveWay = createRests()();
+  let isScheduled = false;
+  const begin = async () => {
+    if (rests()) await giveWay();
+    isScheduled = false;
+    act();
+  };
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => void begin());
+  };
+}

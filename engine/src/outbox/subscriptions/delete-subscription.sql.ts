@@ -1,0 +1,9 @@
+import type { Database } from '../../db/database.ts';
+import { subscriptionByKey } from './read-subscriptions.sql.ts';
+import { subscriptions } from '../../db/schema.ts';
+
+/** Answers whether there was one. */
+export async function deleteSubscription(db: Database, key: Parameters<typeof subscriptionByKey>[0]): Promise<boolean> {
+  const rows = await db.orm.delete(subscriptions).where(subscriptionByKey(key)).returning({ id: subscriptions.id });
+  return rows.length > 0;
+}

@@ -1,0 +1,33 @@
+import type { SQL } from 'drizzle-orm';
+import { and, eq, inArray } from '../../db/drizzle.ts';
+import type { Database } from '../../db/database.ts';
+import { subscriptions } from '../../db/schema.ts';
+
+export type SubscriptionRow = typeof subscriptions.$inferSelect;
+
+/** Those of `ids` that are the account's, in no order. */
+export async function readSubscriptions(
+  db: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<SubscriptionRow[]> {
+  return db.orm
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.accountId, accountId), inArray(subscriptions.id, [...ids])));
+}
+
+/** The condition that names one subscription of an account. */
+export function subscriptionByKey(key: {
+  accountId: string;
+  emitterId: string;
+  listenerId: string;
+  eventName: string;
+}): SQL | undefined {
+  return and(
+    eq(subscriptions.accountId, key.accountId),
+    eq(subscriptions.emitterId, key.emitterId),
+    eq(subscriptions.listenerId, key.listenerId),
+    eq(subscriptions.eventName, key.eventName),
+  );
+}

@@ -1,0 +1,27 @@
+import { type AccountLimits, newId } from '@headwater/shared';
+import type { Transaction } from '../../db/database.ts';
+import { requireRoom } from '../../accounts/require-room.sql.ts';
+
+/**
+ * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are
+ * locked: whoever deletes the listener deletes them before its subscriptions, and so waits for
+ * these to be there. Throws CONFLICT where the account would have more subscriptions than it may
+ * have.
+ */
+export async function subscribeNewEmitter(
+  tx: Transaction,
+  accountId: string,
+  emitterId: string,
+  limits: Pick<AccountLimits, 'maxSubscriptions'>,
+): Promise<void> {
+  const rows = await tx<{ listener_id: string; event_name: string; filter: string | null }[]>`
+    select listener_id, event_name, filter from auto_subscriptions where account_id = ${accountId} order by id for share`;
+  if (rows.length === 0) return;
+  await requireRoom(tx, accountId, limits, 'maxSubscriptions', rows.length);
+  await tx`
+    insert into subscriptions (id, account_id, emitter_id, listener_id, event_name, filter)
+    select id, ${accountId}, ${emitterId}, listener_id, event_name, filter from unnest(
+      ${rows.map(() => newId('subscription'))}::text[], ${rows.map((row) => row.listener_id)}::text[],
+      ${rows.map((row) => row.event_name)}::text[], ${rows.map((row) => row.filter)}::text[]
+    ) as s(id, listener_id, event_name, filter)`;
+}

@@ -1,0 +1,150 @@
+import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
+import type { AccountRoom } from '../../accounts/account-room.ts';
+import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../../contract/engine.ts';
+import { WEBHOOKS_CHANNEL } from '../../events/channels.ts';
+import { createSubscription, setFilter } from './create-subscription.sql.ts';
+import type { Database } from '../../db/database.ts';
+import { deleteSubscription } from './delete-subscription.sql.ts';
+import { inPageOrder, readPage } from '../../db/paging.ts';
+import { readSubscriptions, type SubscriptionRow } from './read-subscriptions.sql.ts';
+import { findTextFault, throwFields } from '../../contract/field-faults.ts';
+import { isForWebhooks, requireListener } from './require-listener.ts';
+import { filterJson, readGivenFilter } from './given-filter.ts';
+
+/** Every source of the account, or every workflow: those there are and those to come. */
+const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
+
+/**
+ * Subscriptions as the API sees them: an emitter (a source or workflow of the account, `dc_*` or
+ * `p_*`), a listener (a webhook, source or workflow of the account) and a channel, `''` being the
+ * default one, or a pattern of channels; `$errors` and `$logs` are channels like any other. The
+ * account itself emits on the channel `$webhooks`. A filter says which events of them.
+ */
+export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
+  const { db, room } = options;
+
+  async function find(accountId: string, id: string): Promise<SubscriptionRecord> {
+    const [row] = await readSubscriptions(db, accountId, [id]);
+    if (row === undefined) throw notFound('subscription', id);
+    return recordOf(row);
+  }
+
+  return {
+    async create(who, key) {
+      validateKey(key);
+      requireListener(who, key.listenerId);
+      const { emitterId, listenerId, eventName = '' } = key;
+      const isOfAccount = isOwnWebhooks(who.accountId, key);
+      const filter = readGivenFilter(key.filter);
+      const wanted = { id: newId('subscription'), accountId: who.accountId, emitterId, listenerId, eventName, filter };
+      const outcome = await room.make(who.accountId, (limits) =>
+        createSubscription(db.sql, wanted, isOfAccount || GLOBS.has(emitterId), limits),
+      );
+      switch (outcome.kind) {
+        case 'unknown-emitter':
+          throw unknownEmitter(emitterId);
+        case 'unknown-listener':
+          throw unknownListener(listenerId);
+        case 'subscribed':
+          return find(who.accountId, outcome.id);
+      }
+    },
+    async update(who, id, change) {
+      const { accountId } = who;
+      const filter = readGivenFilter(change.filter);
+      if (who.scopes !== undefined) requireListener(who, (await find(accountId, id)).listenerId);
+      if (!(await setFilter(db.sql, id, { accountId, filter }))) throw notFound('subscription', id);
+      return find(accountId, id);
+    },
+    async list(who, request) {
+      const query = {
+        table: 'subscriptions',
+        accountId: who.accountId,
+        order: 'created',
+        ...(isForWebhooks(who) && { where: db.sql`and starts_with(listener_id, 'wh_')` }),
+      } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readSubscriptions(db, who.accountId, ids));
+      return { ...page, items: rows.map(recordOf) };
+    },
+    async delete(who, key) {
+      validateKey(key);
+      requireListener(who, key.listenerId);
+      const { emitterId, listenerId, eventName = '' } = key;
+      const existed = await deleteSubscription(db, { accountId: who.accountId, emitterId, listenerId, eventName });
+      if (!existed) throw notFound('subscription', `of ${listenerId} to ${emitterId}${eventName && `, ${eventName}`}`);
+    },
+  };
+}
+
+/** Throws INVALID_REQUEST for another channel of the account. */
+function isOwnWebhooks(accountId: string, { emitterId, eventName = '' }: SubscriptionKey): boolean {
+  if (emitterId !== accountId) return false;
+  if (eventName !== WEBHOOKS_CHANNEL)
+    throwFields([
+      { path: 'event_name', message: `must be ${WEBHOOKS_CHANNEL}: the account emits on no other channel` },
+    ]);
+  return true;
+}
+
+function validateKey(key: SubscriptionKey): void {
+  const fault = findIdFault(key.emitterId);
+  throwFields([...(fault === undefined ? [] : [{ path: 'emitter_id', ...fault }]), ...listenerKeyFaults(key)]);
+}
+
+type ListenerKey = Omit<SubscriptionKey, 'emitterId'>;
+
+/** Throws INVALID_REQUEST for a listener or channel that cannot be one. */
+export function checkListenerKey(key: ListenerKey): void {
+  throwFields(listenerKeyFaults(key));
+}
+
+function listenerKeyFaults(key: ListenerKey): FieldError[] {
+  const errors: FieldError[] = [];
+  const check = (path: string, fault: Fault | undefined) => {
+    if (fault !== undefined) errors.push({ path, ...fault });
+  };
+  check('listener_id', findIdFault(key.listenerId) ?? findListenerFault(key.listenerId));
+  check('event_name', findTextFault(key.eventName, 'maxChannelChars'));
+  return errors;
+}
+
+function findIdFault(id: string): Fault | undefined {
+  return id === '' ? { message: 'is required' } : findTextFault(id, 'maxNameChars');
+}
+
+function findListenerFault(id: string): Fault | undefined {
+  return GLOBS.has(id)
+    ? { message: 'must be one webhook (wh_…), source (dc_…) or workflow (p_…): a pattern cannot listen' }
+    : undefined;
+}
+
+/** NOT_FOUND for a source or workflow that the account does not have. */
+export function unknownEmitter(id: string): HeadwaterError {
+  return unknown('emitter_id', kindOf(id), id);
+}
+
+/** NOT_FOUND for a webhook, source or workflow that the account does not have. */
+export function unknownListener(id: string): HeadwaterError {
+  return unknown('listener_id', id.startsWith(ID_PREFIXES.webhook) ? 'webhook' : kindOf(id), id);
+}
+
+function kindOf(emitterId: string): string {
+  return emitterId.startsWith(ID_PREFIXES.workflow) ? 'workflow' : 'source';
+}
+
+function unknown(path: string, what: string, id: string): HeadwaterError {
+  const { message } = notFound(what, id);
+  return new HeadwaterError('NOT_FOUND', `${path}: ${message}`, { fields: [{ path, message }] });
+}
+
+function recordOf(row: SubscriptionRow): SubscriptionRecord {
+  return {
+    id: row.id,
+    emitterId: row.emitterId,
+    listenerId: row.listenerId,
+    eventName: row.eventName,
+    filter: filterJson(row.filter),
+    createdAt: row.createdAt,
+  };
+}

@@ -1,0 +1,36 @@
+import { and, eq } from '../../db/drizzle.ts';
+import type { Database } from '../../db/database.ts';
+import type { ExpectedRevisions } from '../../contract/base.ts';
+import { notifyWebhookChanged } from '../../db/notify-changed.ts';
+import { autoSubscriptions, subscriptions, webhooks } from '../../db/schema.ts';
+import { ofRevision } from './update-webhook.sql.ts';
+
+/**
+ * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to
+ * `cancelDeliveries`. A run that commits at the same moment may still add deliveries to it: they
+ * are cancelled when they are claimed. False: there is none, or none of these revisions, and
+ * nothing is done.
+ */
+export async function deleteWebhook(
+  db: Database,
+  accountId: string,
+  id: string,
+  expected?: ExpectedRevisions,
+): Promise<boolean> {
+  return db.orm.transaction(async (tx) => {
+    // The webhook first: a subscription being made holds its row, and is seen once this has waited
+    // for it.
+    const gone = await tx
+      .delete(webhooks)
+      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))
+      .returning({ id: webhooks.id });
+    if (gone.length === 0) return false;
+    // Before the subscriptions: see subscribeNewEmitter.
+    await tx
+      .delete(autoSubscriptions)
+      .where(and(eq(autoSubscriptions.accountId, accountId), eq(autoSubscriptions.listenerId, id)));
+    await tx.delete(subscriptions).where(and(eq(subscriptions.accountId, accountId), eq(subscriptions.listenerId, id)));
+    await notifyWebhookChanged(tx, id);
+    return true;
+  });
+}

@@ -1,0 +1,19 @@
+import { isGoverned } from './receiver-columns.sql.ts';
+import type { Sql } from '../../db/database.ts';
+
+/** The facts that the lane of a webhook reads before it claims. */
+export interface LaneWebhook {
+  accountId: string;
+  /** False: what is pending is held. */
+  active: boolean;
+  /** Its deliveries are claimed by `claimGoverned`. */
+  isGoverned: boolean;
+}
+
+/** Undefined where the webhook is gone. */
+export async function readLaneWebhook(sql: Sql, webhookId: string): Promise<LaneWebhook | undefined> {
+  const [row] = await sql<LaneWebhook[]>`
+    select w.account_id as "accountId", w.active, w.drain_before is not null or ${isGoverned(sql)} as "isGoverned"
+    from webhooks w where w.id = ${webhookId}`;
+  return row;
+}

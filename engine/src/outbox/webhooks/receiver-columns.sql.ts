@@ -1,0 +1,68 @@
+import type { RequestOptions, WebhookFormat } from '../../contract/webhook-requests.ts';
+import type { ReceiverSettings } from './receiver-settings.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+
+/** Null where the row is of no webhook. */
+export interface ReceiverRow {
+  url: string | null;
+  secret: string;
+  format: WebhookFormat;
+  previous_secret: string | null;
+  previous_until_ms: number | null;
+  request_headers: string | null;
+  retry_schedule_seconds: number[] | null;
+  timeout_seconds: number | null;
+  is_failing: boolean;
+  is_governed: boolean;
+  /** Null where it is in no order. */
+  ordering: { key: string | null } | null;
+  wakes_lane: boolean;
+  request_options: RequestOptions | null;
+  request_auth: string | null;
+  client_key: string | null;
+}
+
+export interface Receiver {
+  sealedSecret: string;
+  format: WebhookFormat;
+  settings?: ReceiverSettings;
+}
+
+/**
+ * Its receiver has asked to be sent nothing for now. While it drains, that is the pace of what it
+ * held.
+ */
+const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null and w.paced_until > now(), false)`;
+
+/** Whether no delivery of the webhook `w` is sent but through its lane. */
+export const isGoverned = (sql: Sql | Transaction) =>
+  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null or ${isPutOff(sql)})`;
+
+/** All that an attempt needs to know of the webhook `w`. */
+export const receiverColumns = (sql: Sql | Transaction) => sql`
+  w.url, w.secret, w.format, w.previous_secret,
+  (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
+  w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing,
+  ${isGoverned(sql)} as is_governed, w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
+  case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering,
+  w.request_options, w.request_auth, w.client_key`;
+
+export function receiverOf(row: ReceiverRow): Receiver {
+  const settings: ReceiverSettings = {
+    ...(row.previous_secret === null || row.previous_until_ms === null
+      ? {}
+      : { previousSecret: { sealed: row.previous_secret, untilMs: row.previous_until_ms } }),
+    ...(row.request_headers === null ? {} : { sealedHeaders: row.request_headers }),
+    ...(row.retry_schedule_seconds === null ? {} : { retryScheduleSeconds: row.retry_schedule_seconds }),
+    ...(row.is_failing ? { isFailing: true } : {}),
+    ...(row.is_governed ? { isGoverned: true } : {}),
+    ...(row.wakes_lane ? { wakesLane: true } : {}),
+    ...(row.ordering === null ? {} : { ordering: row.ordering }),
+    ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),
+    ...(row.request_options === null ? {} : { options: row.request_options }),
+    ...(row.request_auth === null ? {} : { sealedAuth: row.request_auth }),
+    ...(row.client_key === null ? {} : { sealedClientKey: row.client_key }),
+  };
+  const { secret: sealedSecret, format } = row;
+  return { sealedSecret, format, ...(Object.keys(settings).length === 0 ? {} : { settings }) };
+}

@@ -1,0 +1,27 @@
+import type { RequestOptions } from '../../contract/webhook-requests.ts';
+
+/** Settings of a webhook's requests, as they are stored. Absent: the default of this node. */
+export interface ReceiverSettings {
+  /** Signs beside the new secret until then. */
+  previousSecret?: { sealed: string; untilMs: number };
+  /** JSON text of `[name, value]` pairs, sealed. */
+  sealedHeaders?: string;
+  /** The wait after the first, second, … failed attempt. */
+  retryScheduleSeconds?: readonly number[];
+  timeoutMs?: number;
+  /** The attempts before have failed. */
+  isFailing?: true;
+  /**
+   * Nothing is sent but through its lane: it has an order, a rate or a bound of what is in flight.
+   */
+  isGoverned?: true;
+  /** The end of an attempt may let another begin. */
+  wakesLane?: true;
+  /** One after the other of each key, which is at this path in the event; null: of all. */
+  ordering?: { key: string | null };
+  options?: RequestOptions;
+  /** JSON text of a WebhookAuth, sealed. */
+  sealedAuth?: string;
+  /** PEM text of the client certificate's key, sealed. */
+  sealedClientKey?: string;
+}

@@ -1,0 +1,123 @@
+import { newId } from '@headwater/shared';
+import type { AccountRoom } from '../../accounts/account-room.ts';
+import { changedMeanwhile, checkRevision } from '../../contract/check-revision.ts';
+import type { Principal, Webhooks, WebhookUpdate } from '../../contract/engine.ts';
+import type { ExpectedRevisions } from '../../contract/base.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { createWebhook } from './create-webhook.sql.ts';
+import type { Database } from '../../db/database.ts';
+import { deleteWebhook } from './delete-webhook.sql.ts';
+import { orderHeld } from '../deliveries/order-held.sql.ts';
+import { inPageOrder, readPage } from '../../db/paging.ts';
+import { readWebhooks } from './read-webhooks.sql.ts';
+import { leadsElsewhere, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
+import { createDeliveries } from '../deliveries/deliveries.ts';
+import { newRequest, sealedRequest } from './request-settings.ts';
+import { createSecret } from '../deliveries/sign.ts';
+import type { AttemptOnce } from './test-delivery.ts';
+import { validateWebhook } from './validate-webhook.ts';
+import { createEnd } from '../deliveries/end-deliveries.ts';
+import { createWebhookActions } from './webhook-actions.ts';
+import { findWebhook, sealHeaders, webhookRecordOf } from './webhook-record.ts';
+
+export interface WebhooksOptions {
+  db: Database;
+  sealer: Sealer;
+  room: AccountRoom;
+  /**
+   * Gives back what this node has not begun of a webhook that has changed; see Deliverer. Default:
+   * this node delivers nothing.
+   */
+  giveBack?: (webhookId: string) => Promise<void>;
+  /** See Deliverer. Default: this node delivers nothing, and no test. */
+  attemptOnce?: AttemptOnce;
+  /**
+   * Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default:
+   * none is refused.
+   */
+  checkUrl?: (url: URL) => void;
+}
+
+/**
+ * Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account.
+ */
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce, checkUrl } = options;
+  const end = createEnd({ ...options, giveBack });
+
+  const find = async (who: Principal, id: string) => webhookRecordOf(sealer, await findWebhook(db, who, id));
+  const apply = createApply(options);
+
+  return {
+    async create(who, input) {
+      validateWebhook(input, checkUrl);
+      const webhook = {
+        id: newId('webhook'),
+        accountId: who.accountId,
+        userId: who.userId,
+        url: input.url,
+        name: input.name || null,
+        description: input.description || null,
+        format: input.format ?? 'raw',
+        secret: sealer.seal(who.accountId, input.secret ?? createSecret()),
+        requestHeaders: sealHeaders(sealer, who.accountId, input.headers),
+        retryScheduleSeconds: input.retryScheduleSeconds ?? null,
+        timeoutSeconds: input.timeoutSeconds ?? null,
+        disableAfterHours: input.disableAfterHours ?? null,
+        ordering: input.ordering ?? 'none',
+        orderingKey: input.orderingKey ?? null,
+        ratePerSecond: input.ratePerSecond ?? null,
+        maxInFlight: input.maxInFlight ?? null,
+        ...newRequest(sealer, who.accountId, input),
+      };
+      await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
+      return find(who, webhook.id);
+    },
+    get: find,
+    async list(who, request) {
+      const query = { table: 'webhooks', accountId: who.accountId, order: 'created' } as const;
+      const { ids, ...page } = await readPage(db.sql, query, request);
+      const rows = inPageOrder(ids, await readWebhooks(db, who.accountId, ids));
+      return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
+    },
+    async update(who, id, change, expected) {
+      const webhook = await apply(who, id, change, expected);
+      if (leadsElsewhere(changeOf(sealer, who.accountId, change))) await giveBack(id);
+      return webhook;
+    },
+    async delete(who, id, expected) {
+      await end(who, id, 'The webhook was deleted', async () => {
+        checkRevision(`webhook ${id}`, (await find(who, id)).revision, expected);
+        const isGone = await deleteWebhook(db, who.accountId, id, expected);
+        if (!isGone && expected !== undefined) await refuse(db, who, id);
+      });
+    },
+    ...createDeliveries(db, find),
+    ...createWebhookActions({ db, sealer, giveBack, end, ...(attemptOnce && { attemptOnce }) }),
+  };
+}
+
+type Look = Pick<WebhooksOptions, 'db' | 'sealer' | 'checkUrl'>;
+
+function createApply({ db, sealer, checkUrl }: Look) {
+  return async (who: Principal, id: string, update: WebhookUpdate, expected: ExpectedRevisions) => {
+    const before = await findWebhook(db, who, id);
+    checkRevision(`webhook ${id}`, before.revision, expected);
+    validateWebhook(update, checkUrl);
+    if (update.active === true && !before.active) await orderHeld(db.sql, who.accountId, id);
+    const row = await updateWebhook(db, who.accountId, id, changeOf(sealer, who.accountId, update), expected);
+    return row === undefined ? refuse(db, who, id) : webhookRecordOf(sealer, row);
+  };
+}
+
+function changeOf(sealer: Sealer, accountId: string, update: WebhookUpdate): WebhookChange {
+  const { headers, method: _m, caCertificate: _ca, clientCertificate: _cc, clientKey: _ck, auth: _a, ...rest } = update;
+  const sealed = headers === undefined ? {} : { sealedHeaders: sealHeaders(sealer, accountId, headers) };
+  return { ...rest, ...sealed, ...sealedRequest(sealer, accountId, update) };
+}
+
+/** Another change, or its deletion, came between the look at it and this one. */
+async function refuse(db: Database, who: Principal, id: string): Promise<never> {
+  await findWebhook(db, who, id);
+  throw changedMeanwhile(`webhook ${id}`);
+}

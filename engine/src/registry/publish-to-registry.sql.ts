@@ -1,0 +1,166 @@
+import { newId, notFound } from '@headwater/shared';
+import type { Sql, Transaction } from '../db/database.ts';
+import { type KeyState, readKeyState } from './read-registry.sql.ts';
+import { copiedColumns } from './registry-columns.sql.ts';
+import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require-code-room.sql.ts';
+
+/**
+ * Publications are rare; one at a time for the whole registry, so that what was judged is what is
+ * stored.
+ */
+const PUBLISH_LOCK = 4_815_162_345;
+
+export interface RegistryCandidate {
+  /** Whose component it is, and its id. */
+  accountId: string;
+  componentId: string;
+  key: string;
+  prefix: string;
+  app?: string;
+}
+
+/**
+ * `judge` throws, or answers the id of the version that is the same, or nothing where a new one is
+ * to be stored.
+ */
+export type Judge = (state: KeyState) => string | undefined;
+
+/**
+ * Copies a saved component into the registry. Answers the id of the version there. Throws NOT_FOUND
+ * where it is gone.
+ */
+export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, judge: Judge): Promise<string> {
+  const { accountId, componentId, key, prefix, app } = candidate;
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
+    const same = judge(await readKeyState(tx, { key, prefix, publisher: accountId }));
+    if (same !== undefined) return same;
+    await tx`update registry_components set is_newest = false where key = ${key} and is_newest`;
+    const id = newId('savedComponent');
+    const rows = await tx`
+      insert into registry_components (id, publisher, app, ${copiedColumns(tx)})
+      select ${id}, ${accountId}, ${app ?? null}, ${copiedColumns(tx)} from components
+      where account_id = ${accountId} and id = ${componentId} and deleted_at is null returning id`;
+    // It was deleted since it was found.
+    if (rows.length === 0) throw notFound('component', componentId);
+    return id;
+  });
+}
+
+/** A component that comes with the server, as it is stored. */
+export interface SeedComponent {
+  key: string;
+  version: string;
+  name: string;
+  type: string;
+  description: string | null;
+  code: string;
+  code_hash: string;
+  bundle: string;
+  source_map: string;
+  bundle_hash: string;
+  dedupe: string | null;
+  hooks: string[];
+  configurable_props: unknown;
+  has_additional_props: boolean;
+}
+
+export async function readSeededHashes(sql: Sql): Promise<Set<string>> {
+  const rows = await sql<{ code_hash: string }[]>`select code_hash from registry_components where publisher is null`;
+  return new Set(rows.map((row) => row.code_hash));
+}
+
+/**
+ * Adds versions that are not there. Where somebody else has the key, his stays. Answers the keys
+ * that were passed over.
+ */
+export async function seedRegistry(sql: Sql, components: readonly SeedComponent[]): Promise<string[]> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
+    const passedOver: string[] = [];
+    for (const component of components) if (!(await seedOne(tx, component))) passedOver.push(component.key);
+    return passedOver;
+  });
+}
+
+async function seedOne(tx: Transaction, component: SeedComponent): Promise<boolean> {
+  const { key, version } = component;
+  const known = await tx<{ version: string; publisher: string | null }[]>`
+    select version, publisher from registry_components where key = ${key}`;
+  if (known.some((row) => row.publisher !== null)) return false;
+  if (known.some((row) => row.version === version)) return true;
+  await tx`update registry_components set is_newest = false where key = ${key} and is_newest`;
+  const row = JSON.stringify([{ id: newId('savedComponent'), ...component }]);
+  await tx`
+    insert into registry_components (id, ${copiedColumns(tx)})
+    select id, key, version, name, type, description, code, code_hash, null, bundle, source_map, bundle_hash, now(), 0,
+      '{}'::jsonb, dedupe, array(select jsonb_array_elements_text(hooks)), configurable_props, has_additional_props
+    from jsonb_to_recordset(${row}::text::jsonb) as given (id text, key text, version text, name text, type text,
+      description text, code text, code_hash text, bundle text, source_map text, bundle_hash text, dedupe text, hooks jsonb,
+      configurable_props jsonb, has_additional_props boolean)`;
+  return true;
+}
+
+/** The version's code is gone; where it was the newest, the one before is. */
+export async function withdrawFromRegistry(sql: Sql, id: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
+    const [row] = await tx<{ key: string }[]>`
+      update registry_components set withdrawn_at = now(), is_newest = false, code = '', bundle = '',
+        source_map = null, bundle_hash = null
+      where id = ${id} and withdrawn_at is null returning key`;
+    if (row === undefined) return;
+    await tx`update registry_components set is_newest = false where key = ${row.key} and is_newest`;
+    await tx`
+      update registry_components set is_newest = true where id = (
+        select id from registry_components where key = ${row.key} and withdrawn_at is null order by seq desc limit 1)`;
+  });
+}
+
+/** Whose a version is: undefined where there is none, null where it comes with the server. */
+export async function readPublisher(sql: Sql, id: string): Promise<string | null | undefined> {
+  const [row] = await sql<{ publisher: string | null }[]>`select publisher from registry_components where id = ${id}`;
+  return row?.publisher;
+}
+
+/** The copy of a version of the registry that the account has; undefined where it has none. */
+export async function findCopy(sql: Sql, accountId: string, registryId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from components where account_id = ${accountId} and registry_id = ${registryId}`;
+  return row?.id;
+}
+
+/**
+ * Copies a version of the registry into an account, once. Answers the id of the copy; undefined
+ * where the version is gone. Throws CONFLICT where the account has no room for it.
+ */
+export async function copyFromRegistry(
+  sql: Sql,
+  accountId: string,
+  registryId: string,
+  limits: CodeLimits,
+): Promise<string | undefined> {
+  const [version] = await sql<{ bytes: number }[]>`
+    select ${codeBytesOfRow(sql)} as bytes
+    from registry_components where id = ${registryId} and withdrawn_at is null`;
+  if (version === undefined) return undefined;
+  await insertCode(
+    sql,
+    accountId,
+    limits,
+    version.bytes,
+    (tx) => tx`
+      insert into components (id, account_id, registry_id, ${copiedColumns(tx)})
+      select ${newId('savedComponent')}, ${accountId}, id, ${copiedColumns(tx)} from registry_components
+      where id = ${registryId} and withdrawn_at is null
+      on conflict (account_id, registry_id) where registry_id is not null do nothing`,
+  );
+  return findCopy(sql, accountId, registryId);
+}
+
+/** The account of a saved component and what it is, for the operator. */
+export async function readComponentOwner(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`
+    select account_id from components where id = ${id} and deleted_at is null and registry_id is null`;
+  return row?.account_id;
+}

@@ -1,0 +1,383 @@
+import {
+  beganWith,
+  channelOf,
+  type CommitPlan,
+  type EmittedCounts,
+  type EmitterState,
+  planCommit,
+  type RunCommit,
+  type RunRow,
+} from './commit-plan.ts';
+import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../../events/channels.ts';
+import type { DedupeState } from './dedupe.ts';
+import type { EventPosition } from '../../events/event-id.ts';
+import type { DeliveryRow, InvocationRow } from './event-rows.ts';
+import type { Listener } from './listeners.ts';
+import type { RoomFor, RoomForHeld } from './plan-listeners.ts';
+import type { PublishedEvent } from './published.ts';
+import { NOTHING_QUEUED, type Queued, sumOf } from './queued.ts';
+import type { AccountBacklogs } from '../counts/account-backlogs.ts';
+import type { AccountSums } from '../counts/account-sums.ts';
+import type { DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
+import type { HeldInvocation } from '../../events/invocation.ts';
+import { type DbSizeRow, readDbSizes } from './read-db-sizes.sql.ts';
+import type { ExceededLimit } from '@headwater/shared';
+import type { Sql } from '../../db/database.ts';
+import { countCommittedStats } from './count-commit.ts';
+import type { StatCount } from '../../events/stat-meter.ts';
+import { countCommit } from './history-bytes.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { lockChanges } from '../../db/lock-changes.ts';
+import { knownIds, type PublishedIdRow, readPublishedIds } from './published-ids.sql.ts';
+import { listenerOf, readListeners } from './read-listeners.sql.ts';
+import { type HeldRows, listenerRun, writeCommit } from './write-commit.sql.ts';
+import { rollBackReserved } from '../../db/transactions.ts';
+
+export interface CommitOptions {
+  nodeId: string;
+  /**
+   * How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest
+   * waits for any node.
+   */
+  deliveryCapacity: (of?: DeliveriesOf) => number;
+  /** The same for invocations of sources that listen, by tenant. */
+  runCapacity: (accountId: string) => number;
+  /** Default: there is no limit on what waits. */
+  backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'mayHold' | 'add'> | undefined;
+  /**
+   * What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit
+   * on it.
+   */
+  dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
+  /** Default: it is not counted. */
+  history?: HistoryCount | undefined;
+  /** Default: nothing is counted. */
+  stats?: StatCount | undefined;
+  /**
+   * Between pieces of a commit that is heavy, with what the last one took. Default: there are no
+   * rests.
+   */
+  restAfter?: ((tookMs: number) => Promise<void>) | undefined;
+  /**
+   * How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as
+   * it takes.
+   */
+  maxLockMs?: number | undefined;
+  nowMs: () => number;
+}
+
+export interface CommittedRun {
+  /**
+   * False: the lease of the run or change was lost or the source is gone, and nothing of this run
+   * was written.
+   */
+  committed: boolean;
+  events: number;
+  /**
+   * Counts of the run's events, with its earlier parts. Absent where it is not committed.
+   */
+  counts?: EmittedCounts;
+  /** Deliveries that this node now holds. */
+  deliveries: DeliveryRow[];
+  /** Invocations of listening sources that this node now holds. */
+  invocations: HeldInvocation[];
+  /** Values of `$.service.db` did not fit and were left out. */
+  exceeded?: ExceededLimit;
+  /** The newest position of its emitter, where it has changed. */
+  last?: EventPosition;
+  /** What was written of the run; absent where it left no record. */
+  record?: RunRow;
+  /** The outcomes of published events, in the order given. */
+  published?: readonly PublishedEvent[];
+  /** None of them was stored: the limit that leaves them no room. */
+  refused?: ExceededLimit;
+}
+
+/**
+ * One transaction for many runs: the ends of their invocations, dedupe states, `$.service.db`
+ * writes, events, deliveries, run records and jobs land together. Two round trips: lock and read,
+ * then write and commit.
+ *
+ * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never
+ * decide on the same state; a run whose invocation is no longer leased by its node is left out, so
+ * no run commits twice; so is a hook whose change was taken over, so it overwrites nothing of the
+ * hooks that were run instead.
+ */
+export async function commitRuns(
+  sql: Sql,
+  runs: readonly RunCommit[],
+  options: CommitOptions,
+): Promise<CommittedRun[]> {
+  const connection = await sql.reserve();
+  try {
+    const read = await lockAndRead(connection, runs, options.maxLockMs);
+    const alive = runs.filter((run) => isStillOurs(run, read) && read.states.has(run.sourceId));
+    const listeners = read.listeners.map((listener) => withFull(listener, options.backlogs));
+    const roomForHeld = roomForHeldIn(options.backlogs);
+    const room = { roomFor: roomIn(options.backlogs), roomForHeld, dbBytesOf: options.dbSizes?.of };
+    const plan = planCommit(alive, read.states, listeners, options.nowMs(), room);
+    const held: HeldRows = {
+      deliveries: chooseDeliveries(plan.deliveries, options.deliveryCapacity),
+      invocations: chooseInvocations(plan.invocations, options.runCapacity),
+      nodeId: options.nodeId,
+    };
+    await writeCommit(connection, plan, held, options.restAfter ?? (() => Promise.resolve()));
+    for (const [accountId, more] of waitingOf(plan, held)) options.backlogs?.add(accountId, more);
+    for (const [accountId, bytes] of plan.dbGrowth) options.dbSizes?.add(accountId, bytes);
+    if (options.history !== undefined) countCommit(plan, options.history);
+    if (options.stats !== undefined) countCommittedStats(plan, options.stats);
+    connection.release();
+    return summarize(runs, plan, held);
+  } catch (error) {
+    await rollBackReserved(connection, error);
+    throw error;
+  }
+}
+
+function withFull(listener: Listener, backlogs: CommitOptions['backlogs']): Listener {
+  if (listener.kind !== 'webhook' || backlogs?.isFull(listener.accountId, listener.webhookId) !== true) return listener;
+  return { ...listener, isFull: true };
+}
+
+/** What one commit queues counts for the next run in it. */
+function roomIn(backlogs: CommitOptions['backlogs']): RoomFor | undefined {
+  if (backlogs === undefined) return undefined;
+  const planned = new Map<string, Queued>();
+  return (accountId, more) => {
+    const all = sumOf(planned.get(accountId) ?? NOTHING_QUEUED, more);
+    const limit = backlogs.exceeded(accountId, all);
+    if (limit === undefined) planned.set(accountId, all);
+    return limit;
+  };
+}
+
+function roomForHeldIn(backlogs: CommitOptions['backlogs']): RoomForHeld | undefined {
+  if (backlogs === undefined) return undefined;
+  const planned = new Map<string, number>();
+  return (accountId, more) => {
+    const all = (planned.get(accountId) ?? 0) + more;
+    if (!backlogs.mayHold(accountId, all)) return false;
+    planned.set(accountId, all);
+    return true;
+  };
+}
+
+/** By account, what this node does not go on with itself. */
+function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
+  const waiting = new Map<string, Queued>();
+  const add = (accountId: string, more: Partial<Queued>) =>
+    waiting.set(accountId, sumOf(waiting.get(accountId) ?? NOTHING_QUEUED, more));
+  for (const row of plan.invocations) {
+    if (!held.invocations.has(row)) add(row.event.accountId, { invocations: 1, chars: row.event.data.length });
+  }
+  for (const row of plan.deliveries) {
+    if (row.listener.isHeld === true) add(row.event.accountId, { held: 1 });
+    else if (!held.deliveries.has(row)) add(row.event.accountId, { deliveries: 1 });
+  }
+  for (const { events, webhookIds, heldIds, sourceIds } of plan.fanOuts) {
+    for (const { event, heardKey } of events) {
+      const sources = sourceIds.get(heardKey)?.length ?? 0;
+      const ids = webhookIds.get(heardKey) ?? [];
+      const onHold = ids.filter((id) => heldIds.has(id)).length;
+      const deliveries = ids.length - onHold;
+      add(event.accountId, { deliveries, held: onHold, invocations: sources, chars: sources * event.data.length });
+    }
+  }
+  return waiting;
+}
+
+/** What there is room for, oldest first. */
+function chooseDeliveries(
+  deliveries: readonly DeliveryRow[],
+  capacity: CommitOptions['deliveryCapacity'],
+): Set<DeliveryRow> {
+  let left = capacity();
+  const leftBy = new Map<string, number>();
+  const held = new Set<DeliveryRow>();
+  for (const delivery of deliveries) {
+    const { accountId, webhookId, isHeld, settings } = delivery.listener;
+    if (isHeld === true || settings?.isGoverned === true) continue;
+    const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
+    const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
+    if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;
+    held.add(delivery);
+    left--;
+    leftBy.set(accountId, ofAccount - 1);
+    leftBy.set(webhookId, ofWebhook - 1);
+  }
+  return held;
+}
+
+function chooseInvocations(
+  invocations: readonly InvocationRow[],
+  capacity: CommitOptions['runCapacity'],
+): Set<InvocationRow> {
+  const left = new Map<string, number>();
+  return new Set(
+    invocations.filter(({ event: { accountId }, inTurn }) => {
+      if (inTurn) return false;
+      const leftHere = left.get(accountId) ?? capacity(accountId);
+      left.set(accountId, leftHere - 1);
+      return leftHere > 0;
+    }),
+  );
+}
+
+interface Read {
+  /** Of those whose invocation is still held as they say. */
+  ours: Set<RunCommit>;
+  changes: Set<string>;
+  states: Map<string, EmitterState>;
+  listeners: Listener[];
+}
+
+async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockMs: number | undefined): Promise<Read> {
+  // The end of an execution deletes its invocation when it is written.
+  const held = leases(runs, (run) => run.final && run.execution === undefined);
+  const sourceIds = [...new Set(runs.map((run) => run.sourceId))];
+  const emitting = [...new Set(runs.filter(({ emits }) => emits.length > 0).map((run) => run.sourceId))];
+  const accountIds = [...new Set(runs.map((run) => run.accountId))];
+  // Sent together, answered in order: one round trip.
+  const [, , changeRows, ourRows, stateRows, sizeRows, publishedRows, listenerRows] = await Promise.all([
+    connection`begin`,
+    maxLockMs === undefined ? [] : connection`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`,
+    lockChanges(
+      connection,
+      runs.flatMap(({ change }) => change ?? []),
+    ),
+    held.ids.length === 0
+      ? []
+      : // In the order of their ids, whatever becomes of them: two transactions never wait for each other.
+        connection<LeaseRow[]>`
+        with ours as materialized (
+          select i.id, i.leased_by, i.claim, mine.ends from invocations i
+          join unnest(${held.ids}::text[], ${held.nodes}::text[], ${held.claims}::int4[], ${held.ends}::int4[])
+            as mine(id, node, claim, ends)
+          on i.id = mine.id and i.leased_by = mine.node and i.claim = mine.claim order by i.id for update of i
+        ), ended as (
+          delete from invocations i using ours where i.id = ours.id and ours.ends = 1
+        )
+        select id, leased_by, claim from ours`,
+    connection<StateColumns[]>`
+      select emitter_id, last_event_ms, last_event_seq, db_bytes,
+        case when emitter_id = any(${emitting}::text[]) then dedupe end as dedupe from emitter_state
+      where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
+    // After the locks: nobody else changes these entries until this commit is through.
+    readDbSizes(connection, runs),
+    readPublishedIds(connection, runs),
+    readListeners(connection, accountIds, sourceIds, channelsOf(runs)),
+  ]);
+  return {
+    ours: oursOf(runs, ourRows),
+    changes: new Set(changeRows.map((row) => row.change_id)),
+    states: statesOf(stateRows, sizeRows, publishedRows),
+    listeners: listenerRows.map(listenerOf),
+  };
+}
+
+/** What these runs may emit on, with what is emitted of their records. */
+function channelsOf(runs: readonly RunCommit[]): string[] {
+  return [...new Set([ERRORS_CHANNEL, LOGS_CHANNEL, ...runs.flatMap(({ emits }) => emits.map(channelOf))])];
+}
+
+interface StateColumns {
+  emitter_id: string;
+  last_event_ms: number;
+  last_event_seq: number;
+  dedupe: DedupeState | null;
+  db_bytes: number;
+}
+
+function statesOf(
+  rows: readonly StateColumns[],
+  sizes: readonly DbSizeRow[],
+  publishedRows: readonly PublishedIdRow[],
+): Map<string, EmitterState> {
+  const published = knownIds(publishedRows);
+  const bySource = Map.groupBy(sizes, (size) => size.source_id);
+  const byKeyOf = (id: string) => new Map(bySource.get(id)?.map(({ key, bytes }) => [key, bytes]));
+  return new Map(
+    rows.map(({ emitter_id: id, last_event_ms: ms, last_event_seq: seq, dedupe, db_bytes: bytes }) => [
+      id,
+      {
+        last: { ms, seq },
+        dedupe: dedupe ?? undefined,
+        db: { bytes, byKey: byKeyOf(id) },
+        published: published.get(id) ?? NONE_KNOWN,
+      },
+    ]),
+  );
+}
+
+const NONE_KNOWN: ReadonlyMap<string, EventPosition> = new Map();
+
+function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean) {
+  const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [{ run, ...run.invocation }]));
+  return {
+    ids: held.map(({ id }) => id),
+    nodes: held.map(({ leasedBy }) => leasedBy),
+    claims: held.map(({ claim }) => claim),
+    // The client takes a list of booleans for one.
+    ends: held.map(({ run }) => (isEnded(run) ? 1 : 0)),
+  };
+}
+
+interface LeaseRow {
+  id: string;
+  leased_by: string;
+  claim: number;
+}
+
+/**
+ * By the whole lease: two holders of one invocation may meet in a batch. Each invocation ends once.
+ */
+function oursOf(runs: readonly RunCommit[], rows: readonly LeaseRow[]): Set<RunCommit> {
+  const leased = new Map(rows.map((row) => [row.id, row]));
+  const ended = new Set<string>();
+  return new Set(
+    runs.filter(({ invocation, final }) => {
+      if (invocation === undefined || ended.has(invocation.id)) return false;
+      const row = leased.get(invocation.id);
+      const isOurs = row?.leased_by === invocation.leasedBy && row.claim === invocation.claim;
+      if (isOurs && final) ended.add(invocation.id);
+      return isOurs;
+    }),
+  );
+}
+
+function isStillOurs(run: RunCommit, { ours, changes }: Read): boolean {
+  if (run.change !== undefined && !changes.has(run.change.changeId)) return false;
+  return run.invocation === undefined || ours.has(run);
+}
+
+function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows): CommittedRun[] {
+  const runOf = (event: CommitPlan['events'][number]) => event.invocationId ?? event.emitterId;
+  const eventsByRun = Map.groupBy(plan.events, runOf);
+  const deliveriesByRun = Map.groupBy([...held.deliveries], ({ event }) => runOf(event));
+  const invocationsByRun = Map.groupBy([...held.invocations], ({ event }) => runOf(event));
+  const heldInvocation = (row: InvocationRow) => ({
+    ...listenerRun(row),
+    crashes: 0,
+    attempts: 1,
+    leasedBy: held.nodeId,
+    claim: 1,
+  });
+  return runs.map((run) => {
+    const planned = plan.runs.get(run);
+    if (planned === undefined) return { committed: false, events: 0, deliveries: [], invocations: [] };
+    const key = beganWith(run) ?? run.sourceId;
+    const last = plan.states.get(run.sourceId)?.last;
+    return {
+      committed: true,
+      events: eventsByRun.get(key)?.length ?? 0,
+      counts: planned.counts,
+      deliveries: deliveriesByRun.get(key) ?? [],
+      invocations: (invocationsByRun.get(key) ?? []).map(heldInvocation),
+      ...(planned.exceeded === undefined ? {} : { exceeded: planned.exceeded }),
+      ...(last === undefined ? {} : { last }),
+      ...(planned.record === undefined ? {} : { record: planned.record }),
+      ...(planned.published === undefined ? {} : { published: planned.published }),
+      ...(planned.refused === undefined ? {} : { refused: planned.refused }),
+    };
+  });
+}

@@ -1,0 +1,33 @@
+import type { CommitPlan, RunCommit } from './commit-plan.ts';
+import type { StatCount } from '../../events/stat-meter.ts';
+
+/** Channels of the engine itself: `$errors`, `$logs`. */
+const BUILT_IN = /^\$/;
+
+/**
+ * Counts what a commit has stored: what was emitted, who was given it to run, and how runs ended.
+ */
+export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
+  for (const { accountId, emitterId, channel } of plan.events) {
+    if (!BUILT_IN.test(channel)) stats.add(accountId, [emitterId], 'emitted', 1);
+  }
+  for (const { sourceId, event } of plan.invocations) stats.add(event.accountId, [sourceId], 'received', 1);
+  for (const { events, sourceIds } of plan.fanOuts) {
+    for (const { event, heardKey } of events) {
+      for (const sourceId of sourceIds.get(heardKey) ?? []) stats.add(event.accountId, [sourceId], 'received', 1);
+    }
+  }
+  for (const [run, { record }] of plan.runs) {
+    if (!isEndOfRun(run)) continue;
+    stats.add(run.accountId, [run.sourceId], record?.errorCode === undefined ? 'runsOk' : 'runsFailed', 1);
+  }
+}
+
+/**
+ * Hooks are no runs, the ends of executions are counted with their steps, and what was dropped has
+ * not run.
+ */
+function isEndOfRun({ final, invocation, execution, ran, abandoned }: RunCommit): boolean {
+  if (!final || invocation === undefined || execution !== undefined) return false;
+  return ran !== undefined || abandoned !== undefined;
+}

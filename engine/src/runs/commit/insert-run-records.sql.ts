@@ -1,0 +1,68 @@
+import type { CommitPlan, EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
+import type { EventPosition } from '../../events/event-id.ts';
+import { isWorkflow } from '../../events/invocation.ts';
+import { NO_LINES } from '../../events/stored-lines.ts';
+import type { Sql } from '../../db/database.ts';
+import { rowsOf } from '../../db/rows-of.ts';
+
+interface Recorded {
+  run: RunCommit;
+  record: RunRow;
+  at: EventPosition | undefined;
+  counts: EmittedCounts;
+}
+
+/**
+ * Runs that logged or failed. There is a row without a place among the records for a run that an
+ * event started, so that a trace can tell that the event was heard, and for one without stored
+ * events, which nothing but its id leads to.
+ */
+export function insertRunRecords(connection: Sql, plan: CommitPlan) {
+  const rows = recordsOf(plan);
+  return rows.length === 0 ? undefined : insertRows(connection, rows);
+}
+
+export function recordsOf({ runs }: CommitPlan): Recorded[] {
+  return [...runs].flatMap(([run, { record, recordedAt, isQuiet, counts }]) => {
+    const row = run.execution === undefined ? (record ?? bareRecord(run, isQuiet)) : undefined;
+    return row === undefined ? [] : [{ run, record: row, at: recordedAt, counts }];
+  });
+}
+
+/** Executions of workflows have rows of their own. */
+function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: boolean): RunRow | undefined {
+  if (!final || ran === undefined || invocation === undefined || isWorkflow(sourceId)) return undefined;
+  if (!isQuiet && invocation.cause === undefined) return undefined;
+  const { id, kind = 'event' } = invocation;
+  return { id, kind, logs: NO_LINES, startedAtMs: ran.fromMs, endedAtMs: ran.toMs };
+}
+
+function insertRows(connection: Sql, rows: readonly Recorded[]) {
+  return connection`
+    insert into runs (id, account_id, source_id, kind, caused_by, status, error_code, error_message, error_stack,
+      error_limit, logs, live_lines, started_at, ended_at, recorded_ms, recorded_seq,
+      emitted, deduped)
+    select id, account_id, source_id, kind, caused_by, case when code is null then 'ok' else 'error' end, code, message, stack,
+      error_limit::jsonb, logs, live_lines, to_timestamp(started / 1000.0), to_timestamp(ended / 1000.0), recorded_ms, recorded_seq,
+      emitted, deduped
+    from ${rowsOf(connection, [
+      ['text', rows.map(({ record }) => record.id)],
+      ['text', rows.map(({ run }) => run.accountId)],
+      ['text', rows.map(({ run }) => run.sourceId)],
+      ['text', rows.map(({ record }) => record.kind)],
+      ['text', rows.map(({ run }) => run.invocation?.cause?.event ?? null)],
+      ['text', rows.map(({ record }) => record.errorCode ?? null)],
+      ['text', rows.map(({ record }) => record.errorMessage ?? null)],
+      ['text', rows.map(({ record }) => record.errorStack ?? null)],
+      ['text', rows.map(({ record }) => (record.errorLimit === undefined ? null : JSON.stringify(record.errorLimit)))],
+      ['float8', rows.map(({ record }) => record.startedAtMs)],
+      ['float8', rows.map(({ record }) => record.endedAtMs)],
+      ['int8', rows.map(({ at }) => at?.ms ?? null)],
+      ['int4', rows.map(({ at }) => at?.seq ?? null)],
+      ['int4', rows.map(({ record }) => record.liveLines ?? 0)],
+      ['int4', rows.map(({ counts }) => counts.emitted)],
+      ['int4', rows.map(({ counts }) => counts.deduped)],
+      ['long', rows.map(({ record }) => record.logs)],
+    ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq,
+      live_lines, emitted, deduped, logs)`;
+}

@@ -1,0 +1,174 @@
+import type { WebhookFormat } from '../../contract/webhook-requests.ts';
+import { isChannelPattern, matchesChannel } from '@headwater/shared';
+import type { ReceiverSettings } from '../../outbox/webhooks/receiver-settings.ts';
+import { isWorkflow } from '../../events/invocation.ts';
+import { createFilterJudges, type EventJudge } from '../../events/judge-filters.ts';
+
+interface Subscribed {
+  accountId: string;
+  /** May be the glob `dc_*` or `p_*`. */
+  emitterId: string;
+  /** May be a pattern: `order.*`. */
+  channel: string;
+  /** JSON text. Absent: every event of the channel. */
+  filter?: string;
+}
+
+/** A subscription of a webhook, with what a first attempt needs. */
+export interface WebhookListener extends Subscribed {
+  kind: 'webhook';
+  webhookId: string;
+  url: string;
+  sealedSecret: string;
+  format: WebhookFormat;
+  settings?: ReceiverSettings;
+  /** So much waits for it already that it gets no more. */
+  isFull?: boolean;
+  /** It is stopped: what it gets is held. */
+  isHeld?: boolean;
+}
+
+/** A subscription of an active source or workflow. */
+interface SourceListener extends Subscribed {
+  kind: 'source';
+  sourceId: string;
+  /** Its executions start by the rules of its settings. */
+  inTurn?: true;
+}
+
+/** A subscription of a source or workflow that is stopped. */
+interface PausedListener extends Subscribed {
+  kind: 'paused';
+  listenerId: string;
+}
+
+export type Listener = WebhookListener | SourceListener | PausedListener;
+
+export interface Heard {
+  /** One for each channel and what filters made of the event: the same listeners have the same. */
+  key: string;
+  webhooks: WebhookListener[];
+  sources: SourceListener[];
+  paused: PausedListener[];
+  full: WebhookListener[];
+  /** Webhooks that are stopped. */
+  held: WebhookListener[];
+  /** Listeners whose filter was given up: the event takes more steps than it may. */
+  tooCostly: string[];
+}
+
+/**
+ * The listeners of a channel of one account's emitter. Without `data` filters are left out of
+ * account. The same listeners are the same object.
+ */
+export type HeardBy = (event: { accountId: string; emitterId: string; channel: string; data?: string }) => Heard;
+
+/** Every source, and every workflow. */
+const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
+/** No channel has a NUL in its name. */
+const PATTERNS = '\0';
+
+/** The listeners of one channel of an emitter. */
+interface ChannelListeners {
+  listeners: readonly Listener[];
+  hasFilters: boolean;
+  all: Heard;
+  byData: Map<string, Heard>;
+  byKey: Map<string, Heard>;
+}
+
+/**
+ * Each listener once, also when both the emitter's id and the glob match. A source does not hear
+ * itself through the glob: that would be a ring that nobody asked for.
+ */
+export function indexListeners(listeners: readonly Listener[]): HeardBy {
+  const byChannel = Map.groupBy(
+    listeners,
+    ({ accountId, emitterId, channel }) =>
+      `${accountId} ${emitterId} ${isChannelPattern(channel) ? PATTERNS : channel}`,
+  );
+  const judgeFor = createFilterJudges();
+  // A thousand events of a run are heard by the same, who may be a thousand.
+  const known = new Map<string, ChannelListeners>();
+  return (event) => {
+    const { accountId, emitterId, channel, data } = event;
+    const key = `${accountId} ${emitterId} ${channel}`;
+    const found = known.get(key) ?? channelListeners(byChannel, event);
+    known.set(key, found);
+    if (!found.hasFilters || data === undefined) return found.all;
+    const heard = found.byData.get(data) ?? filtered(found, channel, judgeFor(accountId, data));
+    found.byData.set(data, heard);
+    return heard;
+  };
+}
+
+function channelListeners(
+  byChannel: ReadonlyMap<string, readonly Listener[]>,
+  { accountId, emitterId, channel }: Parameters<HeardBy>[0],
+): ChannelListeners {
+  const listeners = [emitterId, isWorkflow(emitterId) ? 'p_*' : 'dc_*'].flatMap((emitter) => [
+    ...(byChannel.get(`${accountId} ${emitter} ${channel}`) ?? []),
+    ...(byChannel.get(`${accountId} ${emitter} ${PATTERNS}`) ?? []).filter((one) =>
+      matchesChannel(one.channel, channel),
+    ),
+  ]);
+  const others = listeners.filter((one) => !GLOBS.has(one.emitterId) || idOf(one) !== emitterId);
+  return {
+    listeners: others,
+    hasFilters: others.some(({ filter }) => filter !== undefined),
+    all: heardBy(others, channel, []),
+    byData: new Map(),
+    byKey: new Map(),
+  };
+}
+
+/**
+ * One that is subscribed twice, by a pattern and by its channel, hears the event where one of the
+ * filters matches.
+ */
+function filtered({ listeners, byKey }: ChannelListeners, channel: string, judge: EventJudge): Heard {
+  const answers = listeners.map(({ filter }) => (filter === undefined ? 'match' : judge(filter)));
+  const key = `${channel}\0${answers.map((answer) => answer.charAt(0)).join('')}`;
+  const known = byKey.get(key);
+  if (known !== undefined) return known;
+  const passing = listeners.filter((_, at) => answers[at] === 'match');
+  const reached = new Set(passing.map(idOf));
+  const costly = listeners.filter((_, at) => answers[at] === 'too_costly').map(idOf);
+  const heard = heardBy(
+    passing,
+    key,
+    [...new Set(costly)].filter((id) => !reached.has(id)),
+  );
+  byKey.set(key, heard);
+  return heard;
+}
+
+function idOf(listener: Listener): string {
+  if (listener.kind === 'webhook') return listener.webhookId;
+  return listener.kind === 'source' ? listener.sourceId : listener.listenerId;
+}
+
+function heardBy(listeners: readonly Listener[], key: string, tooCostly: string[]): Heard {
+  const [webhooks, full, held] = Array.from({ length: 3 }, () => new Map<string, WebhookListener>()) as [
+    Map<string, WebhookListener>,
+    Map<string, WebhookListener>,
+    Map<string, WebhookListener>,
+  ];
+  const sources = new Map<string, SourceListener>();
+  const paused = new Map<string, PausedListener>();
+  for (const listener of listeners) {
+    if (listener.kind === 'webhook') {
+      (listener.isHeld === true ? held : listener.isFull === true ? full : webhooks).set(listener.webhookId, listener);
+    } else if (listener.kind === 'source') sources.set(listener.sourceId, listener);
+    else paused.set(listener.listenerId, listener);
+  }
+  return {
+    key,
+    webhooks: [...webhooks.values()],
+    sources: [...sources.values()],
+    paused: [...paused.values()],
+    full: [...full.values()],
+    held: [...held.values()],
+    tooCostly,
+  };
+}

@@ -1,0 +1,173 @@
+import { type ExceededLimit, newId } from '@headwater/shared';
+import { newInvocationId } from '../../events/invocation.ts';
+import type { EventCause } from '../../events/cause.ts';
+import { ERRORS_CHANNEL } from '../../events/channels.ts';
+import { emitIdOf } from '../../events/event-id.ts';
+import type { DeliveryRow, EventRow, FanOut, InvocationRow } from './event-rows.ts';
+import type { Heard, HeardBy, WebhookListener } from './listeners.ts';
+import type { MissedEvents } from './missed.ts';
+import { orderKeyOf } from '../../events/order-key.ts';
+import { NOTHING_QUEUED, type Queued } from './queued.ts';
+
+/** The limit that an account would be over with so much more; undefined where there is room. */
+export type RoomFor = (accountId: string, more: Queued) => ExceededLimit | undefined;
+
+/** Whether the account may have so many more deliveries on hold, which are counted then. */
+export type RoomForHeld = (accountId: string, more: number) => boolean;
+
+/** The run whose events they are, as far as it decides who hears them. */
+export interface Emitting {
+  accountId: string;
+  emitterId: string;
+  traceId: string | undefined;
+  /** How many events the chain has with these. */
+  hops: number;
+  maxHops: number;
+}
+
+/** The rows that an event leads to. */
+type Hearers = Pick<Heard, 'key' | 'webhooks' | 'sources' | 'held'>;
+
+export interface Led {
+  deliveries: DeliveryRow[];
+  /** In the order of their events, and so are their ids. */
+  invocations: InvocationRow[];
+  fanOuts: FanOut[];
+}
+
+/**
+ * Beyond this many rows for one run, or this many characters copied into them, they are a FanOut:
+ * each takes the node's thread some 10 µs.
+ */
+const MAX_ROWS = 500;
+const MAX_CHARS = 2_000_000;
+
+/** What the run would add to what waits. */
+export function countQueued(
+  run: Emitting,
+  events: readonly { channel: string; data: string }[],
+  hears: HeardBy,
+): Queued {
+  return sumQueued(events, ({ channel, data }) => hears({ ...run, channel, data }));
+}
+
+function sumQueued<E extends { data: string }>(
+  events: readonly E[],
+  hears: (event: E) => Pick<Heard, 'webhooks' | 'sources' | 'held'>,
+): Queued {
+  const queued = { ...NOTHING_QUEUED };
+  for (const event of events) {
+    const { webhooks, sources, held } = hears(event);
+    queued.deliveries += webhooks.length;
+    queued.held += held.length;
+    queued.invocations += sources.length;
+    queued.chars += sources.length * event.data.length;
+  }
+  return queued;
+}
+
+/**
+ * Sources that hear each other must not do so for ever, and what waits must not grow for ever: a
+ * run that would go on with it fails with the limit. `isFull`: nobody hears its events, which are
+ * stored.
+ */
+export function findExceeded(
+  run: Emitting,
+  queued: Queued,
+  roomFor: RoomFor,
+): { limit: ExceededLimit | undefined; isFull: boolean } {
+  const isTooFar = run.hops > run.maxHops && queued.invocations > 0;
+  const tooFar = isTooFar ? { name: 'maxEventHops' as const, value: run.maxHops, used: run.hops } : undefined;
+  const more = isTooFar ? { ...queued, invocations: 0, chars: 0 } : queued;
+  const full = more.invocations + more.deliveries > 0 ? roomFor(run.accountId, more) : undefined;
+  return { limit: tooFar ?? full, isFull: full !== undefined };
+}
+
+/** Who hears these events, all of one run and in their order. */
+export function addListeners(
+  led: Led,
+  run: Emitting,
+  events: readonly EventRow[],
+  hears: HeardBy,
+  { isFull, roomForHeld }: { isFull: boolean; roomForHeld: RoomForHeld },
+  missed: MissedEvents,
+): void {
+  const heard = new Map<EventRow, Hearers>();
+  for (const [found, alike] of Map.groupBy(events, ({ channel, data }) => hears({ ...run, channel, data }))) {
+    const { key, webhooks, sources, paused, full, held, tooCostly } = found;
+    const first = alike[0] as EventRow;
+    const range = { first, toSeq: alike.at(-1)?.position.seq ?? 0, count: alike.length };
+    // One hop more for errors: a source that tells somebody about them is to hear of the end of a
+    // chain as well.
+    const isTooFar = run.hops > run.maxHops + (first.channel === ERRORS_CHANNEL ? 1 : 0);
+    for (const { listenerId } of paused) missed.paused(range, listenerId);
+    for (const listenerId of tooCostly) missed.filterTooCostly(range, listenerId, run.traceId);
+    for (const { webhookId } of isFull ? [...webhooks, ...full] : full)
+      missed.backlogFull(range, webhookId, run.traceId);
+    for (const { sourceId } of sources) {
+      if (isTooFar) missed.tooManyHops(range, sourceId, run.traceId);
+      else if (isFull) missed.backlogFull(range, sourceId, run.traceId);
+    }
+    const { true: kept = [], false: lost = [] } = Object.groupBy(
+      held,
+      () => `${roomForHeld(run.accountId, alike.length)}` as const,
+    );
+    for (const { webhookId } of lost) missed.holdFull(range, webhookId, run.traceId);
+    const hearers = {
+      key,
+      webhooks: isFull ? [] : webhooks,
+      sources: isFull || isTooFar ? [] : sources,
+      held: kept,
+    };
+    for (const event of alike) heard.set(event, hearers);
+  }
+  lead(led, run, events, heard);
+}
+
+function lead(led: Led, run: Emitting, events: readonly EventRow[], heard: ReadonlyMap<EventRow, Hearers>): void {
+  const { invocations, chars, deliveries, held } = sumQueued(events, (event) => heard.get(event) as Hearers);
+  if (invocations + deliveries + held <= MAX_ROWS && chars <= MAX_CHARS) {
+    for (const event of events) addRows(led, run, event, heard.get(event) as Hearers);
+    return;
+  }
+  // Those in order have keys, which are found here.
+  for (const [event, of] of heard)
+    for (const listener of [...of.webhooks, ...of.held]) if (isOrdered(listener)) addDelivery(led, event, listener);
+  const byKey = new Map([...heard.values()].map((one) => [one.key, one]));
+  led.fanOuts.push({
+    events: events.map((event) => ({ event, cause: causeBy(run, event), heardKey: heard.get(event)?.key ?? '' })),
+    webhookIds: new Map(
+      [...byKey].map(([key, of]) => [
+        key,
+        [...of.webhooks, ...of.held].filter((one) => !isOrdered(one)).map((one) => one.webhookId),
+      ]),
+    ),
+    heldIds: new Set([...byKey.values()].flatMap((of) => of.held.map((one) => one.webhookId))),
+    sourceIds: new Map([...byKey].map(([key, of]) => [key, of.sources.map((one) => one.sourceId)])),
+  });
+}
+
+function addDelivery(led: Led, event: EventRow, listener: WebhookListener): void {
+  const { ordering } = listener.settings ?? {};
+  const inOrder = ordering === undefined ? {} : { orderKey: orderKeyOf(ordering.key, event.data) };
+  led.deliveries.push({ id: newId('delivery', event.position.ms), event, listener, ...inOrder });
+}
+
+const isOrdered = ({ settings }: WebhookListener) => settings?.ordering !== undefined;
+
+/**
+ * Ids of deliveries and invocations carry the millisecond of their event: traces find them by it.
+ */
+function addRows(led: Led, run: Emitting, event: EventRow, { webhooks, sources, held }: Hearers): void {
+  for (const listener of [...webhooks, ...held]) addDelivery(led, event, listener);
+  if (sources.length === 0) return;
+  const cause = causeBy(run, event);
+  for (const { sourceId, inTurn } of sources) {
+    const id = newInvocationId(sourceId, event.position.ms);
+    led.invocations.push({ id, sourceId, event, cause, ...(inTurn ? { inTurn } : {}) });
+  }
+}
+
+function causeBy({ hops, traceId }: Emitting, { emitterId, position }: EventRow): EventCause {
+  return { event: emitIdOf(emitterId, position), hops, ...(traceId === undefined ? {} : { traceId }) };
+}

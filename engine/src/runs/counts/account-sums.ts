@@ -1,0 +1,30 @@
+import { every } from '../../db/every.ts';
+import type { Log } from '../../contract/log.ts';
+import { createEstimates } from '../estimates.ts';
+import { seldom } from '../seldom.ts';
+
+export interface AccountSumsOptions {
+  /** Counts them all. */
+  read: () => Promise<ReadonlyMap<string, number>>;
+  /** What is counted, for the log. */
+  what: string;
+  log: Log;
+}
+
+/** Bytes that each account has of something: see Estimates. */
+export interface AccountSums {
+  of(accountId: string): number;
+  /** They have grown by so much, or less than nothing. */
+  add(accountId: string, bytes: number): void;
+  stop(): Promise<void>;
+}
+
+const READ_EVERY_MS = 5_000;
+
+/** Resolves when it has been counted once. */
+export async function startAccountSums({ read, what, log }: AccountSumsOptions): Promise<AccountSums> {
+  const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
+  await bytes.refresh();
+  const onError = (err: unknown) => log.warn({ err, what }, 'what accounts have could not be counted');
+  return { of: bytes.of, add: bytes.add, stop: every(READ_EVERY_MS, seldom(bytes.refresh), onError) };
+}

@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKnownLimits } from '../accounts/known-limits.ts';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Log } from '../contract/log.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { createHeldClaims, type HeldClaims } from './held-claims.ts';
+import type { HeldInvocation } from '../events/invocation.ts';
+import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';
+import { createRunSlots, type RunSlot } from './run-slots.ts';
+
+export interface DispatcherOptions {
+  /**
+   * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran`
+   * is called when the sandbox is done with it: the next may start while this one waits for its
+   * commit, so commits can be larger than what runs at the same time. `again` is for one that goes
+   * on after that: it has its turn before others of the same emitter, and resolves with false where
+   * the node stops, and the invocation is to be given back. `lost` fires when another holder has
+   * it: nothing that the run does from then on counts.
+   */
+  run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>, lost: AbortSignal) => Promise<void>;
+  /** Gives back invocations that were held: this counts for nothing. */
+  release: (invocations: readonly HeldInvocation[]) => Promise<void>;
+  /** Before one is given back whose run could not be committed. Default RELEASE_PAUSE_MS. */
+  releasePauseMs?: number;
+  /** How much each tenant may run at the same time. */
+  limits: Pick<LimitsCache, 'known' | 'get'>;
+  /**
+   * Whether so much of the tenant waits for its commit that its next run has to wait as well; when
+   * that is over, `startMore` is to be called. Otherwise runs that bring much would fill memory,
+   * and take the processors from those that commit. Default: never.
+   */
+  isBehind?: (accountId: string) => boolean;
+  log: Log;
+}
+
+export interface Dispatcher {
+  /**
+   * Invocations leased by this node, in the order of their acceptance. Of one that it holds
+   * already: see HeldClaims.
+   */
+  take(invocations: readonly HeldInvocation[]): void;
+  /** As in HeldClaims. */
+  refuse: HeldClaims['refuse'];
+  loseNode: HeldClaims['loseNode'];
+  /**
+   * How many more of the tenant this node should lease. A tenant may hold as much as is still free
+   * for others: one alone takes half of the room, and a full backlog of some never leaves another
+   * without.
+   */
+  capacity(accountId: string): number;
+  /** The same of those for which a client waits: these are run until the stop. */
+  capacityToAnswer(accountId: string): number;
+  /** From `take` to the end of its run, its commit included. */
+  holds(invocationId: string): boolean;
+  /** Something outside that was in the way of a run is no longer. */
+  startMore(): void;
+  stats(): { waiting: number; running: number; committing: number };
+  /**
+   * Starts nothing new but those for which a client waits, and gives back the others that wait.
+   * Idempotent.
+   */
+  drain(): Promise<void>;
+  /** Starts nothing new, gives back what waits, lets what runs finish. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/**
+ * What was in the way of a commit has time to end; what can never be committed comes back no more
+ * often than this.
+ */
+const RELEASE_PAUSE_MS = 5_000;
+
+/**
+ * Runs the invocations that this node holds: at most so many of one component and of one tenant at
+ * the same time, fair between tenants.
+ */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const shelf = createShelf();
+  const { queue, held, claims } = shelf;
+  const running = createRunningCounts();
+  const slots = createRunSlots({
+    running,
+    queueFirst: (invocation) => queue.pushFirst(invocation.accountId, invocation.sourceId, invocation),
+    onChange: startWhatMayRun,
+  });
+  const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
+  let draining: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
+  const { mayStart, mayTenantStart } = withinLimits(options, running, startWhatMayRun);
+
+  function startWhatMayRun(): void {
+    while (stopping === undefined) {
+      const invocation = queue.next(mayStart, mayTenantStart);
+      if (invocation === undefined) return;
+      if (!slots.resume(invocation)) void start(invocation);
+    }
+  }
+
+  async function start(invocation: HeldInvocation): Promise<void> {
+    const slot = slots.start(invocation);
+    await runOrGiveBack(options, { invocation, slot, pause, lost: claims.lostSignal(invocation) });
+    end([invocation]);
+    slot.free();
+  }
+
+  const isAsked = ({ respond }: HeldInvocation) => respond !== undefined && stopping === undefined;
+  const end = (invocations: readonly HeldInvocation[]) => take(shelf.end(invocations));
+
+  function take(invocations: readonly HeldInvocation[]): void {
+    shelf.put(draining === undefined ? invocations : keepOrGiveBack(options, invocations, isAsked));
+    startWhatMayRun();
+  }
+
+  async function drain(): Promise<void> {
+    const unasked = shelf.takeOut((invocation) => isAsked(invocation) || slots.hasBegun(invocation));
+    await giveBack(options, unasked);
+    end(unasked);
+  }
+
+  async function stop(): Promise<void> {
+    draining ??= Promise.resolve();
+    const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
+    slots.stop();
+    pause.end();
+    await giveBack(options, waiting);
+    end(waiting);
+    await Promise.all([draining, held.none()]);
+  }
+
+  return {
+    take,
+    refuse: claims.refuse,
+    loseNode: claims.loseNode,
+    capacity: (accountId) => (draining === undefined ? held.roomFor(accountId) : 0),
+    capacityToAnswer: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
+    holds: claims.has,
+    startMore: startWhatMayRun,
+    stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
+    drain: () => (draining ??= drain()),
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/** What the node holds, and in which order it waits for its turn. */
+function createShelf() {
+  const queue = createFairQueue<HeldInvocation>();
+  const held = createHeldCount();
+  const claims = createHeldClaims();
+  const enqueue = (invocations: readonly HeldInvocation[]) => {
+    for (const invocation of invocations) queue.push(invocation.accountId, invocation.sourceId, invocation);
+  };
+  return {
+    queue,
+    held,
+    claims,
+    /** Answers those that wait, except for these, which go on waiting. */
+    takeOut(isKept: (invocation: HeldInvocation) => boolean): HeldInvocation[] {
+      const waiting = queue.clear();
+      enqueue(waiting.filter(isKept));
+      return waiting.filter((invocation) => !isKept(invocation));
+    },
+    put(invocations: readonly HeldInvocation[]) {
+      const admitted = claims.admit(invocations);
+      held.add(admitted);
+      enqueue(admitted);
+    },
+    /** Answers newer claims of them, which have waited for this end. */
+    end(invocations: readonly HeldInvocation[]): HeldInvocation[] {
+      held.remove(invocations);
+      return invocations.flatMap((invocation) => claims.end(invocation) ?? []);
+    },
+  };
+}
+
+function keepOrGiveBack(
+  options: DispatcherOptions,
+  invocations: readonly HeldInvocation[],
+  isKept: (invocation: HeldInvocation) => boolean,
+): readonly HeldInvocation[] {
+  void giveBack(
+    options,
+    invocations.filter((invocation) => !isKept(invocation)),
+  );
+  return invocations.filter(isKept);
+}
+
+/** After `end` nothing waits. */
+function createPause(ms: number) {
+  const ending = new AbortController();
+  const { signal } = ending;
+  return { wait: () => sleep(ms, undefined, { signal }).catch(() => undefined), end: () => ending.abort() };
+}
+
+const LOST = 'Another node has taken this over; the request is kept';
+
+interface Started {
+  invocation: HeldInvocation;
+  slot: RunSlot;
+  pause: ReturnType<typeof createPause>;
+  lost: AbortSignal;
+}
+
+async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pause, lost }: Started): Promise<void> {
+  if (lost.aborted) return invocation.respond?.({ ok: false, message: LOST });
+  try {
+    await options.run(invocation, slot.free, slot.again, lost);
+  } catch (error) {
+    const { id } = invocation;
+    options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
+    slot.free();
+    await pause.wait();
+    await giveBack(options, [invocation]);
+  }
+}
+
+function withinLimits({ isBehind, limits, log }: DispatcherOptions, running: RunningCounts, onKnown: () => void) {
+  const limitsOf = createKnownLimits({ limits, onKnown, log });
+  return {
+    // Until its limits are known, what a tenant wants to run waits.
+    mayTenantStart: (tenant: string): boolean =>
+      running.ofTenant(tenant) < (limitsOf(tenant)?.maxRunsPerAccount ?? 0) && isBehind?.(tenant) !== true,
+    mayStart: (tenant: string, source: string): boolean =>
+      running.ofSource(source) < (limitsOf(tenant)?.maxRunsPerComponent ?? 0),
+  };
+}
+
+function statsOf({ waiting, running, held }: { waiting: number; running: number; held: number }) {
+  return { waiting, running, committing: held - waiting - running };
+}
+
+async function giveBack(options: DispatcherOptions, invocations: readonly HeldInvocation[]): Promise<void> {
+  if (invocations.length === 0) return;
+  try {
+    await options.release(invocations);
+  } catch (error) {
+    // The rows stay leased by this node; they are released when it ends or is found dead.
+    options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');
+  }
+}

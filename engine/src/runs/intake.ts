@@ -1,0 +1,94 @@
+import type { RunResponse } from '../contract/engine.ts';
+import type { StatCount } from '../events/stat-meter.ts';
+import { type Batcher, type BatcherWatch, createBatcher } from '../db/batcher.ts';
+import type { Sql } from '../db/database.ts';
+import { insertInvocations, type NewInvocation } from './insert-invocations.sql.ts';
+import type { AccountBacklogs } from './counts/account-backlogs.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { HeldInvocation } from '../events/invocation.ts';
+
+export interface IntakeOptions {
+  sql: Sql;
+  nodeId: () => string;
+  dispatcher: Pick<Dispatcher, 'capacity' | 'capacityToAnswer' | 'take'>;
+  backlogs: Pick<AccountBacklogs, 'queue'>;
+  /** Default: nothing is counted. */
+  stats?: StatCount;
+  watch?: BatcherWatch;
+}
+
+type NewHeldInvocation = Pick<HeldInvocation, 'id' | 'accountId' | 'sourceId' | 'kind' | 'propName' | 'event'>;
+
+/** Accepts what requests bring to be run. */
+export interface Intake {
+  /**
+   * Whether this node has enough to do, and what comes now waits in the database for any node.
+   * `asked`: a client waits for it.
+   */
+  isFull(accountId: string, asked?: boolean): boolean;
+  /**
+   * Resolves when it is durable; where the intake is not full, this node goes on with it at once.
+   * Throws as AccountBacklogs.queue.
+   */
+  add(invocation: NewHeldInvocation, respond?: (response: RunResponse) => void): Promise<void>;
+}
+
+const MAX_BATCH = 256;
+/**
+ * Characters of the events in one insert, unless a single one has more: everybody else's wait for
+ * it.
+ */
+const MAX_BATCH_CHARS = 1_000_000;
+/** Of one account while there are others. */
+const MAX_TENANT_CHARS = 256 * 1024;
+/**
+ * A client waits for its answer meanwhile: with few clients there is little to share, and the wait
+ * is shorter.
+ */
+const MIN_INTERVAL_MS = 4;
+const REQUESTS_PER_MS = 8;
+
+/**
+ * A row leased by this node while it has room, else one that any node's lane picks up. What arrives
+ * while a commit is in flight shares the next one.
+ */
+export function createIntake({ sql, nodeId, dispatcher, backlogs, stats, watch }: IntakeOptions): Intake {
+  const batcher = createInsertBatcher(sql, watch);
+  const isFull = (accountId: string, asked = false) =>
+    (asked ? dispatcher.capacityToAnswer(accountId) : dispatcher.capacity(accountId)) <= batcher.size();
+  return {
+    isFull,
+    async add({ propName, ...invocation }, respond) {
+      const { accountId, sourceId, event } = invocation;
+      const row = { ...invocation, ...(propName === undefined ? {} : { httpProp: propName }) };
+      if (isFull(accountId, respond !== undefined)) {
+        await backlogs.queue(accountId, event.length, () => batcher.add(row));
+        stats?.add(accountId, [sourceId], 'received', 1);
+        return;
+      }
+      const leasedBy = nodeId();
+      await batcher.add({ ...row, leasedBy });
+      stats?.add(accountId, [sourceId], 'received', 1);
+      const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy, claim: 1 };
+      dispatcher.take([respond === undefined ? held : { ...held, respond }]);
+    },
+  };
+}
+
+function createInsertBatcher(sql: Sql, watch?: BatcherWatch): Batcher<NewInvocation, undefined> {
+  return createBatcher<NewInvocation, undefined>({
+    maxBatch: MAX_BATCH,
+    ...(watch === undefined ? {} : { watch }),
+    minIntervalMs: (lastBatch) => Math.min(MIN_INTERVAL_MS, (lastBatch - 1) / REQUESTS_PER_MS),
+    share: {
+      tenantOf: (row) => row.accountId,
+      weightOf: (row) => row.event.length,
+      maxWeight: MAX_BATCH_CHARS,
+      maxTenantWeight: MAX_TENANT_CHARS,
+    },
+    commit: async (rows) => {
+      await insertInvocations(sql, rows);
+      return rows.map(() => undefined);
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import { LIMITS } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { DispatcherOptions } from './dispatcher.ts';
+import { abandonRun, ABANDONED } from './abandon-run.ts';
+import { type HeldInvocation, leaseOf } from '../events/invocation.ts';
+import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
+import { runLimits } from './run-limits.ts';
+import type { SourceRuntimes } from './source-runtime.ts';
+
+export interface InvocationRunnerOptions extends RunContext {
+  runtimes: SourceRuntimes;
+  limits: Pick<LimitsCache, 'get'>;
+  release: DispatcherOptions['release'];
+}
+
+/** Takes a held invocation to its committed end, whatever state its source is in by now. */
+export function createInvocationRunner(
+  options: InvocationRunnerOptions,
+): (invocation: HeldInvocation, ran: () => void) => Promise<void> {
+  return async (invocation, ran) => {
+    const runtime = await options.runtimes.get(invocation.sourceId);
+    if (runtime === undefined || runtime.deleted) return drop(options, invocation);
+    // A tick of a timer that is stopped is over; what was accepted otherwise is not.
+    if (!runtime.active && invocation.kind === 'timer') return drop(options, invocation);
+    if (!runtime.active) {
+      // It waits for the source to be active again; the change that activates it queues the lane.
+      await options.release([invocation]);
+      return;
+    }
+    const { respond, end } = respondOnce(invocation);
+    // Its node died between the last crash and the commit that gives it up.
+    if (invocation.crashes >= LIMITS.maxInvocationAttempts) {
+      const { maxEventHops } = await options.limits.get(runtime.accountId);
+      await abandonRun(options, { runtime, invocation, maxEventHops });
+      return end({ ok: false, ...ABANDONED, logs: [] });
+    }
+    const task: RunTask = {
+      runtime,
+      entry: { kind: 'run', event: invocation.event },
+      kind: invocation.kind,
+      limits: runLimits(invocation.kind, await options.limits.get(runtime.accountId)),
+      invocation,
+      respond,
+      ran,
+    };
+    end(await runTask(options, task));
+  };
+}
+
+/** Nobody is left to run it for. */
+async function drop(context: RunContext, invocation: HeldInvocation): Promise<void> {
+  await context.commit({ ...endOf(invocation), dedupe: undefined });
+  invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
+}
+
+function endOf(invocation: HeldInvocation) {
+  const { accountId, sourceId } = invocation;
+  return {
+    accountId,
+    sourceId,
+    invocation: leaseOf(invocation),
+    final: true,
+    emits: [],
+    dbWrites: new Map<string, string>(),
+  };
+}

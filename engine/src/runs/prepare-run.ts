@@ -1,0 +1,86 @@
+import type { RunFault } from '@headwater/sandbox-runtime';
+import { LIMITS, type RunProp } from '@headwater/shared';
+import type { AuthCache } from '../connections/auth-cache.ts';
+import { createSecretCount } from '../secrets/count-secrets.ts';
+import { createKeptRedactors, type KeptRedactor, readyRedactor } from '../secrets/kept-redactors.ts';
+import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
+import { resolveApps } from './resolve-apps.ts';
+import type { SourceRuntime } from './source-runtime.ts';
+
+/** What is run: a source, or a step of a workflow. */
+type Preparable = Pick<SourceRuntime, 'accountId' | 'fault' | 'props' | 'secrets' | 'redactor'>;
+
+/** What of it is decided anew for each run. The redactor is ready. */
+export type PreparedRun =
+  | { ok: true; props: Record<string, RunProp>; redactor: Redactor | undefined }
+  | { ok: false; fault: RunFault; redactor: Redactor | undefined };
+
+/** `others`: what besides its props and accounts may not leave the run. */
+export type PrepareRun = (runtime: Preparable, others?: readonly SecretValue[]) => Promise<PreparedRun>;
+
+/** The secrets are there to tell whether they are still the same. */
+interface WithOthers extends KeptRedactor {
+  others: readonly SecretValue[];
+}
+
+/**
+ * Fetches what connected accounts are worth now. What takes their secrets out of texts is made anew
+ * when they change, and kept for the next run. `maxKeptBytes`: of all that is kept.
+ */
+export function createRunPreparer(
+  resolve: AuthCache['resolve'],
+  maxKeptBytes: number = LIMITS.maxCachedRedactorBytes,
+): PrepareRun {
+  const kept = createKeptRedactors(maxKeptBytes);
+  /** With secrets of others than its props. Weak, as what is kept is bounded by its bytes. */
+  const made = new WeakMap<Preparable, WeakRef<WithOthers>>();
+
+  /** With the secrets of its props alone. */
+  async function ownRedactor({ accountId, redactor: unkept }: Preparable): Promise<Redactor | undefined> {
+    const redactor = await readyRedactor(unkept);
+    if (redactor !== undefined) kept.keep({ accountId, redactor });
+    return redactor;
+  }
+
+  function redactorWith(runtime: Preparable, others: readonly SecretValue[]): WithOthers | RunFault | undefined {
+    const known = made.get(runtime)?.deref();
+    if (known !== undefined && areSame(known.others, others)) return known;
+    const secrets = [...runtime.secrets, ...others];
+    const fault = createSecretCount()(secrets);
+    if (fault !== undefined) return fault;
+    const redactor = createRedactor(secrets);
+    if (redactor === undefined) return undefined;
+    const fresh = { accountId: runtime.accountId, redactor, others };
+    made.set(runtime, new WeakRef(fresh));
+    return fresh;
+  }
+
+  async function failed(runtime: Preparable, fault: RunFault): Promise<PreparedRun> {
+    return { ok: false, fault, redactor: await ownRedactor(runtime) };
+  }
+
+  return async (runtime, others = []) => {
+    if (runtime.fault !== undefined) return failed(runtime, runtime.fault);
+    const resolved = await resolveApps(resolve, runtime.accountId, runtime.props);
+    if (!resolved.ok) return failed(runtime, resolved.fault);
+    const { props } = resolved;
+    const more = [...resolved.secrets, ...others];
+    if (more.length === 0) return { ok: true, props, redactor: await ownRedactor(runtime) };
+    const found = redactorWith(runtime, more);
+    if (found !== undefined && 'code' in found) return failed(runtime, found);
+    await found?.redactor.ready();
+    if (found !== undefined) kept.keep(found);
+    return { ok: true, props, redactor: found?.redactor };
+  };
+}
+
+/**
+ * By what is the same text rather than an equal one, mostly: for as long as they do not change they
+ * are handed on.
+ */
+function areSame(known: readonly SecretValue[], others: readonly SecretValue[]): boolean {
+  return (
+    known.length === others.length &&
+    known.every(({ name, value }, i) => value === others[i]?.value && name === others[i]?.name)
+  );
+}

@@ -1,0 +1,353 @@
+import {
+  type FetchOutcome,
+  type FetchRequest,
+  limitFault,
+  type RunEntry,
+  type RunLimits,
+  type RunOutcome,
+  type Sandbox,
+} from '@headwater/sandbox-runtime';
+import { type ExceededLimit, type HttpResponse, newId } from '@headwater/shared';
+import type { CallDataStore } from '../data-stores/run-calls.ts';
+import type { RunResponse } from '../contract/engine.ts';
+import type { FetchTenant } from '../egress/guest-fetch.ts';
+import { storableText } from '../events/storable-text.ts';
+import { type ChangeLease, leaseLost } from '../db/change-lease.ts';
+import type { CommittedRun } from './commit/commit-runs.sql.ts';
+import type { EmittedCounts, RunCommit, RunRow } from './commit/commit-plan.ts';
+import { abandonRun, ABANDONED } from './abandon-run.ts';
+import { afterLoss } from './commit/after-loss.ts';
+import type { HoldBundle } from './bundles.ts';
+import type { LiveLines } from './live-lines.ts';
+import type { DbOverlay } from './db-overlay.ts';
+import type { ReadDbInTurn } from '../fairness/db-turns.ts';
+import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './commit/error-event.ts';
+import { type HeldInvocation, leaseOf, originOf } from '../events/invocation.ts';
+import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
+import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
+import type { PrepareRun } from './prepare-run.ts';
+import { failed, runInSandbox } from './run-in-sandbox.ts';
+import type { Redactor } from '../secrets/redactor.ts';
+import type { SourceRuntime } from './source-runtime.ts';
+import { NO_LINES, storeLines } from '../events/stored-lines.ts';
+
+export interface RunContext {
+  sandbox: Sandbox;
+  overlay: DbOverlay;
+  fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  /** `onAway`: as in CallDataStore. */
+  readDbValue: (sourceId: string, key: string, onAway: () => void) => Promise<string | undefined>;
+  /** What is in memory as well: it is brought to the run all the same. */
+  readDbInTurn: ReadDbInTurn;
+  callDataStore: CallDataStore;
+  /** What of a source is decided right before each run. */
+  prepare: PrepareRun;
+  /** Group commit; rejects only where it could not be done at all. */
+  commit: (run: RunCommit) => Promise<CommittedRun>;
+  /** As the query of this name. */
+  countCrash: (invocation: HeldInvocation) => Promise<number | undefined>;
+  holdBundle: HoldBundle;
+  live: Pick<LiveLines, 'begin'>;
+  nowMs: () => number;
+}
+
+export interface RunTask {
+  runtime: SourceRuntime;
+  entry: RunEntry;
+  kind: string;
+  limits: RunLimits;
+  invocation?: HeldInvocation;
+  /** That a hook belongs to. */
+  change?: ChangeLease;
+  respond?: (response: HttpResponse) => void;
+  /** Called when the sandbox is done, before the commit. */
+  ran?: () => void;
+}
+
+export type RunResult =
+  | { ok: true }
+  /** `stack`: the author's own frames. */
+  | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
+
+/**
+ * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox
+ * process died is run again, alone: see `afterLoss`. It emits again what it had committed in parts,
+ * as after the death of a node. Throws CONFLICT where the change of a hook was lost, and where
+ * nothing can be committed or run at all.
+ */
+export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
+  for (let tries = 1; ; tries++) {
+    const end = await runOnce(context, task, tries);
+    if (end !== 'repeat') return end;
+  }
+}
+
+async function runOnce(context: RunContext, task: RunTask, tries: number): Promise<RunResult | 'repeat'> {
+  const runId = task.invocation?.id ?? newId('invocation');
+  const startedAtMs = context.nowMs();
+  const progress: RunProgress = { startedAtMs, exceeded: undefined, wasDatabaseAway: false };
+  const { sourceId } = task.runtime;
+  context.overlay.begin(sourceId);
+  try {
+    const prepared = await context.prepare(task.runtime);
+    const { redactor } = prepared;
+    const outputs = outputsOf(context, task, runId, progress);
+    const { runtime, entry, limits } = task;
+    const ended = prepared.ok
+      ? await runInSandbox(
+          context,
+          { runtime, entry, limits, props: prepared.props, runId, tries, alone: isSuspect(task, tries) },
+          withoutSecrets(outputs.host, redactor),
+        )
+      : failed(prepared.fault);
+    const outcome = outcomeWithoutSecrets(ended, redactor);
+    const { invocation } = task;
+    const next = await afterLoss({ outcome, invocation, tries }, context.countCrash);
+    const liveLines = await outputs.shown();
+    if (next !== 'end') await outputs.settled();
+    // It was thrown an error, or ran out of time, for what is not its fault.
+    if (!outcome.ok && progress.wasDatabaseAway && invocation !== undefined)
+      throw new Error(`The database was away while ${runId} asked it`);
+    if (next === 'repeat') return 'repeat';
+    task.ran?.();
+    if (next === 'abandon' && invocation !== undefined) {
+      const { maxEventHops } = limits.account;
+      const logs = await storeLines(outputs.logs);
+      await abandonRun(context, { runtime, invocation, maxEventHops, logs, liveLines, startedAtMs });
+      return { ok: false, ...ABANDONED, logs: linesOf(outputs) };
+    }
+    return resultOf(
+      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor, liveLines }),
+      outputs,
+    );
+  } finally {
+    context.overlay.end(sourceId, runId);
+  }
+}
+
+/**
+ * It is run without others once its process has died under it alone, here or on another node, or
+ * twice among others. After one death among others it is not: each of them would need a process of
+ * its own, though at most one is to blame.
+ */
+function isSuspect({ invocation }: RunTask, tries: number): boolean {
+  return tries > MAX_SHARED_TRIES || (invocation !== undefined && invocation.crashes > 0);
+}
+
+const MAX_SHARED_TRIES = 2;
+
+const linesOf = ({ logs }: RunOutputs) => logs.map((line) => line.message);
+
+function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
+  if (outcome.ok) return { ok: true };
+  const { code, message, stack, limit } = outcome.fault;
+  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
+  return { ok: false, code, message, logs: linesOf(outputs), ...details };
+}
+
+interface RunProgress {
+  startedAtMs: number;
+  /** What the commit of a part found to be too much. */
+  exceeded: ExceededLimit | undefined;
+  /** Counts of the events of its parts. */
+  counts?: EmittedCounts;
+  /** It asked for a value while the database was away. */
+  wasDatabaseAway: boolean;
+}
+
+function outputsOf(context: RunContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
+  const { sourceId, accountId } = task.runtime;
+  const tenant = { id: accountId, limits: task.limits.account };
+  const onAway = () => {
+    progress.wasDatabaseAway = true;
+  };
+  const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
+  const { invocation } = task;
+  const outputs = createRunOutputs({
+    // Lines of a hook are told to whoever waits for it.
+    ...(invocation === undefined
+      ? {}
+      : { live: context.live.begin({ accountId, emitterId: sourceId, lease: leaseOf(invocation) }) }),
+    readDbValue: async (key) =>
+      context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key, onAway)),
+    fetch: (request, signal) => context.fetch(tenant, request, signal),
+    dataStore: (call, signal) => context.callDataStore(tenant, call, signal, onAway),
+    respond: (response) => task.respond?.(response),
+    // The order of events decides which of them are greater than all before.
+    holdsParts: task.runtime.dedupe === 'greatest',
+    // `last` decides on all events of a run together; a hook has no invocation that could go on.
+    commitPart:
+      task.runtime.dedupe === 'last' || task.invocation === undefined
+        ? undefined
+        : async (part) => {
+            const { committed, exceeded, counts } = await context.commit({
+              ...commitOf(task, current(part), {
+                final: false,
+                ran: { fromMs: progress.startedAtMs, toMs: context.nowMs() },
+              }),
+              ...earlierOf(progress),
+            });
+            progress.exceeded ??= exceeded;
+            if (counts !== undefined) progress.counts = counts;
+            if (!committed) throw new Error(`The lease of ${runId} was lost while it ran`);
+          },
+    nowMs: context.nowMs,
+  });
+  const { host } = outputs;
+  return {
+    ...outputs,
+    host: {
+      ...host,
+      dbGet: (key) => context.readDbInTurn(accountId, () => host.dbGet(key)),
+      dbSet(key, valueJson) {
+        context.overlay.set(sourceId, storableText(key), valueJson, runId);
+        host.dbSet(key, valueJson);
+      },
+    },
+  };
+}
+
+const earlierOf = ({ counts }: RunProgress) => (counts === undefined ? {} : { earlier: counts });
+
+interface EndedRun {
+  outcome: RunOutcome;
+  runId: string;
+  startedAtMs: number;
+  progress: RunProgress;
+  redactor: Redactor | undefined;
+  /** How many of its lines were shown before. */
+  liveLines: number;
+}
+
+/** Answers what the run ends with: that it stored too much is found out in its commits. */
+async function commitEnd(
+  context: RunContext,
+  task: RunTask,
+  outputs: RunOutputs,
+  ended: EndedRun,
+): Promise<RunOutcome> {
+  const rest = await outputs.finish();
+  const failure = outputs.failed();
+  if (failure !== undefined) throw failure;
+  const outcome = overLimit(ended.outcome, ended.progress.exceeded);
+  const logs = await storeLines(outputs.logs);
+  const nowMs = context.nowMs();
+  const record = recordOf(task, logs, { ...ended, outcome }, nowMs);
+  const ownFault = failedRunOf(task, { ...ended, outcome }, nowMs);
+  if (record !== undefined && ownFault !== undefined)
+    record.errorEvent = await errorEventJson(ownFault, ended.redactor);
+  const recordOver = (limit: ExceededLimit) => {
+    const over = { ...ended, outcome: overLimit(outcome, limit) };
+    const row = recordOf(task, logs, over, nowMs);
+    const fault = failedRunOf(task, over, nowMs);
+    return row && fault && { ...row, errorEvent: errorEventJsonAtOnce(fault, ended.redactor) };
+  };
+  const ran = { fromMs: ended.startedAtMs, toMs: context.nowMs() };
+  const part = withoutSuperseded(context, task.runtime.sourceId, ended.runId, rest);
+  const { committed, exceeded } = await context.commit({
+    ...commitOf(task, part, { final: true, ran, ...(record === undefined ? {} : { record }) }),
+    ...earlierOf(ended.progress),
+    recordOverLimit: recordOver,
+  });
+  if (!committed && task.change !== undefined) throw leaseLost(task.change.sourceId);
+  return overLimit(outcome, exceeded);
+}
+
+/** A run that failed for a reason of its own keeps that one. */
+function overLimit(outcome: RunOutcome, limit: ExceededLimit | undefined): RunOutcome {
+  if (!outcome.ok || limit === undefined) return outcome;
+  return { ...outcome, ok: false, fault: limitFault(limit), innocent: false };
+}
+
+/** Leaves out values that an overlapping run has set later: it has committed them, or will. */
+function withoutSuperseded(context: RunContext, sourceId: string, runId: string, part: OutputPart): OutputPart {
+  if (part.dbWrites.size === 0) return part;
+  const kept = [...part.dbWrites].filter(([key]) => !context.overlay.isSuperseded(sourceId, key, runId));
+  return { ...part, dbWrites: new Map(kept) };
+}
+
+function commitOf(
+  task: RunTask,
+  part: OutputPart,
+  end: Required<Pick<RunCommit, 'final' | 'ran'>> & { record?: RunRow },
+): RunCommit {
+  const { invocation, change, runtime } = task;
+  return {
+    accountId: runtime.accountId,
+    sourceId: runtime.sourceId,
+    ...(invocation === undefined ? {} : { invocation: leaseOf(invocation) }),
+    ...(change === undefined ? {} : { change }),
+    dedupe: runtime.dedupe,
+    emits: part.emits,
+    dbWrites: part.dbWrites,
+    maxDbBytes: task.limits.account.maxDbBytes,
+    maxAllDbBytes: task.limits.account.maxAllDbBytes,
+    maxEventHops: task.limits.account.maxEventHops,
+    ...end,
+  };
+}
+
+/**
+ * A run that neither logged nor failed leaves no record besides its events. Without what goes to
+ * `$errors`.
+ */
+function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): RunRow | undefined {
+  const { outcome, runId, startedAtMs, liveLines } = ended;
+  if (outcome.ok && logs === NO_LINES) return undefined;
+  const base = { id: runId, kind: task.kind, logs, liveLines, startedAtMs, endedAtMs: nowMs };
+  if (outcome.ok) return base;
+  const { code, message, stack, limit } = outcome.fault;
+  return {
+    ...base,
+    errorCode: code,
+    errorMessage: storableText(message),
+    ...(stack === undefined ? {} : { errorStack: storableText(stack) }),
+    ...(limit === undefined ? {} : { errorLimit: limit }),
+  };
+}
+
+/** Undefined where it ended well. */
+function failedRunOf(task: RunTask, { outcome, runId, startedAtMs }: EndedRun, nowMs: number): FailedRun | undefined {
+  if (outcome.ok) return undefined;
+  const { code, message, stack, limit } = outcome.fault;
+  const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
+  return {
+    error: { code, message, ts: nowMs, ...details },
+    originalEvent: originalEventOf(task.entry),
+    originalContext: {
+      id: runId,
+      ts: new Date(startedAtMs).toISOString(),
+      emitter_id: task.runtime.sourceId,
+      ...originOf(task.invocation),
+    },
+  };
+}
+
+function originalEventOf(entry: RunEntry): string {
+  if (entry.kind === 'run') return entry.event;
+  return JSON.stringify(entry.kind === 'hook' ? { hook: entry.hook } : { entry: entry.kind });
+}
+
+/** Answers the waiting client once: with what the component responds, or why it did not. */
+export function respondOnce(invocation: HeldInvocation): {
+  respond: (response: HttpResponse) => void;
+  end: (result: RunResult) => void;
+} {
+  let answered = false;
+  const answer = (response: RunResponse) => {
+    if (answered) return;
+    answered = true;
+    invocation.respond?.(response);
+  };
+  return {
+    respond: (response) => answer({ ok: true, response }),
+    end: (result) =>
+      answer({
+        ok: false,
+        message: result.ok
+          ? 'The source ran to its end without calling respond'
+          : // The text may hold anything, and anybody can call an endpoint: it is for logs and $errors.
+            `The source failed before it responded; its logs say why, under ${invocation.id}`,
+      }),
+  };
+}

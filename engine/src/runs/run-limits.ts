@@ -1,0 +1,24 @@
+import type { RunLimits } from '@headwater/sandbox-runtime';
+import type { AccountLimits } from '@headwater/shared';
+import type { InvocationKind } from '../events/invocation.ts';
+
+const WALL_LIMIT = {
+  http: 'httpRunWallMs',
+  timer: 'timerRunWallMs',
+  manual: 'timerRunWallMs',
+  event: 'timerRunWallMs',
+  hook: 'hookWallMs',
+} as const satisfies Record<InvocationKind | 'hook', RunLimits['wallLimit']>;
+
+/** The limit on the wall time of what is started so. */
+export function wallLimitOf<K extends InvocationKind | 'hook'>(kind: K): (typeof WALL_LIMIT)[K] {
+  return WALL_LIMIT[kind];
+}
+
+/**
+ * What an account's limits mean for one run of a kind. A run keeps those that it was started with.
+ */
+export function runLimits(kind: InvocationKind | 'hook', account: AccountLimits): RunLimits {
+  const wallLimit = wallLimitOf(kind);
+  return { cpuMs: account.runCpuMs, wallMs: account[wallLimit], wallLimit, memoryMb: account.memoryMb, account };
+}

@@ -1,0 +1,49 @@
+import { WEBHOOKS_CHANNEL } from '../events/channels.ts';
+import { every } from '../db/every.ts';
+import type { Log } from '../contract/log.ts';
+import type { RunCommitter } from './commit/run-committer.ts';
+import type { Sql } from '../db/database.ts';
+import { deleteNotices, takeNotices } from '../outbox/webhooks/webhook-notices.sql.ts';
+
+interface TellOptions {
+  sql: Sql;
+  committer: Pick<RunCommitter, 'commit'>;
+  log: Log;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Stores what is to be told of webhooks as events of their accounts, on the channel `$webhooks`. A
+ * node that dies before it has deleted a notice leaves it to another; the ids of the last ones are
+ * known, and such a repeat is dropped like that of any emitter. Answers a stop.
+ */
+export function startTelling(options: TellOptions): () => Promise<void> {
+  return every(
+    LOOK_EVERY_MS,
+    () => tellAll(options),
+    (err) => options.log.warn({ err }, 'notices of webhooks could not be stored as events'),
+  );
+}
+
+async function tellAll({ sql, committer }: TellOptions): Promise<void> {
+  for (;;) {
+    const notices = await takeNotices(sql);
+    if (notices.length === 0) return;
+    for (const [accountId, ofAccount] of Map.groupBy(notices, (notice) => notice.account_id)) {
+      const emittedAtMs = Date.now();
+      await committer.commit({
+        accountId,
+        sourceId: accountId,
+        final: true,
+        dedupe: 'unique',
+        emits: ofAccount.map(({ id, data }) => ({ data, name: WEBHOOKS_CHANNEL, id, emittedAtMs })),
+        dbWrites: new Map(),
+      });
+    }
+    await deleteNotices(
+      sql,
+      notices.map(({ id }) => id),
+    );
+  }
+}

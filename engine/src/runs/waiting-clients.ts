@@ -1,0 +1,74 @@
+import type { RunResponse } from '../contract/engine.ts';
+
+/** Clients on this node that wait for an answer of an execution that has not come to its turn. */
+export interface WaitingClients {
+  /** Resolves with the answer, or with why there is none so far. */
+  expect(executionId: string, accountId: string): Promise<RunResponse>;
+  /** What answers the client, who from then on waits for as long as the execution runs. */
+  take(executionId: string): ((response: RunResponse) => void) | undefined;
+  /** Of one tenant. */
+  count(accountId: string): number;
+  /** Tells all of them, and whoever comes later. Idempotent. */
+  stop(): void;
+}
+
+export interface WaitingClientsOptions {
+  /** How long a client waits for the turn. */
+  maxWaitMs: number;
+  /** Nobody waits any more: the execution may run on any node. */
+  onLeft: (executionId: string) => void;
+}
+
+interface Waiting {
+  accountId: string;
+  timer: NodeJS.Timeout;
+  resolve: (response: RunResponse) => void;
+}
+
+/** What a client is told. */
+export const NODE_STOPS = 'This node stops; the request is kept and runs later';
+
+export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOptions): WaitingClients {
+  const waiting = new Map<string, Waiting>();
+  const counts = new Map<string, number>();
+  let isStopped = false;
+
+  function remove(executionId: string): Waiting | undefined {
+    const found = waiting.get(executionId);
+    if (found === undefined) return undefined;
+    waiting.delete(executionId);
+    clearTimeout(found.timer);
+    const left = (counts.get(found.accountId) ?? 1) - 1;
+    if (left === 0) counts.delete(found.accountId);
+    else counts.set(found.accountId, left);
+    return found;
+  }
+
+  function tell(executionId: string, message: string): void {
+    remove(executionId)?.resolve({ ok: false, message });
+  }
+
+  return {
+    expect(executionId, accountId) {
+      if (isStopped) return Promise.resolve({ ok: false, message: NODE_STOPS });
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          tell(
+            executionId,
+            `Executions before this one have taken ${maxWaitMs / 1000} s; it is kept and runs in its turn`,
+          );
+          onLeft(executionId);
+        }, maxWaitMs);
+        waiting.set(executionId, { accountId, timer, resolve });
+        counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+      });
+    },
+    take: (executionId) => remove(executionId)?.resolve,
+    count: (accountId) => counts.get(accountId) ?? 0,
+    stop() {
+      isStopped = true;
+      // A map may be changed while it is gone through.
+      for (const executionId of waiting.keys()) tell(executionId, NODE_STOPS);
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import type { Sandbox } from '@headwater/sandbox-runtime';
+import { HeadwaterError, LIMITS, notFound, type PropDefinition } from '@headwater/shared';
+import type { ComponentRecord, Components, Principal } from '../contract/engine.ts';
+import type { ComponentProps, PropForm } from '../contract/props.ts';
+import { requireDynamicProps } from '../props/choose-dynamic-props.ts';
+import type { DecideContext } from '../props/decide-props.ts';
+import { mergeDefinitions } from '../props/merge-definitions.ts';
+import { openProps, secretsIn } from '../props/run-props.ts';
+import { configureProps, type PropContext } from '../props/seal-props.ts';
+import { requireKnownProps } from '../props/validate-props.ts';
+import { insertDynamicProps } from '../props/dynamic-props.sql.ts';
+import { readSource, type SourceRow } from './read-sources.sql.ts';
+import { type ConfigureRun, type ConfigureRunParts, createConfigureRuns } from './configure-run.ts';
+import { readDefinitions, readOptions } from '../components/read-prop-result.ts';
+
+export interface ComponentPropsOptions extends PropContext, Omit<ConfigureRunParts, 'sandbox'> {
+  sandbox: Pick<Sandbox, 'run'>;
+  components: Pick<Components, 'obtain'>;
+}
+
+interface Form {
+  component: ComponentRecord;
+  definitions: PropDefinition[];
+  /** What a run of one of the component's functions about its props needs. */
+  run: Omit<ConfigureRun, 'entry' | 'what'>;
+}
+
+/**
+ * What a component says about its own props: see the contract; and `additionalProps` for whoever
+ * deploys it without asking first.
+ */
+export function createComponentProps(
+  options: ComponentPropsOptions,
+): ComponentProps & Pick<DecideContext, 'additionalProps'> {
+  const { sql } = options;
+  const run = createConfigureRuns(options);
+
+  async function askFor(form: Form): Promise<PropDefinition[]> {
+    const previousPropDefs = JSON.stringify(byName(form.definitions));
+    const entry = { kind: 'additional-props' as const, previousPropDefs };
+    return readDefinitions(await run({ ...form.run, entry, what: 'additionalProps' }));
+  }
+
+  return {
+    async options(who, idOrKey, request) {
+      const form = await readForm(options, who, idOrKey, request, knownNames);
+      const { propName: prop, page = 0, prevContext, query } = request;
+      checkHasOptions(form, prop);
+      const entry = {
+        kind: 'options' as const,
+        prop,
+        page,
+        ...(prevContext === undefined ? {} : { prevContext }),
+        ...(query === undefined ? {} : { query }),
+      };
+      return readOptions(await run({ ...form.run, entry, what: `The options of the prop ${prop}` }));
+    },
+    async dynamicProps(who, idOrKey, given) {
+      const form = await readForm(options, who, idOrKey, given);
+      const { component } = form;
+      if (!component.hasAdditionalProps)
+        throw new HeadwaterError('INVALID_REQUEST', `The component ${component.id} has no method additionalProps`);
+      const configurableProps = await askFor(form);
+      requireKnownProps(given.configuredProps ?? {}, namesOf([...form.definitions, ...configurableProps]));
+      return { id: await insertDynamicProps(sql, who.accountId, component.id, configurableProps), configurableProps };
+    },
+    additionalProps: async (who, componentId, form) => askFor(await readForm(options, who, componentId, form)),
+  };
+}
+
+async function readForm(
+  context: ComponentPropsOptions,
+  who: Principal,
+  idOrKey: string,
+  form: PropForm,
+  /** Which names may be given. Default: they are judged later, or not at all. */
+  knownOf?: (
+    component: ComponentRecord,
+    form: PropForm,
+    definitions: readonly PropDefinition[],
+  ) => string[] | undefined,
+): Promise<Form> {
+  const { configuredProps = {}, dynamicPropsId, sourceId } = form;
+  const { sql, sealer } = context;
+  const component = await context.components.obtain(who, idOrKey);
+  const source = sourceId === undefined ? undefined : await requireSource(context, who, sourceId);
+  const dynamic =
+    dynamicPropsId === undefined
+      ? (source?.dynamic_props ?? [])
+      : await requireDynamicProps(sql, who.accountId, dynamicPropsId, component);
+  const definitions = mergeDefinitions(component.configurableProps, dynamic);
+  const configured = await configureProps(context, who.accountId, {
+    definitions,
+    given: configuredProps,
+    stored: source?.configured_props ?? {},
+    completeness: 'partial',
+    known: knownOf?.(component, form, definitions),
+  });
+  const endpoints = source?.endpoints ?? {};
+  const { props } = openProps(sealer, { accountId: who.accountId, definitions, configured, endpoints });
+  const run = { accountId: who.accountId, component, props, secrets: secretsIn(configured, props) };
+  return { component, definitions, run: { ...run, ...(sourceId === undefined ? {} : { sourceId }) } };
+}
+
+/**
+ * Undefined where it is not said which dynamic props the form has: nothing tells their names from
+ * those of no prop.
+ */
+function knownNames(
+  { hasAdditionalProps }: ComponentRecord,
+  { dynamicPropsId, sourceId }: PropForm,
+  definitions: readonly PropDefinition[],
+): string[] | undefined {
+  const isOpen = hasAdditionalProps && dynamicPropsId === undefined && sourceId === undefined;
+  return isOpen ? undefined : namesOf(definitions);
+}
+
+const namesOf = (definitions: readonly PropDefinition[]) => definitions.map(({ name }) => name);
+
+async function requireSource({ sql }: PropContext, who: Principal, id: string): Promise<SourceRow> {
+  const row = id.includes('\0') ? undefined : await readSource(sql, who.accountId, id);
+  if (row === undefined) throw notFound('source', id);
+  return row;
+}
+
+function checkHasOptions({ component, definitions }: Form, propName: string): void {
+  const definition = definitions.find(({ name }) => name === propName);
+  const message =
+    definition === undefined
+      ? `${component.id} has no prop ${JSON.stringify(propName.slice(0, LIMITS.maxNameChars))}`
+      : definition.options === undefined
+        ? `The prop ${propName} has no options`
+        : undefined;
+  if (message !== undefined)
+    throw new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path: 'prop_name', message }] });
+}
+
+/** As the component wrote them: an object by name. */
+function byName(definitions: readonly PropDefinition[]): Record<string, unknown> {
+  return Object.fromEntries(definitions.map(({ name, ...definition }) => [name, definition]));
+}

@@ -1,0 +1,160 @@
+import type {
+  ComponentBundle,
+  FetchOutcome,
+  FetchRequest,
+  RunEntry,
+  RunFault,
+  RunHost,
+  RunOutcome,
+  RunRequest,
+  Sandbox,
+} from '@headwater/sandbox-runtime';
+import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { AuthCache } from '../connections/auth-cache.ts';
+import type { CallDataStore } from '../data-stores/run-calls.ts';
+import type { FetchTenant } from '../egress/guest-fetch.ts';
+import type { ReadDbInTurn } from '../fairness/db-turns.ts';
+import { endAtPace } from '../fairness/end-at-pace.ts';
+import { outcomeWithoutSecrets } from '../runs/redact-run.ts';
+import { resolveApps } from '../runs/resolve-apps.ts';
+import { runLimits } from '../runs/run-limits.ts';
+import { createSecretCount } from '../secrets/count-secrets.ts';
+import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
+import type { SourceProp } from '../props/run-props.ts';
+
+export interface ConfigureRunParts {
+  /** Of a component that the caller may use. */
+  readBundle: (componentId: string) => Promise<ComponentBundle | undefined>;
+  sandbox: Pick<Sandbox, 'run'>;
+  limits: Pick<LimitsCache, 'get'>;
+  fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
+  callDataStore: CallDataStore;
+  resolveAuth: AuthCache['resolve'];
+  /** A value of a source's `$.service.db` as JSON text. */
+  readDbValue: (sourceId: string, key: string, onAway: () => void) => Promise<string | undefined>;
+  readDbInTurn: ReadDbInTurn;
+}
+
+export interface ConfigureRun {
+  accountId: string;
+  component: { id: string };
+  props: Record<string, SourceProp>;
+  secrets: readonly SecretValue[];
+  /** Whose `$.service.db` is read; without one it is empty. */
+  sourceId?: string;
+  entry: RunEntry;
+  /** The beginning of messages: "The options of the prop repo". */
+  what: string;
+}
+
+const MAX_SHOWN_LOGS = 5;
+const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
+
+/**
+ * Runs what a component says about its props as a hook would be run, and answers its JSON text
+ * without the account's secrets. A few at a time for each account: nobody else schedules these.
+ * Throws what the run ended with.
+ */
+export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRun) => Promise<string> {
+  const turns = createTenantTurns(LIMITS.maxPropRunsPerTenant);
+  return async (run) => {
+    const account = await parts.limits.get(run.accountId);
+    const end = await turns.take(run.accountId, AbortSignal.timeout(account.hookWallMs));
+    if (end === undefined) {
+      const value = LIMITS.maxPropRunsPerTenant;
+      const message = `${run.what} waited for too long: ${value} such runs of this account are under way`;
+      const limit = { name: 'maxPropRunsPerTenant', value, used: value + 1 } as const;
+      throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: 1, limit });
+    }
+    let answer = '';
+    try {
+      answer = await perform(parts, run);
+      return answer;
+    } finally {
+      endAtPace(end, answer.length, PACE);
+    }
+  };
+}
+
+async function perform(parts: ConfigureRunParts, run: ConfigureRun): Promise<string> {
+  const { accountId, component, entry, what } = run;
+  const resolved = await resolveApps(parts.resolveAuth, accountId, run.props);
+  if (!resolved.ok) throw errorOf(resolved.fault);
+  const secrets = [...run.secrets, ...resolved.secrets];
+  const tooMany = createSecretCount()(secrets);
+  if (tooMany !== undefined) throw errorOf(tooMany);
+  const bundle = await parts.readBundle(component.id);
+  if (bundle === undefined) throw notFound('component', component.id);
+  const limits = runLimits('hook', await parts.limits.get(accountId));
+  const redactor = createRedactor(secrets);
+  await redactor?.ready();
+  const logs: string[] = [];
+  const request: Omit<RunRequest, 'runId' | 'alone'> = {
+    tenantId: accountId,
+    // Saved components do not change: forms of one share a warm isolate.
+    isolateKey: `${component.id}:props`,
+    bundle,
+    entry,
+    props: resolved.props,
+    limits,
+  };
+  const host = hostOf(parts, run, { id: accountId, limits: limits.account }, logs);
+  const outcome = outcomeWithoutSecrets(await runRepeated(parts, request, host), redactor);
+  if (!outcome.ok)
+    throw failed(
+      what,
+      outcome,
+      logs.map((line) => redactor?.text(line) ?? line),
+    );
+  const result = outcome.result ?? 'null';
+  return (await redactor?.jsonInTurns(result)) ?? result;
+}
+
+function errorOf({ code, message, limit }: RunFault): HeadwaterError {
+  return new HeadwaterError(code, message, limit === undefined ? {} : { limit });
+}
+
+/**
+ * Nothing of it is stored, so a run whose process died through no fault of its own can be run
+ * again, alone.
+ */
+async function runRepeated(
+  { sandbox }: ConfigureRunParts,
+  request: Omit<RunRequest, 'runId' | 'alone'>,
+  host: RunHost,
+): Promise<RunOutcome> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await sandbox.run({ ...request, runId: newId('invocation'), alone: attempt > 1 }, host);
+    if (outcome.ok || !outcome.innocent || attempt === LIMITS.maxInvocationAttempts) return outcome;
+  }
+}
+
+function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant, logs: string[]): RunHost {
+  const { sourceId } = run;
+  return {
+    // The guest throws at the line of such a call; what comes here all the same comes from nobody
+    // who may.
+    emit: () => undefined,
+    respond: () => undefined,
+    dbSet: () => undefined,
+    log(line) {
+      logs.push(line.message);
+      if (logs.length > MAX_SHOWN_LOGS) logs.shift();
+    },
+    dbGet: async (key) =>
+      sourceId === undefined
+        ? undefined
+        : parts.readDbInTurn(tenant.id, () => parts.readDbValue(sourceId, key, () => undefined)),
+    fetch: (request, signal) => parts.fetch(tenant, request, signal),
+    dataStore: (call, signal) => parts.callDataStore(tenant, call, signal),
+  };
+}
+
+function failed(what: string, outcome: Extract<RunOutcome, { ok: false }>, logs: readonly string[]): HeadwaterError {
+  const { code, message, limit } = outcome.fault;
+  const fields = logs.length === 0 ? [] : [{ path: 'logs', message: logs.join('\n') }];
+  // What a component says to whoever configures it is said as it is.
+  const text = code === 'CONFIGURATION_ERROR' ? message : `${what} failed: ${message}`;
+  return new HeadwaterError(code, text, { fields, ...(limit === undefined ? {} : { limit }) });
+}

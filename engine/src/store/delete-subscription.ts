@@ -1,9 +1,0 @@
-import type { Database } from './database.ts';
-import { subscriptionByKey } from './read-subscriptions.ts';
-import { subscriptions } from './schema.ts';
-
-/** Answers whether there was one. */
-export async function deleteSubscription(db: Database, key: Parameters<typeof subscriptionByKey>[0]): Promise<boolean> {
-  const rows = await db.orm.delete(subscriptions).where(subscriptionByKey(key)).returning({ id: subscriptions.id });
-  return rows.length > 0;
-}

@@ -1,9 +1,0 @@
-import type { Sql } from './database.ts';
-
-/** Whether the account has such a source or workflow, deployed and not deleted. */
-export async function emitterExists(sql: Sql, accountId: string, id: string): Promise<boolean> {
-  const rows = await sql`
-    select from emitters
-    where account_id = ${accountId} and id = ${id} and deleted_at is null and deployed_at is not null`;
-  return rows.length > 0;
-}

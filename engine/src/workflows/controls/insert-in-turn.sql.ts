@@ -1,0 +1,57 @@
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { laterTurn } from './claim-executions.sql.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/insert-invocations.sql.ts';
+
+/** For the case that whoever starts the next at once cannot. */
+const LATER_MS = 1_000;
+
+/** An invocation of a workflow whose settings say when its executions start. */
+export interface NewTurn extends NewInvocation {
+  /** How many may wait before this one is refused. Default: any number. */
+  queueLimit?: number | undefined;
+}
+
+/**
+ * Queues executions, in this order, and answers for each whether there was room. Two nodes that
+ * insert at the same moment may go over the limit by what the other inserts. `startsNext`: whoever
+ * calls starts what may start itself, at once.
+ */
+export async function insertInTurn(
+  sql: Sql,
+  rows: readonly NewTurn[],
+  { startsNext = false }: { startsNext?: boolean } = {},
+): Promise<boolean[]> {
+  return sql.begin(async (tx) => {
+    const room = await readRoom(tx, rows);
+    const hasRoom = rows.map(({ sourceId }) => {
+      const left = room.get(sourceId) ?? Number.POSITIVE_INFINITY;
+      room.set(sourceId, left - 1);
+      return left > 0;
+    });
+    const accepted = rows.filter((_, i) => hasRoom[i]);
+    if (accepted.length === 0) return hasRoom;
+    const workflowIds = new Set(accepted.map(({ sourceId }) => sourceId));
+    await insertInvocationRows(tx, accepted);
+    await addJobs(
+      tx,
+      [...workflowIds].map((workflowId) => (startsNext ? laterTurn(workflowId, LATER_MS) : runLane(workflowId))),
+    );
+    return hasRoom;
+  });
+}
+
+/** Of workflows with a limit: how many more may wait. */
+async function readRoom(tx: Transaction, rows: readonly NewTurn[]): Promise<Map<string, number>> {
+  const limits = new Map(rows.flatMap((row) => (row.queueLimit === undefined ? [] : [[row.sourceId, row.queueLimit]])));
+  if (limits.size === 0) return new Map();
+  const found = await tx<{ id: string; room: number }[]>`
+    select q.id, q.most - (
+      select count(*) from (
+        select from invocations
+        where source_id = q.id and leased_by is null and place is not null limit q.most
+      ) as waiting
+    ) as room
+    from unnest(${[...limits.keys()]}::text[], ${[...limits.values()]}::int8[]) as q(id, most)`;
+  return new Map(found.map(({ id, room }) => [id, room]));
+}

@@ -1,0 +1,96 @@
+import type { InvocationKind } from '../../events/invocation.ts';
+import { causeOf } from '../../events/cause.ts';
+import type { EventCause } from '../../events/cause.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
+import { addRunLanes, propNameOf } from '../../runs/insert-invocations.sql.ts';
+import { wakeJobKey } from './park-executions.sql.ts';
+
+export interface CancelledInvocation {
+  id: string;
+  accountId: string;
+  workflowId: string;
+  kind: InvocationKind;
+  propName: string | undefined;
+  event: string;
+  cause: EventCause | undefined;
+}
+
+interface Row {
+  account_id: string;
+  source_id: string;
+  kind: InvocationKind;
+  prop_name: string | null;
+  event: string;
+  caused_by: string | null;
+  trace_id: string | null;
+  hops: number;
+}
+
+/**
+ * One that could be cancelled. `hasBegun`: it has a row of its own. Undefined: there is none.
+ * `accountId`: see cancelExecution.
+ */
+export async function readCancellable(
+  sql: Sql,
+  { id, accountId }: { id: string; accountId?: string },
+): Promise<(CancelledInvocation & { hasBegun: boolean }) | undefined> {
+  const [row] = await sql<(Row & { has_begun: boolean })[]>`
+    select account_id, source_id, kind, ${propNameOf(sql)} as prop_name, event, caused_by, trace_id, hops,
+      exists (select from executions e where e.id = i.id) as has_begun
+    from invocations i where id = ${id} and starts_with(id, 'exec_')
+      and (${accountId ?? null}::text is null or account_id = ${accountId ?? null})`;
+  if (row === undefined) return undefined;
+  const { account_id: owner, source_id: workflowId, kind, event, has_begun: hasBegun } = row;
+  const propName = row.prop_name ?? undefined;
+  return { id, accountId: owner, workflowId, kind, propName, event, cause: causeOf(row), hasBegun };
+}
+
+/**
+ * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other
+ * begins. `described`: what its row holds where it has none. It is made before, since whoever waits
+ * for another connection while he holds one and the execution keeps all who cancel the same one
+ * from theirs. `accountId`: of whoever asks; absent for who has its URL. Answers whether its row
+ * was made here; undefined where there is nothing to cancel.
+ */
+export async function cancelExecution(
+  sql: Sql,
+  { id, accountId }: { id: string; accountId?: string },
+  described: { deploymentId: string; context: string } | undefined,
+): Promise<{ isDescribed: boolean } | undefined> {
+  return sql.begin(async (tx) => {
+    const [row] = await tx<Row[]>`
+      delete from invocations i where id = ${id} and starts_with(id, 'exec_')
+        and (${accountId ?? null}::text is null or account_id = ${accountId ?? null})
+      returning account_id, source_id, kind, ${propNameOf(tx)} as prop_name, event, caused_by, trace_id, hops`;
+    if (row === undefined) return undefined;
+    const ended = await tx`
+      update executions set status = 'cancelled', ended_at = now(), ended_in = pg_current_xact_id() where id = ${id}`;
+    const isDescribed = ended.count === 0 && described !== undefined;
+    if (isDescribed) await insertCancelled(tx, id, row, described);
+    await cancelSteps(tx, id);
+    await tx`delete from execution_waits where execution_id = ${id}`;
+    await tx`select graphile_worker.remove_job(${wakeJobKey(id)})`;
+    // Where executions take turns, the next one may start now.
+    await addRunLanes(tx, [row.source_id]);
+    return { isDescribed };
+  });
+}
+
+/** Nothing comes any more of what it waited for, after a step or to run it again. */
+async function cancelSteps(tx: Transaction, id: string): Promise<void> {
+  await tx`
+    update execution_steps set status = 'cancelled' where execution_id = ${id} and status in ('waiting', 'rerun')`;
+}
+
+async function insertCancelled(
+  tx: Transaction,
+  id: string,
+  row: Row,
+  { deploymentId, context }: { deploymentId: string; context: string },
+): Promise<void> {
+  await tx`
+    insert into executions (id, account_id, workflow_id, deployment_id, kind, status, event, context, caused_by, trace_id,
+      started_at, ended_at)
+    values (${id}, ${row.account_id}, ${row.source_id}, ${deploymentId}, ${row.kind}, 'cancelled', ${row.event}, ${context},
+      ${row.caused_by}, ${row.trace_id ?? id}, now(), now())`;
+}

@@ -1,0 +1,115 @@
+import type { StepRun } from './run-steps.ts';
+import { createBatcher } from '../../db/batcher.ts';
+import type { Sql } from '../../db/database.ts';
+
+export interface ProgressStep {
+  position: number;
+  namespace: string;
+  status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting';
+  runs: number;
+  value: string | null;
+  exports: string;
+  logs: string;
+  sends: string | null;
+  error: string | null;
+}
+
+/** What an execution has come to so far. */
+export interface ExecutionProgress {
+  /** Absent where it has neither completed a step nor waited, and is no replay. */
+  deploymentId?: string;
+  /** JSON text; absent where it was never stored. */
+  context?: string;
+  startedAtMs?: number;
+  replayOf?: string;
+  /** In their order. */
+  steps: ProgressStep[];
+  /** The step that is to be run again. */
+  again?: { position: number } & StepRun;
+  /** As what waits it counts so much for maxWaitingBytes, until that is written. */
+  waitedBytes?: number;
+}
+
+interface ExecutionRow {
+  status: string;
+  deployment_id: string;
+  context: string;
+  started_at_ms: number;
+  replay_of: string | null;
+}
+
+interface WaitRow {
+  position: number;
+  runs: number;
+  failures: number;
+  context: string | null;
+  resume_data: string | null;
+  bytes: number;
+}
+
+const startOf = ({ status, started_at_ms: ms }: ExecutionRow) => (status === 'queued' ? undefined : ms);
+
+const MAX_BATCH = 64;
+/**
+ * Executions that are taken together are asked for together; one that comes alone does not wait.
+ */
+const MIN_INTERVAL_MS = 2;
+
+/**
+ * readExecutionProgress for executions that were taken before. Most of those that a dead node left
+ * had not begun: one query says so of all that are taken together.
+ */
+export function createProgressReads(sql: Sql): (id: string) => Promise<ExecutionProgress> {
+  const batcher = createBatcher<string, boolean>({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: (lastBatch) => (lastBatch > 1 ? MIN_INTERVAL_MS : 0),
+    commit: async (ids) => {
+      const begun = await findBegun(sql, ids);
+      return ids.map((id) => begun.has(id));
+    },
+  });
+  return async (id) => ((await batcher.add(id)) ? readExecutionProgress(sql, id) : { steps: [] });
+}
+
+/** Those of which readExecutionProgress finds anything. */
+async function findBegun(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select taken.id from unnest(${[...ids]}::text[]) as taken(id)
+    where exists (select from execution_steps s where s.execution_id = taken.id)
+      or exists (select from executions e where e.id = taken.id)
+      or exists (select from execution_waits w where w.execution_id = taken.id)`;
+  return new Set(rows.map((row) => row.id));
+}
+
+async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionProgress> {
+  const [steps, [execution], [wait]] = await Promise.all([
+    sql<(ProgressStep & { deployment_id: string; started_at_ms: number })[]>`
+      select position, deployment_id, namespace, status, runs, value, exports, logs, sends, error,
+        floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
+      from execution_steps where execution_id = ${id} order by position`,
+    sql<ExecutionRow[]>`
+      select status, deployment_id, context, replay_of, floor(extract(epoch from started_at) * 1000)::float8 as started_at_ms
+      from executions where id = ${id}`,
+    sql<WaitRow[]>`
+      select position, runs, failures, context, resume_data,
+        greatest(bytes, coalesce(octet_length(context), 0) + coalesce(octet_length(resume_data), 0))::int8 as bytes
+      from execution_waits
+      where execution_id = ${id} and kind in ('rerun', 'retry')`,
+  ]);
+  const [first] = steps;
+  const deploymentId = execution?.deployment_id ?? first?.deployment_id;
+  // Steps of a replay may be those of another execution.
+  const startedAtMs = execution === undefined ? first?.started_at_ms : startOf(execution);
+  return {
+    steps,
+    ...(deploymentId === undefined ? {} : { deploymentId }),
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(execution === undefined ? {} : { context: execution.context }),
+    ...(typeof execution?.replay_of === 'string' ? { replayOf: execution.replay_of } : {}),
+    ...(wait === undefined ? {} : { again: againOf(wait), waitedBytes: wait.bytes }),
+  };
+}
+
+function againOf({ position, runs, failures, context, resume_data: data }: WaitRow) {
+  return { position, runs, failures, context: context ?? undefined, callback: data ?? undefined };
+}
