@@ -10,12 +10,12 @@ const HOSTILE = ['test/hostile/**/*.test.ts'];
  * it.
  */
 const ALONE = [
-  'test/build-packages.test.ts',
-  'test/build-processes.test.ts',
-  'test/process-starter.test.ts',
-  'test/sandbox-layers.test.ts',
-  'test/sandbox-processes.test.ts',
-  'test/sandbox-steps-large.test.ts',
+  'test/sandbox-runtime/build-packages.test.ts',
+  'test/sandbox-runtime/build-processes.test.ts',
+  'test/sandbox-runtime/process-starter.test.ts',
+  'test/sandbox-runtime/sandbox-layers.test.ts',
+  'test/sandbox-runtime/sandbox-processes.test.ts',
+  'test/sandbox-runtime/sandbox-steps-large.test.ts',
 ];
 
 // All processes of a run, servers too, keep here what Node made of the same files.

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
+
+let server: Headwater;
+let foreignKey: string;
+
+beforeAll(async () => {
+  server = await sharedHeadwater();
+  foreignKey = (await server.admin('POST', '/accounts', { name: 'another' })).data.api_key;
+});
+afterAll(() => server.stop());
+
+const SOURCE = `export default { name: 'Orders', version: '1', props: { http: '$.interface.http' }, run() {},
+  hooks: { deactivate() { this.$emit('deactivated'); } } };`;
+const STEP = `export default { name: 'Step', version: '1', type: 'action', run() {} };`;
+
+const KINDS = {
+  sources: { component_code: SOURCE, name: 'first' },
+  webhooks: { url: 'https://example.com/hook', name: 'first' },
+  workflows: { name: 'first', steps: [{ namespace: 'one', component_code: STEP }] },
+};
+type Kind = keyof typeof KINDS;
+const NAMES = Object.keys(KINDS) as Kind[];
+
+async function make(kind: Kind): Promise<string> {
+  const { data, text } = await server.api('POST', `/${kind}`, KINDS[kind]);
+  if (data === undefined) throw new Error(text);
+  return `/${kind}/${data.id}`;
+}
+
+interface Asked {
+  match?: string;
+  body?: Record<string, unknown>;
+  key?: string;
+}
+
+async function ask(method: 'GET' | 'PUT' | 'DELETE', path: string, { match, body, key = server.apiKey }: Asked = {}) {
+  const response = await fetch(`${server.url}/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(match === undefined ? {} : { 'if-match': match }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const { data, ...problem } = text === '' ? {} : JSON.parse(text);
+  return { status: response.status, etag: response.headers.get('etag') ?? '', data, problem };
+}
+
+test.each(NAMES)(
+  'a change of one of the %s that was made for an older state is refused, and nothing is written',
+  async (kind) => {
+    const path = await make(kind);
+    const read = await ask('GET', path);
+    expect(read.etag).toMatch(/^"\d+"$/);
+    const mine = await ask('PUT', path, { match: read.etag, body: { name: 'mine' } });
+    expect([mine.status, mine.data.name]).toEqual([200, 'mine']);
+    expect(mine.etag).not.toBe(read.etag);
+    for (const body of [{ name: 'theirs' }, { active: false }]) {
+      const theirs = await ask('PUT', path, { match: read.etag, body });
+      expect(theirs).toMatchObject({
+        status: 412,
+        problem: {
+          type: 'urn:headwater:error:precondition-failed',
+          detail: expect.stringContaining('changed meanwhile; nothing was written'),
+        },
+      });
+    }
+    expect((await ask('DELETE', path, { match: read.etag })).status).toBe(412);
+    expect(await ask('GET', path)).toEqual({ ...mine, problem: {} });
+    expect(await ask('PUT', path, { match: mine.etag, body: { active: false } })).toMatchObject({ status: 200 });
+  },
+);
+
+test.each(NAMES)('of two changes of one of the %s that were made for the same state, one is written', async (kind) => {
+  const path = await make(kind);
+  const { etag } = await ask('GET', path);
+  const names = ['a', 'b', 'c', 'd'];
+  const answers = await Promise.all(names.map((name) => ask('PUT', path, { match: etag, body: { name } })));
+  const done = answers.filter(({ status }) => status === 200);
+  expect(done).toHaveLength(1);
+  // A source that is being changed answers 409 as well.
+  expect(answers.every(({ status }) => [200, 409, 412].includes(status))).toBe(true);
+  expect((await ask('GET', path)).data.name).toBe(done[0]?.data.name);
+});
+
+test.each(NAMES)('a change of one of the %s without if-match, or with one that fits, is made as ever', async (kind) => {
+  const path = await make(kind);
+  expect((await ask('PUT', path, { body: { name: 'b' } })).status).toBe(200);
+  expect((await ask('PUT', path, { match: '*', body: { name: 'c' } })).status).toBe(200);
+  const { etag } = await ask('GET', path);
+  expect((await ask('PUT', path, { match: `"0", ${etag}`, body: { name: 'd' } })).status).toBe(200);
+  const { etag: now } = await ask('GET', path);
+  expect((await ask('DELETE', path, { match: now })).status).toBe(204);
+  expect((await ask('PUT', path, { match: now, body: { name: 'e' } })).status).toBe(404);
+});
+
+test.each(NAMES)('what if-match cannot be is refused of the %s, and what fits nothing is 412', async (kind) => {
+  const path = await make(kind);
+  const { etag } = await ask('GET', path);
+  for (const match of [etag.replaceAll('"', ''), '"a', `${etag} ${etag}`, '"x",'])
+    expect(await ask('PUT', path, { match, body: { name: 'x' } })).toMatchObject({
+      status: 400,
+      problem: { errors: [{ path: 'if-match' }] },
+    });
+  for (const match of ['"x"', `W/${etag}`, '"00000000000000000000"', '""'])
+    expect((await ask('PUT', path, { match, body: { name: 'x' } })).status).toBe(412);
+  for (const method of ['PUT', 'DELETE'] as const)
+    expect((await ask(method, path, { match: etag, key: foreignKey, body: {} })).status).toBe(404);
+  expect((await ask('GET', path)).etag).toBe(etag);
+});
+
+test('a source whose change was refused goes on: its hooks did not run, and its endpoint answers', async () => {
+  const { data } = await server.api('POST', '/sources', KINDS.sources);
+  const path = `/sources/${data.id}`;
+  const old = await ask('GET', path);
+  await ask('PUT', path, { body: { name: 'other' } });
+  expect((await ask('DELETE', path, { match: old.etag })).status).toBe(412);
+  expect((await ask('PUT', path, { match: old.etag, body: { component_code: STEP } })).status).toBe(412);
+  expect((await fetch(data.configured_props.http.endpoint_url)).status).toBe(200);
+  expect((await server.api('GET', `${path}/event_summaries`)).data).toEqual([]);
+});

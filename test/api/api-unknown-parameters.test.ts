@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ADMIN_KEY, API_KEY, startTestServer, type TestServer } from '../support/http-server.ts';
+
+/** What is read here of a JSON schema. */
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  additionalProperties?: unknown;
+}
+
+interface Operation {
+  operationId: string;
+  security: Record<string, unknown>[];
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: { 'application/json': { schema: Schema } } };
+}
+
+interface Write extends Operation {
+  method: string;
+  path: string;
+}
+
+const UNKNOWN = 'no_such_parameter';
+/** Judges names itself, with those of limits. */
+const OWN_JUDGES = new Set(['setAccountLimits']);
+/** No part of the resources: a session has its own test. */
+const OTHER_PATHS = /^\/(e|resume|cancel|oauth)\/|^\/v1\/session$/;
+
+let server: TestServer;
+let writes: Write[];
+let schemas: Record<string, Schema>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  ({ schemas } = document.components);
+  writes = Object.entries(document.paths)
+    .filter(([path]) => !OTHER_PATHS.test(path))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => method !== 'get')
+        .map(([method, operation]) => ({ ...operation, path, method })),
+    );
+});
+afterAll(() => server.server.stop());
+beforeEach(() => {
+  server.calls.length = 0;
+});
+
+async function send({ method, path, security }: Write, query: string, body?: unknown) {
+  const key = security.some((one) => 'adminKey' in one) ? ADMIN_KEY : API_KEY;
+  const response = await fetch(`${server.url}${path.replace('{id}', 'x_1')}${query}`, {
+    method: method.toUpperCase(),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const problem = text === '' ? {} : (JSON.parse(text) as { errors?: { path: string; message: string }[] });
+  return { status: response.status, paths: (problem.errors ?? []).map(({ path: at }) => at) };
+}
+
+/**
+ * Ways into a body: to each object whose names are the API's, as a value that holds one unknown
+ * name there.
+ */
+function unknownNames(schema: Schema | undefined): { value: unknown; path: string }[] {
+  const found = resolve(schema);
+  if (found === undefined) return [];
+  const branches = [...(found.anyOf ?? []), ...(found.oneOf ?? []), ...(found.allOf ?? [])].flatMap(unknownNames);
+  if (found.items !== undefined)
+    branches.push(...unknownNames(found.items).map(({ value, path }) => ({ value: [value], path: `0.${path}` })));
+  if (found.properties === undefined) return branches;
+  const own = { value: { [UNKNOWN]: 1 }, path: UNKNOWN };
+  const inside = Object.entries(found.properties).flatMap(([name, member]) =>
+    unknownNames(member).map(({ value, path }) => ({ value: { [name]: value }, path: `${name}.${path}` })),
+  );
+  return [own, ...inside, ...branches];
+}
+
+function resolve(schema: Schema | undefined): Schema | undefined {
+  return schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];
+}
+
+/** What was asked of the engine besides what a resource is like now. */
+const changes = () => server.calls.filter(({ name }) => !/\.(get|s3Settings)$/.test(name));
+
+const judged = () => writes.filter(({ operationId }) => !OWN_JUDGES.has(operationId));
+
+test('every write refuses an unknown parameter in the query string and in the body, by its name', async () => {
+  expect(writes.length).toBeGreaterThan(40);
+  for (const write of judged()) {
+    const inQuery = await send(write, `?${UNKNOWN}=1`);
+    const inBody = await send(write, '', { [UNKNOWN]: 1 });
+    expect([write.operationId, inQuery.status, inBody.status]).toEqual([write.operationId, 400, 400]);
+    expect([write.operationId, inQuery.paths, inBody.paths]).toEqual([
+      write.operationId,
+      expect.arrayContaining([UNKNOWN]),
+      expect.arrayContaining([UNKNOWN]),
+    ]);
+  }
+  expect(changes()).toEqual([]);
+});
+
+test('and in every object inside of the body', async () => {
+  const seen = new Set<string>();
+  for (const write of judged()) {
+    const { schema } = write.requestBody?.content['application/json'] ?? {};
+    for (const { value, path } of unknownNames(schema)) {
+      const { status, paths } = await send(write, '', value);
+      expect([write.operationId, path, status]).toEqual([write.operationId, path, 400]);
+      expect([write.operationId, paths]).toEqual([write.operationId, expect.arrayContaining([path])]);
+      seen.add(path);
+    }
+  }
+  expect([...seen]).toEqual(
+    expect.arrayContaining([
+      `triggers.0.${UNKNOWN}`,
+      `steps.0.${UNKNOWN}`,
+      `settings.${UNKNOWN}`,
+      `settings.throttle.${UNKNOWN}`,
+    ]),
+  );
+  expect(changes()).toEqual([]);
+});
+
+test('the document says that there are no others', () => {
+  const described = judged().map(({ operationId, requestBody }) => ({
+    operationId,
+    schema: resolve(requestBody?.content['application/json'].schema),
+  }));
+  const open = described.filter(({ schema }) => schema !== undefined && schema.additionalProperties !== false);
+  expect(writes.length).toBeGreaterThan(open.length);
+  expect(open.map(({ operationId }) => operationId)).toEqual([]);
+});
+
+const errorsOf = async (method: string, path: string, body: unknown) => {
+  const response = await server.call(path, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const { errors = [] } = (await response.json()) as { errors?: { path: string; message: string }[] };
+  return errors.map(({ path: at, message }) => `${at} ${message}`);
+};
+
+test.each([
+  ['PUT', '/v1/webhooks/wh_1', { secret: 'x' }, ['secret is shown, and cannot be set']],
+  ['POST', '/v1/api_keys', { name: 'a', scope: 'read' }, ['scope is not known here: did you mean scopes?']],
+  ['PUT', '/v1/webhooks/wh_1', { descripton: 'x' }, ['descripton is not known here: did you mean description?']],
+  [
+    'POST',
+    '/v1/sources',
+    { component_id: 'sc_1', props: {} },
+    ['props is not known here: did you mean configured_props?'],
+  ],
+  [
+    'POST',
+    '/v1/workflows',
+    { steps: [{ namespace: 'a', component_id: 'sc_1', retrys: 1 }], setting: { concurency: 1 } },
+    ['setting is not known here: did you mean settings?', 'steps.0.retrys is not known here: did you mean retries?'],
+  ],
+  [
+    'PUT',
+    '/v1/workflows/p_1',
+    { settings: { throttle: { limit: 1, interval_seconds: 1, burst: 2 } } },
+    ['settings.throttle.burst is not known here: did you mean one of limit, interval_seconds?'],
+  ],
+  [
+    'POST',
+    '/v1/webhooks',
+    { url: 'nonsense', activ: true },
+    [expect.stringMatching(/^activ is not known here: did you mean one of url, /), expect.stringMatching(/^url /)],
+  ],
+])('%s %s with %j is told %j', async (method, path, body, told) => {
+  const errors = await errorsOf(method, path, body);
+  expect(errors.toSorted()).toEqual(told);
+  expect(changes()).toEqual([]);
+});
+
+test.each([
+  [{ type: 'http', cron: '* * * * *' }, 'triggers.0.cron does not go with a trigger of http'],
+  [
+    { type: 'timer', interval_seconds: 1, custom_response: true },
+    'triggers.0.custom_response does not go with a trigger of timer',
+  ],
+  [{ source_id: 'dc_1', name: 'x' }, 'triggers.0.name does not go with a trigger of source'],
+  [
+    { component_id: 'sc_1', interval_seconds: 1 },
+    'triggers.0.interval_seconds does not go with a trigger of a source that is deployed',
+  ],
+  [{ component_id: 'sc_1', component_version: '1' }, 'triggers.0.component_version is a version of a component_key'],
+  [
+    { component_id: 'sc_1', props: {}, configured_props: {} },
+    'triggers.0.configured_props is another name of props: give one of them',
+  ],
+])('a trigger whose field says nothing is refused: %j', async (trigger, told) => {
+  expect(await errorsOf('POST', '/v1/workflows', { triggers: [trigger] })).toContain(told);
+});
+
+test('names inside of props, events and records are the tenant’s', async () => {
+  const source = { component_id: 'sc_1', configured_props: { anything: { at: { all: 1 } } } };
+  expect(await errorsOf('POST', '/v1/sources', source)).toEqual([]);
+  expect(await errorsOf('POST', '/v1/sources/dc_1/run', { event: { [UNKNOWN]: { [UNKNOWN]: 1 } } })).toEqual([]);
+});
+
+test('reads ignore what they do not know', async () => {
+  expect((await server.call(`/v1/webhooks?${UNKNOWN}=1&limit=1`)).status).toBe(200);
+});
+
+test('of thousands of unknown names as many are told as a problem holds', async () => {
+  const body = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`x${i}`, i]));
+  expect((await errorsOf('POST', '/v1/webhooks', body)).length).toBeLessThanOrEqual(100);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { cliWorld } from '../support/cli-world.ts';
+
+const world = cliWorld();
+
+const APP = { name_slug: 'acme', name: 'Acme', auth_type: 'keys', fields: [{ name: 'api_key', label: 'Key' }] };
+
+test('apps are defined, listed, changed and deleted', async () => {
+  const { user } = world;
+  await world.write('acme.json', JSON.stringify(APP));
+  expect(await user.json('apps', 'create', '-f', 'acme.json')).toMatchObject({ name_slug: 'acme', private: true });
+  expect(await user.json('apps', 'list', '--private')).toMatchObject([{ name_slug: 'acme' }]);
+  expect(await user.json('apps', 'ls', 'githu')).toMatchObject([{ name_slug: 'github', private: false }]);
+  const table = await user.hw(['apps', 'ls', 'acme']);
+  expect(table.stdout).toMatch(/acme\s+Acme\s+keys\s+yes/);
+  // More than one page.
+  expect((await user.json('apps', 'list')).length).toBeGreaterThan(60);
+
+  await world.write('acme.json', JSON.stringify({ ...APP, name: 'Acme 2' }));
+  expect(await user.json('apps', 'update', 'acme', '-f', 'acme.json')).toMatchObject({ name: 'Acme 2' });
+  expect((await user.hw(['apps', 'update', 'other', '-f', 'acme.json'])).code).toBe(2);
+  expect((await user.hw(['apps', 'create'])).code).toBe(2);
+  expect((await user.hw(['apps', 'create', '-f', 'acme.json'])).stderr).toContain('You have an app acme already');
+  expect(await user.json('apps', 'delete', 'acme', '-y')).toEqual({ name_slug: 'acme', deleted: true });
+  expect((await user.hw(['apps', 'delete', 'acme', '-y'])).code).toBe(4);
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { createLimitsCache } from '../../../engine/src/accounts/limits-cache.ts';
+import { type AccountLimits, accountLimits } from '../../../shared/src/index.ts';
+
+/** Reads that end when the test says, with what it says. */
+function heldReads() {
+  const reads: { end: (set: Partial<AccountLimits>) => void; fail: (error: Error) => void }[] = [];
+  const read = () => new Promise<Partial<AccountLimits>>((end, fail) => reads.push({ end, fail }));
+  return { reads, cache: createLimitsCache({ read, defaults: { memoryMb: 64 } }) };
+}
+
+test('what is set for an account wins over the defaults of the node, and those over the built-in ones', async () => {
+  const { reads, cache } = heldReads();
+  expect(cache.known('o_1')).toBeUndefined();
+  const limits = cache.get('o_1');
+  reads[0]?.end({ runCpuMs: 500 });
+  expect(await limits).toEqual(accountLimits({ memoryMb: 64, runCpuMs: 500 }));
+  expect(cache.known('o_1')).toEqual(await limits);
+});
+
+test('callers that ask at the same time share one read', async () => {
+  const { reads, cache } = heldReads();
+  const ask = async () => cache.get('o_1');
+  const both = [ask(), ask()];
+  expect(reads).toHaveLength(1);
+  reads[0]?.end({});
+  expect(await Promise.all(both)).toEqual([cache.defaults, cache.defaults]);
+});
+
+test('a read that began before a change does not undo it, whichever ends last', async () => {
+  const { reads, cache } = heldReads();
+  const first = cache.get('o_1');
+  const refreshed = cache.refresh('o_1');
+  reads[1]?.end({ runCpuMs: 200 });
+  await refreshed;
+  reads[0]?.end({ runCpuMs: 100 });
+  await first;
+  expect(cache.known('o_1')?.runCpuMs).toBe(200);
+});
+
+test('whoever changed limits finds them changed, also while others read them once more', async () => {
+  const { reads, cache } = heldReads();
+  const first = cache.get('o_1');
+  reads[0]?.end({ runCpuMs: 100 });
+  await first;
+  const refreshed = cache.refresh('o_1');
+  const again = cache.refresh('o_1');
+  reads[1]?.end({ runCpuMs: 200 });
+  await refreshed;
+  expect(cache.known('o_1')?.runCpuMs).toBe(200);
+  reads[2]?.end({ runCpuMs: 200 });
+  await again;
+});
+
+test('the old limits hold until the new ones are read', async () => {
+  const { reads, cache } = heldReads();
+  const first = cache.get('o_1');
+  reads[0]?.end({ runCpuMs: 100 });
+  await first;
+  const refreshed = cache.refresh('o_1');
+  expect(cache.known('o_1')?.runCpuMs).toBe(100);
+  reads[1]?.end({ runCpuMs: 200 });
+  await refreshed;
+  expect(cache.known('o_1')?.runCpuMs).toBe(200);
+});
+
+test('a read that fails is told to who asked, and tried again by the next', async () => {
+  const { reads, cache } = heldReads();
+  const failing = cache.get('o_1');
+  reads[0]?.fail(new Error('no database'));
+  await expect(failing).rejects.toThrow('no database');
+  const next = cache.get('o_1');
+  reads[1]?.end({});
+  expect(await next).toBe(cache.defaults);
+});

@@ -1,0 +1,129 @@
+import { LIMITS } from '@headwater/shared';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Principal, WebhookRecord, Webhooks } from '../../../engine/src/contract/engine.ts';
+import { createWebhooks } from '../../../engine/src/outbox/webhooks/webhooks.ts';
+import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
+import { roomWith } from '../../support/account-room.ts';
+import { blockedBy } from '../../support/blocked-backends.ts';
+import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type WatchedTransactions, watchTransactions } from '../../support/watch-transactions.ts';
+
+/** As in cancel-deliveries.ts. */
+const CANCEL_BATCH = 2_000;
+
+let world: DeliveryWorld;
+let sql: DeliveryWorld['database']['db']['sql'];
+let webhooks: Webhooks;
+let who: Principal;
+let webhook: WebhookRecord;
+let updates: WatchedTransactions;
+
+beforeAll(async () => {
+  world = await createDeliveryWorld();
+  ({ sql } = world.database.db);
+  webhooks = createWebhooks({ db: world.database.db, sealer: world.sealer, room: roomWith() });
+  who = await world.account();
+  updates = await watchTransactions(sql, 'deliveries', 'update');
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  webhook = await webhooks.create(who, { url: 'https://example.com/hook' });
+  await updates.forget();
+});
+
+const discard = () => webhooks.discard(who, webhook.id);
+const remove = () => webhooks.delete(who, webhook.id);
+
+/** How many of its deliveries are in each status, by whether a node has them. */
+async function states(): Promise<Record<string, number>> {
+  const rows = Map.groupBy(await world.rows(webhook.id), (row) => `${row.status}${row.leased_by ? ' leased' : ''}`);
+  return Object.fromEntries([...rows].map(([state, of]) => [state, of.length]));
+}
+
+test.each([
+  ['discarded', 'It was discarded', discard],
+  ['of a webhook that is deleted', 'The webhook was deleted', remove],
+])('a backlog that is %s is cancelled in short transactions', async (_, reason, end) => {
+  await world.emit(webhook, who, CANCEL_BATCH + 500, null);
+  await world.emit(webhook, who, CANCEL_BATCH + 300, 'node_a');
+  await end();
+  expect(await states()).toEqual({ cancelled: CANCEL_BATCH + 500, 'cancelled leased': CANCEL_BATCH + 300 });
+  const notes = new Set(
+    (await world.rows(webhook.id)).map(({ attempts }) => attempts.map(({ error }) => error).join()),
+  );
+  expect(notes).toEqual(new Set([reason]));
+  expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 500, 300]);
+});
+
+test.each([
+  ['A discard', discard],
+  ['A deletion', remove],
+])('%s waits for nobody, and what somebody had is cancelled after', async (_, end) => {
+  const [held, released] = await world.emit(webhook, who, 10, 'node_a');
+  await world.emit(webhook, who, 10, null);
+  let ended: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    // As an attempt is recorded that has to be made again.
+    await tx`update deliveries set leased_by = null where webhook_id = ${webhook.id} and id = ${released!.id}`;
+    await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
+    ended = end();
+    await eventually(async () => (await states())['cancelled'] === 10);
+    await eventually(async () => (await states())['cancelled leased'] === 8);
+    expect(await blockedBy(tx)).toEqual([]);
+  });
+  await ended;
+  expect(await states()).toEqual({ cancelled: 11, 'cancelled leased': 9 });
+});
+
+test('so many discards of an account are under way, and the next is refused before it has cancelled anything', async () => {
+  const most = LIMITS.maxDeletionsPerTenant;
+  const [held] = await world.emit(webhook, who, 1, null);
+  let under: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    // A discard ends after the rows that somebody has.
+    await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
+    under = Promise.allSettled(Array.from({ length: most }, discard));
+    await expect(discard()).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      limit: { name: 'maxDeletionsPerTenant', value: most, used: most + 1 },
+    });
+    expect(await states()).toEqual({ pending: 1 });
+  });
+  await under;
+  expect(await discard()).toBe(0);
+});
+
+test('what comes for a webhook while its backlog is discarded stays', async () => {
+  const [held] = await world.emit(webhook, who, 1, 'node_a');
+  let discarding: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
+    await world.emit(webhook, who, 1, null);
+    discarding = discard();
+    await eventually(async () => (await states())['cancelled'] === 1);
+    await world.emit(webhook, who, 1, null);
+  });
+  await discarding;
+  expect(await states()).toEqual({ cancelled: 1, 'cancelled leased': 1, pending: 1 });
+});
+
+test('where the database fails before all of a deleted webhook is cancelled, the rest is as it is claimed', async () => {
+  await world.emit(webhook, who, CANCEL_BATCH + 10, null);
+  await sql.unsafe(`
+    create sequence updates;
+    create function fail_second() returns trigger language plpgsql as $$ begin
+      if nextval('updates') = 2 then raise 'no more' using errcode = '53100'; end if;
+      return null;
+    end $$;
+    create trigger fail_second after update on deliveries for each statement execute function fail_second();`);
+  try {
+    await expect(remove()).rejects.toThrow('no more');
+    expect(await states()).toEqual({ cancelled: CANCEL_BATCH, pending: 10 });
+    expect(await claimDeliveries(sql, 'node_b', webhook.id, LIMITS.deliveryLaneBatch)).toEqual([]);
+    expect(await states()).toEqual({ cancelled: CANCEL_BATCH + 10 });
+  } finally {
+    await sql`drop function fail_second cascade`;
+    await sql`drop sequence updates`;
+  }
+});

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest';
-import { answerAsk } from '../sandbox-runtime/src/process/answer-asks.ts';
-import { ASK } from '../sandbox-runtime/src/protocol/isolate-calls.ts';
-
-test('of a part of a buffer, that part alone is decoded', () => {
-  const { buffer } = new TextEncoder().encode('before|text|after');
-  expect(answerAsk(ASK.decodeUtf8, 0, new Uint8Array(buffer, 7, 4), undefined)).toBe('text');
-});

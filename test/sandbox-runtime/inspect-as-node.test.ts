@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
+
+const sandbox = sandboxForFile();
+
+/** Expressions whose values `console.log` shows. */
+const SHOWN = [
+  'Array.from({ length: 7 }, (_, i) => i)',
+  'Array.from({ length: 150 }, (_, i) => i)',
+  'Array.from({ length: 101 }, (_, i) => i * 1000)',
+  'Array.from({ length: 30 }, (_, i) => BigInt(i) ** 9n)',
+  'Array.from({ length: 27 }, (_, i) => "x".repeat(i))',
+  'Array.from({ length: 26 }, (_, i) => String.fromCharCode(97 + i))',
+  'Array.from({ length: 9 }, (_, i) => [i, { i }])',
+  'Array.from({ length: 12 }, (_, i) => (i % 3 === 0 ? "three" : i))',
+  '{ deep: { list: Array.from({ length: 40 }, (_, i) => i % 7 === 0 ? null : i / 3) } }',
+  'new Uint8Array(200).map((_, i) => i)',
+  'new Float64Array([0.1, 0.25, 1e21, -0, NaN, 7, 8])',
+  'Object.assign([1, 2, 3, 4, 5, 6, 7, 8], { name: "list" })',
+  '[1, , 2, , , 3, undefined, null, 9]',
+  'new Set(Array.from({ length: 20 }, (_, i) => i))',
+  'Array.from({ length: 8 }, () => "a long text that is alone in its line, more or less, as it is")',
+  'new ArrayBuffer(4)',
+  'new Uint8Array(120).buffer',
+  'new DataView(new ArrayBuffer(3), 1)',
+  '{ body: new Uint8Array([1, 2]).buffer }',
+  'new Headers([["a", "1"], ["set-cookie", "x"], ["a", "2"]])',
+  'new ReadableStream()',
+  'new ReadableStream({ type: "bytes" })',
+  'new WritableStream()',
+  'new TransformStream()',
+  'new Response("text", { status: 201, headers: { "x-y": "z" } })',
+  'new Response()',
+  '{ answer: { of: new Response("x") }, at: [new URL("https://a.example/b?c=d"), new Blob(["abc"])] }',
+  'new URLSearchParams("a=1&b=2")',
+];
+
+test('values are shown as Node shows them', async () => {
+  const lines = SHOWN.map((expression) => `console.log((${expression}));`).join('\n');
+  const { host, outcome } = await sandbox.run(withRun(lines));
+  expect(outcome).toMatchObject({ ok: true });
+  const here = shownByNode(SHOWN);
+  expect(Object.fromEntries(SHOWN.map((expression, at) => [expression, host.messages()[at]]))).toEqual(
+    Object.fromEntries(SHOWN.map((expression, at) => [expression, here[at]])),
+  );
+});
+
+/** As a fresh process shows them: servers replace `Response` and `Request` of their own. */
+function shownByNode(expressions: readonly string[]): string[] {
+  const shown = expressions.map((expression) => `util.inspect((${expression}))`).join(',\n');
+  const script = `const util = require('node:util'); process.stdout.write(JSON.stringify([${shown}]));`;
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
+}

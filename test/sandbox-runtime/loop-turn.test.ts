@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { isOthersTurn, othersTurn } from '../../sandbox-runtime/src/process/loop-turn.ts';
+
+test('who answers without a pause is told that others wait, until they had their turn', async () => {
+  await othersTurn();
+  const startMs = performance.now();
+  expect([0, 19, 21, 500].map((ms) => isOthersTurn(startMs + ms))).toEqual([false, false, true, true]);
+  await othersTurn();
+  expect([0, 19, 21].map((ms) => isOthersTurn(startMs + 1_000 + ms))).toEqual([false, false, true]);
+});

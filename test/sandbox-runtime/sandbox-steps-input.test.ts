@@ -1,0 +1,27 @@
+import { fc } from '../support/properties.ts';
+import { expect, test } from 'vitest';
+import { readStepInput, writeStepInput } from '../../sandbox-runtime/src/protocol/step-input.ts';
+
+test('the text that a step is given is read as it was written', () => {
+  const text = fc.string({ unit: 'binary' });
+  const json = fc.jsonValue().map((value) => JSON.stringify(value));
+  const steps = fc.array(fc.record({ namespace: text, exports: json }));
+  const input = fc.record({
+    namespace: text,
+    steps,
+    context: json,
+    env: fc.dictionary(text, text),
+    resumeUrl: text,
+    cancelUrl: text,
+  });
+  const slice = (whole: string, from: number, to?: number) => whole.slice(from, to);
+  fc.assert(
+    fc.property(input, (given) => {
+      // As it crosses: in UTF-8.
+      const crossed = Buffer.from(writeStepInput(given), 'utf8').toString('utf8');
+      const { steps: read, ...rest } = readStepInput(crossed, JSON.parse, slice);
+      const all = { ...rest, steps: read().map(([namespace, exports]) => ({ namespace, exports })) };
+      expect(all).toEqual(JSON.parse(JSON.stringify(given)));
+    }),
+  );
+});

@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest';
+import { recordingHost, textAnswer } from '../support/run-host.ts';
+import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
+
+const sandbox = sandboxForFile();
+
+const later = <T>(value: T, ms = 20): Promise<T> => new Promise((resolve) => void setTimeout(resolve, ms, value));
+
+function host() {
+  return recordingHost({
+    fetch: (request) => later(textAnswer(request, request.url.slice(-1))),
+    dataStore: () => later({ ok: true, json: '"stored"' } as const),
+  });
+}
+
+/** What is begun and not waited for, and what has to come of it all the same. */
+const KEPT: Record<string, [body: string, events: unknown[]]> = {
+  'a forEach of async functions': [
+    `[0, 1, 2].forEach(async (i) => { await fetch('http://a.example/' + i); this.$emit({ i }); });`,
+    [{ i: 0 }, { i: 1 }, { i: 2 }],
+  ],
+  'a timer': [`setTimeout(() => this.$emit('timer'), 30);`, ['timer']],
+  'a timer that begins another': [
+    `setTimeout(() => setTimeout(() => setImmediate(() => this.$emit('third')), 5), 5);`,
+    ['third'],
+  ],
+  'an interval that ends itself': [
+    `let n = 0; const t = setInterval(() => { this.$emit(n); if (++n === 2) clearInterval(t) }, 5);`,
+    [0, 1],
+  ],
+  'callbacks of http.get': [
+    `http.get('http://a.example/7', (answer) => { let text = ''; answer.on('data', (part) => (text += part)); answer.on('end', () => this.$emit(text)) });`,
+    ['7'],
+  ],
+  'an async method': [
+    `const load = async () => { for (let i = 0; i < 50; i++) await null; this.$emit('late') }; load();`,
+    ['late'],
+  ],
+  'a chain of promises': [
+    `fetch('http://a.example/1').then((r) => r.text()).then((t) => fetch('http://a.example/' + t)).then((r) => r.text()).then((t) => this.$emit(t));`,
+    ['1'],
+  ],
+  'crypto.subtle': [`crypto.subtle.digest('SHA-256', new Uint8Array(4)).then((d) => this.$emit(d.byteLength));`, [32]],
+  'a stream': [
+    `stream.pipeline(stream.Readable.from(['a', 'b']), async function* (source) { for await (const part of source) { await new Promise((r) => setTimeout(r, 2)); yield part } }, async (source) => { for await (const part of source) this.$emit(part) }, () => {});`,
+    ['a', 'b'],
+  ],
+  'process.nextTick and queueMicrotask': [
+    `process.nextTick(() => queueMicrotask(() => this.$emit('tick')));`,
+    ['tick'],
+  ],
+  'the end of a run by a callback': [
+    `return new Promise((resolve) => { resolve(); setTimeout(() => this.$emit('after'), 5) });`,
+    ['after'],
+  ],
+};
+
+for (const [what, [body, events]] of Object.entries(KEPT)) {
+  test(`not awaited and not lost: ${what}`, async () => {
+    const ran = host();
+    const { outcome } = await sandbox.run(withRun(body, `import http from 'http'; import stream from 'stream';`), {
+      host: ran,
+    });
+    expect([outcome, ran.messages()]).toMatchObject([{ ok: true }, []]);
+    expect(ran.data().toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))).toEqual(events);
+  });
+}
+
+test('values that are stored after the run ended are stored', async () => {
+  const ran = host();
+  const { outcome } = await sandbox.run(withRun(`setTimeout(() => this.db.set('k', 1), 10);`), {
+    host: ran,
+    props: { db: { kind: 'db' } },
+  });
+  expect([outcome.ok, ran.writes]).toEqual([true, [['k', '1']]]);
+});
+
+test('with nothing open a run ends at once, whatever is only there in case', async () => {
+  const body = `await fetch('http://a.example/1', { signal: AbortSignal.timeout(30_000) }); setTimeout(() => this.$emit('never'), 30_000).unref();
+    const t = setTimeout(() => this.$emit('never'), 30_000); clearTimeout(t); new Promise(() => {}); this.$emit('ran');`;
+  const { outcome, host: ran } = await sandbox.run(withRun(body), { host: host(), wallMs: 60_000 });
+  expect([outcome.ok, ran.data(), ran.messages()]).toEqual([true, ['ran'], []]);
+  expect(outcome.wallMs).toBeLessThan(30_000);
+});
+
+test('what is open at the limit of the time is named, and what came before it counts', async () => {
+  const ran = recordingHost({ fetch: () => new Promise(() => undefined) });
+  const body = `this.$emit('first'); fetch('https://a.example/path?key=secret').catch(() => {}); fetch('https://b.example/', { method: 'POST' }).catch(() => {});
+    setTimeout(() => {}, 60000); setInterval(() => this.$emit('tick'), 60000);`;
+  const { outcome } = await sandbox.run(withRun(body), { host: ran, wallMs: 400 });
+  expect([outcome.ok, ran.data()]).toEqual([true, ['first']]);
+  expect(ran.logs).toMatchObject([
+    {
+      level: 'warn',
+      message:
+        'Still running when the run ended: fetch GET https://a.example/path, fetch POST https://b.example/, 1 timer, 1 interval',
+    },
+  ]);
+});
+
+test('an interval that nobody clears does not hold the run to its limit, and is named', {
+  timeout: 30_000,
+}, async () => {
+  const { outcome, host: ran } = await sandbox.run(withRun(`setInterval(() => this.$emit('tick'), 1000);`), {
+    host: host(),
+    wallMs: 25_000,
+  });
+  expect(outcome.ok).toBe(true);
+  expect(outcome.wallMs).toBeLessThan(20_000);
+  expect(ran.data().length).toBeGreaterThan(0);
+  expect(ran.logs).toMatchObject([{ level: 'warn', message: 'Still running when the run ended: 1 interval' }]);
+});
+
+/** Errors that nobody waits for are those of the run. */
+const FAILING: Record<string, [body: string, message: string]> = {
+  'a rejection': [`Promise.reject(new TypeError('lost'));`, 'Unhandled rejection: TypeError: lost'],
+  'a rejection after the end': [
+    `setTimeout(async () => { throw new RangeError('late') }, 5);`,
+    'Unhandled rejection: RangeError: late',
+  ],
+  'an async method that fails': [
+    `const load = async () => { await fetch('http://a.example/1'); null.x }; load();`,
+    'Unhandled rejection: TypeError: Cannot read properties of null',
+  ],
+  'a timer that throws after the end': [`setTimeout(() => { throw new Error('in a timer') }, 5);`, 'in a timer'],
+  'an emitter without a listener': [
+    `setTimeout(() => new (process.getBuiltinModule('events'))().emit('error', new Error('unheard')), 5);`,
+    'unheard',
+  ],
+};
+
+for (const [what, [body, message]] of Object.entries(FAILING)) {
+  test(`the run fails with ${what}`, async () => {
+    const { outcome } = await sandbox.run(withRun(body), { host: host() });
+    expect(outcome).toMatchObject({
+      ok: false,
+      fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining(message) },
+    });
+  });
+}
+
+test('a rejection that is handled later in the same turn is none', async () => {
+  const { outcome, host: ran } = await sandbox.run(
+    withRun(`const failed = Promise.reject(new Error('x')); await null; failed.catch(() => this.$emit('caught'));`),
+  );
+  expect([outcome.ok, ran.data(), ran.messages()]).toEqual([true, ['caught'], []]);
+});
+
+test('forty requests at once are all made, no more at a time than the account may have', async () => {
+  let [open, most] = [0, 0];
+  const { promise: allThatMay, resolve: areOpen } = Promise.withResolvers<void>();
+  const ran = recordingHost({
+    fetch: async (request) => {
+      open += 1;
+      most = Math.max(most, open);
+      if (open === 8) areOpen();
+      await allThatMay;
+      await later(undefined, 5);
+      open -= 1;
+      return textAnswer(request, 'ok');
+    },
+  });
+  const { outcome } = await sandbox.run(
+    withRun(
+      `const all = await Promise.all(Array.from({ length: 40 }, (_, i) => fetch('http://a.example/' + i).then((r) => r.text())));
+       const more = await Promise.all(Array.from({ length: 12 }, (_, i) => new Promise((done) => http.get('http://a.example/' + i, (r) => done(r.resume().statusCode)))));
+       this.$emit([all.length, new Set(all).size, more.length]);`,
+      `import http from 'http';`,
+    ),
+    { host: ran, account: { maxFetchesInFlightPerRun: 8 } },
+  );
+  expect([outcome.ok, ran.data(), most]).toEqual([true, [[40, 1, 12]], 8]);
+});
+
+test('runs beside one that waits are their own', async () => {
+  const code = withRun(
+    `if (event.wait) setTimeout(() => this.$emit(['late', event.n]), 100); else this.$emit(['now', event.n]); console.log(event.n);`,
+  );
+  const isolateKey = 'dc_beside:1';
+  const runs = await Promise.all(
+    [0, 1, 2, 3].map((n) => sandbox.run(code, { host: host(), isolateKey, event: { n, wait: n % 2 === 0 } })),
+  );
+  expect(runs.map(({ host: ran }) => [ran.data(), ran.messages()])).toEqual([
+    [[['late', 0]], ['0']],
+    [[['now', 1]], ['1']],
+    [[['late', 2]], ['2']],
+    [[['now', 3]], ['3']],
+  ]);
+});
