@@ -43,7 +43,7 @@ function unescape(cell: string): string {
  * with their place-holders.
  */
 async function titlesOf(file: string): Promise<Set<string>> {
-  const text = await readFile(new URL(file, import.meta.url), 'utf8');
+  const text = await readFile(new URL(`../${file}`, import.meta.url), 'utf8');
   const calls = text.matchAll(
     /(?:\b(?:test|it|describe)(?:\.\w+)*|\))\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`([^`]*)`),\s/g,
   );
@@ -82,7 +82,7 @@ test('every section is there, and no row twice', () => {
 });
 
 test('a test that was renamed, a file that is gone and an empty cell are found', async () => {
-  const own = '`docs-conformance.test.ts`: every section is there, and no row twice';
+  const own = '`repository/docs-conformance.test.ts`: every section is there, and no row twice';
   const page = [
     '## 1 Sample',
     '| row | promise | test |',
