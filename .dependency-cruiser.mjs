@@ -50,13 +50,27 @@ const ENGINE_ROOMS = [
   'composition',
 ];
 
-const roomRules = ENGINE_ROOMS.map((room, at) => ({
-  name: `engine-room-${room}`,
-  comment: `engine/src/${room} may import only ${ENGINE_ROOMS.slice(0, at).join(', ') || 'itself'}.`,
-  severity: 'error',
-  from: { path: `^engine/src/${room}/` },
-  to: { path: '^engine/src/', pathNot: `^engine/src/(${ENGINE_ROOMS.slice(0, at + 1).join('|')})/` },
-}));
+/** The same of sandbox-runtime/src; all of them may import the types of sandbox.ts. */
+const SANDBOX_ROOMS = ['bridge', 'guest', 'syscall-filter', 'starter', 'confinement', 'builder', 'worker', 'pool'];
+
+function roomRules(workspace, rooms, atRoot) {
+  const src = `^${workspace}/src/`;
+  const layers = rooms.map((room, at) => ({
+    name: `${workspace}-room-${room}`,
+    comment: `${workspace}/src/${room} may import only ${rooms.slice(0, at).join(', ') || 'itself'}.`,
+    severity: 'error',
+    from: { path: `${src}${room}/` },
+    to: { path: src, pathNot: `${src}(${atRoot}|(${rooms.slice(0, at + 1).join('|')})/)` },
+  }));
+  const known = {
+    name: `${workspace}-rooms-are-known`,
+    comment: `A new folder of ${workspace}/src gets its place in the list of rooms.`,
+    severity: 'error',
+    from: { path: src, pathNot: `${src}(index\\.ts$|${atRoot}|(${rooms.join('|')})/)` },
+    to: {},
+  };
+  return [...layers, known];
+}
 
 const arrowRules = Object.entries(ARROWS).map(([from, allowed]) => {
   const forbidden = WORKSPACES.filter((to) => to !== from && !allowed.includes(to));
@@ -83,14 +97,8 @@ function onlyIn(name, dependency, paths, why) {
 export default {
   forbidden: [
     ...arrowRules,
-    ...roomRules,
-    {
-      name: 'engine-rooms-are-known',
-      comment: 'A new folder of engine/src gets its place in ENGINE_ROOMS.',
-      severity: 'error',
-      from: { path: '^engine/src/', pathNot: `^engine/src/(index\\.ts$|(${ENGINE_ROOMS.join('|')})/)` },
-      to: {},
-    },
+    ...roomRules('engine', ENGINE_ROOMS, 'none'),
+    ...roomRules('sandbox-runtime', SANDBOX_ROOMS, 'sandbox\\.ts$'),
     {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be understood, tested or loaded apart. Type imports count.',

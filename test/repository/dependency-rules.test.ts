@@ -209,7 +209,7 @@ function makeTree(files: Record<string, string>): string {
   }
   mkdirSync(join(tree, 'node_modules/@headwater'), { recursive: true });
   for (const name of ['shared', 'sandbox-runtime', 'engine', 'api', 'cli']) {
-    symlinkSync(`../../../${name}`, join(tree, 'node_modules/@headwater', name));
+    symlinkSync(`../../${name}`, join(tree, 'node_modules/@headwater', name));
   }
   for (const [path, text] of Object.entries(files)) put(path, text);
   return tree;

@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CACHE_FOLDERS } from '../../sandbox-runtime/src/build/packages/package-cache.ts';
-import { createTrims, trimCache } from '../../sandbox-runtime/src/build/trim-cache.ts';
+import { CACHE_FOLDERS } from '../../sandbox-runtime/src/builder/packages/package-cache.ts';
+import { createTrims, trimCache } from '../../sandbox-runtime/src/builder/trim-cache.ts';
 import { buildKitForFile } from '../support/build-kit.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { LIMITS } from '@headwater/shared';
-import { openPackageCache } from '../../sandbox-runtime/src/build/packages/package-cache.ts';
-import { createTrims, trimCache } from '../../sandbox-runtime/src/build/trim-cache.ts';
+import { openPackageCache } from '../../sandbox-runtime/src/builder/packages/package-cache.ts';
+import { createTrims, trimCache } from '../../sandbox-runtime/src/builder/trim-cache.ts';
 import { buildKitForFile, oneFile } from '../support/build-kit.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { bundleTree } from '../../sandbox-runtime/src/build/packages/bundle-tree.ts';
-import { UnpackedPackages } from '../../sandbox-runtime/src/build/packages/unpacked-packages.ts';
+import { bundleTree } from '../../sandbox-runtime/src/builder/packages/bundle-tree.ts';
+import { UnpackedPackages } from '../../sandbox-runtime/src/builder/packages/unpacked-packages.ts';
 import { buildKitForFile, oneFile } from '../support/build-kit.ts';
 
 const kit = buildKitForFile();

@@ -6,14 +6,14 @@ import {
   type BuildPrefixes,
   describeBuildLayers,
   findBuildConfinement,
-} from '../../sandbox-runtime/src/host/layers/build-prefix.ts';
-import { bundleAlone } from '../../sandbox-runtime/src/build/build-component.ts';
-import { makeBundle } from '../../sandbox-runtime/src/build/bundle-component.ts';
-import type { BuildLimits } from '../../sandbox-runtime/src/build/packages/build-order.ts';
-import type { TaskEnd } from '../../sandbox-runtime/src/build/task-process.ts';
-import { createTaskPool, type TaskPool } from '../../sandbox-runtime/src/build/task-pool.ts';
-import { encodeFrame, TaskFrameReader } from '../../sandbox-runtime/src/build/task-frames.ts';
-import { createStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
+} from '../../sandbox-runtime/src/confinement/build-prefix.ts';
+import { bundleAlone } from '../../sandbox-runtime/src/builder/build-component.ts';
+import { makeBundle } from '../../sandbox-runtime/src/builder/bundle-component.ts';
+import type { BuildLimits } from '../../sandbox-runtime/src/builder/packages/build-order.ts';
+import type { TaskEnd } from '../../sandbox-runtime/src/builder/task-process.ts';
+import { createTaskPool, type TaskPool } from '../../sandbox-runtime/src/builder/task-pool.ts';
+import { encodeFrame, TaskFrameReader } from '../../sandbox-runtime/src/builder/task-frames.ts';
+import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import { buildKitForFile, oneFile } from '../support/build-kit.ts';
 import { childProcesses } from '../support/child-processes.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BuildSlots } from '../../sandbox-runtime/src/build/build-slots.ts';
+import { BuildSlots } from '../../sandbox-runtime/src/builder/build-slots.ts';
 
 const SLOW_MS = 50;
 

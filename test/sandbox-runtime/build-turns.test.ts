@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import { createBuildTurns } from '../../sandbox-runtime/src/build/build-turns.ts';
+import { createBuildTurns } from '../../sandbox-runtime/src/builder/build-turns.ts';
 import { buildKitForFile } from '../support/build-kit.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { CpuPriority } from '../../sandbox-runtime/src/host/layers/cpu-priority.ts';
-import { findHotCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
-import { NO_RIGHTS, type ProcessRights } from '../../sandbox-runtime/src/host/layers/process-rights.ts';
+import { CpuPriority } from '../../sandbox-runtime/src/confinement/cpu-priority.ts';
+import { findHotCores } from '../../sandbox-runtime/src/confinement/cpu-cores.ts';
+import { NO_RIGHTS, type ProcessRights } from '../../sandbox-runtime/src/confinement/process-rights.ts';
 import { eventually } from '../support/eventually.ts';
 
 const CALM_MS = 3_000;

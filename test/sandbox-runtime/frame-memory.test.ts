@@ -10,8 +10,8 @@ const moduleAt = (path: string) => JSON.stringify(import.meta.resolve(`../../san
  * what is held of 200 000 of them.
  */
 const PROGRAM = `
-  import { FrameReader } from ${moduleAt('protocol/frames.ts')};
-  import { TaskFrameReader } from ${moduleAt('build/task-frames.ts')};
+  import { FrameReader } from ${moduleAt('bridge/frames.ts')};
+  import { TaskFrameReader } from ${moduleAt('builder/task-frames.ts')};
   const used = () => { gc(); const { heapUsed, arrayBuffers } = process.memoryUsage(); return heapUsed + arrayBuffers; };
   const MB = 2 ** 20;
   const readers = {

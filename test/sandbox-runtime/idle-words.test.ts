@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountLimits } from '@headwater/shared';
-import { DescribeClient } from '../../sandbox-runtime/src/host/describe-client.ts';
-import { IdleWords } from '../../sandbox-runtime/src/host/idle-words.ts';
+import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.ts';
+import { IdleWords } from '../../sandbox-runtime/src/pool/idle-words.ts';
 
 /*
  * What a process that keeps to the protocol says never counts against it; what it says beyond that

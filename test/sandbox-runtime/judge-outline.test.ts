@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeOutline } from '../../sandbox-runtime/src/host/judge-outline.ts';
+import { judgeOutline } from '../../sandbox-runtime/src/pool/judge-outline.ts';
 
 /* An outline is what the guest has written: anything may be where a text should be. */
 

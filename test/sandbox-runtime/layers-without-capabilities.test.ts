@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { ownCores, parseCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
-import { hasSessionShares } from '../../sandbox-runtime/src/host/layers/session-shares.ts';
+import { ownCores, parseCores } from '../../sandbox-runtime/src/confinement/cpu-cores.ts';
+import { hasSessionShares } from '../../sandbox-runtime/src/confinement/session-shares.ts';
 import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox.ts';
 
 interface Found {

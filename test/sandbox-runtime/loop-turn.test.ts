@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOthersTurn, othersTurn } from '../../sandbox-runtime/src/process/loop-turn.ts';
+import { isOthersTurn, othersTurn } from '../../sandbox-runtime/src/worker/loop-turn.ts';
 
 test('who answers without a pause is told that others wait, until they had their turn', async () => {
   await othersTurn();

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { bundlePlain } from '../../sandbox-runtime/src/build/bundle-component.ts';
+import { bundlePlain } from '../../sandbox-runtime/src/builder/bundle-component.ts';
 import { BUILTIN_NAMES, UNAVAILABLE_NAMES } from '../../sandbox-runtime/src/guest/builtin-names.ts';
 import { namesOf, namesOfInstances } from '../support/names-of.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 test('reading the exports of Node’s modules does not load those that slow a process down, and knows theirs', () => {
-  const module = new URL('../../sandbox-runtime/src/build/node-facts.ts', import.meta.url).href;
+  const module = new URL('../../sandbox-runtime/src/builder/node-facts.ts', import.meta.url).href;
   const script = `
     import { createRequire } from 'node:module';
     const { readNodeFacts } = await import(${JSON.stringify(module)});

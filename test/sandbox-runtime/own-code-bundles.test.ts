@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bundleOwnCode, type OwnCode } from '../../sandbox-runtime/src/build/bundle-own-code.ts';
+import { bundleOwnCode, type OwnCode } from '../../sandbox-runtime/src/starter/bundle-own-code.ts';
 import { makeDataDir } from '../support/run-folder.ts';
 
 let main: string;

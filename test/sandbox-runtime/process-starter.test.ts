@@ -5,13 +5,13 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { MAX_STDERR_CHARS, type StartOrder } from '../../sandbox-runtime/src/host/starter/orders.ts';
+import { MAX_STDERR_CHARS, type StartOrder } from '../../sandbox-runtime/src/starter/orders.ts';
 import {
   createStarter,
   NAMELESS,
   type ProcessEnd,
   type ProcessStarter,
-} from '../../sandbox-runtime/src/host/starter/starter.ts';
+} from '../../sandbox-runtime/src/starter/starter.ts';
 import { findKoffi } from '../../sandbox-runtime/src/syscall-filter/find-koffi.ts';
 import { type FilterArch, refusedSyscalls } from '../../sandbox-runtime/src/syscall-filter/syscalls.ts';
 import { eventually } from '../support/eventually.ts';
@@ -182,7 +182,7 @@ test.runIf(isLinux)('what no process needs of the kernel is refused to all that 
 test.skipIf(!isLinux)('what whoever started the node has left open is given to no process', async () => {
   const file = openSync(import.meta.filename, 'r');
   const node = `
-    import { createStarter } from ${JSON.stringify(import.meta.resolve('../../sandbox-runtime/src/host/starter/starter.ts'))};
+    import { createStarter } from ${JSON.stringify(import.meta.resolve('../../sandbox-runtime/src/starter/starter.ts'))};
     const starter = await createStarter();
     const script = "process.stderr.write(require('node:fs').readdirSync('/proc/self/fd').join(' '))";
     const order = { program: process.execPath, args: ['-'], environment: {}, files: [], sessionNice: 1, script };

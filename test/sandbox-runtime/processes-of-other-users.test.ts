@@ -45,7 +45,7 @@ test.runIf(hasBoth).each([
 
 test.runIf(hasBoth)('a process that cannot be killed is told of once, and lives until it ends by itself', async () => {
   const script = `
-    import { createStarter } from ${JSON.stringify(import.meta.resolve('../../sandbox-runtime/src/host/starter/starter.ts'))};
+    import { createStarter } from ${JSON.stringify(import.meta.resolve('../../sandbox-runtime/src/starter/starter.ts'))};
     const starter = await createStarter();
     const told = [];
     const other = ['--reuid=60706', '--regid=60706', '--clear-groups', '--'];

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { findControlGroups } from '../../sandbox-runtime/src/host/layers/control-groups.ts';
-import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
-import type { Blame } from '../../sandbox-runtime/src/host/run-client.ts';
-import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
-import type { ProcessEnd } from '../../sandbox-runtime/src/host/starter/starter.ts';
+import { findControlGroups } from '../../sandbox-runtime/src/confinement/control-groups.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
+import type { Blame } from '../../sandbox-runtime/src/pool/run-client.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
+import type { ProcessEnd } from '../../sandbox-runtime/src/starter/starter.ts';
 import type { RunFault } from '../../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../../shared/src/index.ts';
-import { findUserIds } from '../../sandbox-runtime/src/host/layers/user-ids.ts';
+import { findUserIds } from '../../sandbox-runtime/src/confinement/user-ids.ts';
 import { fakeProcess } from '../support/fake-process.ts';
 
 const LIMITS = { memoryMb: 64, threads: 100 };

@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { accountLimits, LIMITS, type LogLine, type ReadPace } from '@headwater/shared';
-import { DescribeClient } from '../../sandbox-runtime/src/host/describe-client.ts';
-import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
-import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
-import { FrameWriter } from '../../sandbox-runtime/src/protocol/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/protocol/guest-to-host.ts';
-import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.ts';
+import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
+import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
+import { SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import type { DataStoreCall, RunEntry, RunOutcome, StepHost } from '../../sandbox-runtime/src/sandbox.ts';
 import { fakeProcess } from '../support/fake-process.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Heartbeat } from '../../sandbox-runtime/src/host/heartbeat.ts';
-import { ReadRests } from '../../sandbox-runtime/src/host/read-rests.ts';
+import { Heartbeat } from '../../sandbox-runtime/src/pool/heartbeat.ts';
+import { ReadRests } from '../../sandbox-runtime/src/pool/read-rests.ts';
 
 const SECOND_MS = 1_000;
 

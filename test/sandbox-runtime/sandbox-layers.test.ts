@@ -1,8 +1,8 @@
 import { type Sandbox, type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { findHotCores, ownCores, parseCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
-import { nodeArguments } from '../../sandbox-runtime/src/host/layers/node-command.ts';
+import { findHotCores, ownCores, parseCores } from '../../sandbox-runtime/src/confinement/cpu-cores.ts';
+import { nodeArguments } from '../../sandbox-runtime/src/confinement/node-command.ts';
 import { childProcesses } from '../support/child-processes.ts';
 import { bundle, runIn, soon, withRun } from '../support/sandbox-kit.ts';
 

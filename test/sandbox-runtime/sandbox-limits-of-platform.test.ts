@@ -1,9 +1,9 @@
 import { accountLimits, type ExceededLimit } from '@headwater/shared';
 import { expect, test } from 'vitest';
 import type { RunRequest } from '@headwater/sandbox-runtime';
-import { CpuClock } from '../../sandbox-runtime/src/process/cpu-clock.ts';
-import { ProcessRun } from '../../sandbox-runtime/src/process/process-run.ts';
-import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { CpuClock } from '../../sandbox-runtime/src/worker/cpu-clock.ts';
+import { ProcessRun } from '../../sandbox-runtime/src/worker/process-run.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 import { runStep, withStep } from '../support/step-kit.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProcessShares, type ProcessUse } from '../../sandbox-runtime/src/host/process-shares.ts';
+import { ProcessShares, type ProcessUse } from '../../sandbox-runtime/src/pool/process-shares.ts';
 
 const LONG_MS = 750_000;
 const SHORT_MS = 10_000;

@@ -1,8 +1,8 @@
 import { fc } from '../support/properties.ts';
 import { describe, expect, test } from 'vitest';
-import { type Frame, FrameError, FrameReader, FrameWriter } from '../../sandbox-runtime/src/protocol/frames.ts';
-import { readFromSandbox, SandboxReporter } from '../../sandbox-runtime/src/protocol/guest-to-host.ts';
-import { TenantQueue } from '../../sandbox-runtime/src/host/tenant-queue.ts';
+import { type Frame, FrameError, FrameReader, FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
+import { readFromSandbox, SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { TenantQueue } from '../../sandbox-runtime/src/starter/tenant-queue.ts';
 
 const MAX_BYTES = 64 * 1024;
 

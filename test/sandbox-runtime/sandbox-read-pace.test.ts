@@ -1,9 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { FrameChannel } from '../../sandbox-runtime/src/host/frame-channel.ts';
-import { FrameWriter } from '../../sandbox-runtime/src/protocol/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/protocol/guest-to-host.ts';
+import { FrameChannel } from '../../sandbox-runtime/src/pool/frame-channel.ts';
+import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
+import { SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();

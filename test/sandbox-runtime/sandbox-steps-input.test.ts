@@ -1,6 +1,6 @@
 import { fc } from '../support/properties.ts';
 import { expect, test } from 'vitest';
-import { readStepInput, writeStepInput } from '../../sandbox-runtime/src/protocol/step-input.ts';
+import { readStepInput, writeStepInput } from '../../sandbox-runtime/src/bridge/step-input.ts';
 
 test('the text that a step is given is read as it was written', () => {
   const text = fc.string({ unit: 'binary' });

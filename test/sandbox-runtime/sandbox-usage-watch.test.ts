@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { UsageWatch } from '../../sandbox-runtime/src/host/usage-watch.ts';
+import { UsageWatch } from '../../sandbox-runtime/src/pool/usage-watch.ts';
 import { findKoffi } from '../../sandbox-runtime/src/syscall-filter/find-koffi.ts';
 import { ALL_RIGHTS } from '../support/process-rights.ts';
 import { soon } from '../support/sandbox-kit.ts';

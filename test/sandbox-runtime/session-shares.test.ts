@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { hasSessionShares } from '../../sandbox-runtime/src/host/layers/session-shares.ts';
+import { hasSessionShares } from '../../sandbox-runtime/src/confinement/session-shares.ts';
 
 const folders: string[] = [];
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { findSegments } from '../../sandbox-runtime/src/protocol/find-segments.ts';
-import { createStackMaps, type MappedStack } from '../../sandbox-runtime/src/host/map-stack.ts';
+import { findSegments } from '../../sandbox-runtime/src/bridge/find-segments.ts';
+import { createStackMaps, type MappedStack } from '../../sandbox-runtime/src/pool/map-stack.ts';
 import { longestTurnMs } from '../support/longest-turn.ts';
 
 const LINES = 300_000;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import type { BuildLimits } from '../../sandbox-runtime/src/build/packages/build-order.ts';
+import type { BuildLimits } from '../../sandbox-runtime/src/builder/packages/build-order.ts';
 import { type PackageRegistry, startPackageRegistry } from './package-registry.ts';
 
 /** What bundles call for a module of Node. */

@@ -1,5 +1,5 @@
-import type { ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
-import type { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
+import type { ProcessStarter } from '../../sandbox-runtime/src/starter/starter.ts';
+import type { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { ALL_RIGHTS } from './process-rights.ts';
 
 type Parts = Pick<ConstructorParameters<typeof SandboxProcess>[0], 'launch' | 'processCode' | 'guest' | 'starter'>;

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { expect } from 'vitest';
 import { startEngine } from '../../engine/src/index.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
-import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
+import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import type { AccountLimits } from '../../shared/src/index.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';

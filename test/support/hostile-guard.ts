@@ -4,7 +4,7 @@ import path from 'node:path';
 import type postgres from 'postgres';
 import { expect } from 'vitest';
 import { type HostileMeasurement, middleTry, ratioOf, TARGET_RATIO } from '../../bench/src/hostile-measurement.ts';
-import { findHotCores, setCores } from '../../sandbox-runtime/src/host/layers/cpu-cores.ts';
+import { findHotCores, setCores } from '../../sandbox-runtime/src/confinement/cpu-cores.ts';
 import { eventually } from './eventually.ts';
 import type { HostileServer } from './hostile-server.ts';
 import { type DeployedSource, makeTenant, type Tenant } from './hostile-tenant.ts';

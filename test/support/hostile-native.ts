@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bundleGuest } from '../../sandbox-runtime/src/build/bundle-guest.ts';
-import { bundleProcess } from '../../sandbox-runtime/src/build/bundle-process.ts';
-import { findConfinement } from '../../sandbox-runtime/src/host/layers/confinement.ts';
-import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
-import { createStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
-import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
+import { bundleGuest } from '../../sandbox-runtime/src/builder/bundle-guest.ts';
+import { bundleProcess } from '../../sandbox-runtime/src/builder/bundle-process.ts';
+import { findConfinement } from '../../sandbox-runtime/src/confinement/confinement.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
+import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 

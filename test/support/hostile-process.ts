@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { accountLimits } from '../../shared/src/index.ts';
-import { pickGuestLimits } from '../../sandbox-runtime/src/protocol/guest-limits.ts';
-import { RunClient } from '../../sandbox-runtime/src/host/run-client.ts';
-import { SandboxProcess } from '../../sandbox-runtime/src/host/sandbox-process.ts';
-import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/host/starter/starter.ts';
+import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
+import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
+import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
+import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
 import { ALL_RIGHTS } from './process-rights.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
@@ -13,7 +13,7 @@ import { type RecordingHost, recordingHost } from './run-host.ts';
  * A sandbox process that code of a tenant has taken over: the node's side is the real one, what
  * runs in the process is the attacker's script behind this. It defines `attack()`, called for each
  * task, or `heard(kind, run, parts)`, called for each frame. Frames:
- * sandbox-runtime/src/protocol/frames.ts.
+ * sandbox-runtime/src/bridge/frames.ts.
  */
 export const PRELUDE = `
 const channel = new (require('node:net').Socket)({ fd: 3 });

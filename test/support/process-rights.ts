@@ -1,4 +1,4 @@
-import type { ProcessRights } from '../../sandbox-runtime/src/host/layers/process-rights.ts';
+import type { ProcessRights } from '../../sandbox-runtime/src/confinement/process-rights.ts';
 
 /** Those of root, where sessions have shares. */
 export const ALL_RIGHTS: ProcessRights = {

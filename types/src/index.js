@@ -1,6 +1,6 @@
 /*
  * What there is of the package at run time. A component that is saved to a server gets the server's
- * own copy of it (sandbox-runtime/src/build/own-packages.ts), whatever is installed beside it.
+ * own copy of it (sandbox-runtime/src/builder/own-packages.ts), whatever is installed beside it.
  */
 
 /**

@@ -1,6 +1,6 @@
-import { RESERVED_EXPORTS } from '../protocol/head-bounds.ts';
-import { POST } from '../protocol/isolate-calls.ts';
-import type { ReadStepInput } from '../protocol/step-input.ts';
+import { RESERVED_EXPORTS } from '../bridge/head-bounds.ts';
+import { POST } from '../bridge/isolate-calls.ts';
+import type { ReadStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import { sendResponse } from './http-prop.ts';
 import { parseJson, sliceText, toText } from './intrinsics.ts';

@@ -1,4 +1,4 @@
-import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';

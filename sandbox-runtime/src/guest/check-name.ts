@@ -1,4 +1,4 @@
-import { isBuiltInChannel } from '../protocol/built-in-channels.ts';
+import { isBuiltInChannel } from '../bridge/built-in-channels.ts';
 
 /**
  * Throws for a name, key or id that the database cannot tell from another: it takes neither a NUL

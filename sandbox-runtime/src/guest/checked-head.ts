@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { stringifyOwn } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
 

@@ -1,6 +1,6 @@
 import type { LogLevel, LogLine } from '@headwater/shared';
-import { POST } from '../protocol/isolate-calls.ts';
-import { writeLogHead } from '../protocol/log-head.ts';
+import { POST } from '../bridge/isolate-calls.ts';
+import { writeLogHead } from '../bridge/log-head.ts';
 import type { Bridge } from './bridge.ts';
 import { formatWith } from './node/format.ts';
 import { inspectForLog } from './node/inspect.ts';

@@ -1,9 +1,9 @@
 import type { RunProp } from '@headwater/shared';
 import type { FlowAction } from '../sandbox.ts';
-import type { EntryName } from '../protocol/host-to-guest.ts';
-import type { GuestLimits } from '../protocol/guest-limits.ts';
-import { CALL, POST } from '../protocol/isolate-calls.ts';
-import { readStepInput } from '../protocol/step-input.ts';
+import type { EntryName } from '../bridge/host-to-guest.ts';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
+import { CALL, POST } from '../bridge/isolate-calls.ts';
+import { readStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
 import { describeError } from './describe-error.ts';

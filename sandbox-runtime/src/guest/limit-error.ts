@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import { describeLimit } from '../protocol/exceeded-limit.ts';
+import { describeLimit } from '../bridge/exceeded-limit.ts';
 import { applyFunction } from './intrinsics.ts';
 
 const MAKE = Symbol('make');

@@ -1,5 +1,5 @@
 import { isGenerator } from './load-component.ts';
-import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import { resolveProps } from './resolve-prop.ts';

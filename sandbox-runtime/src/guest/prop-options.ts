@@ -1,4 +1,4 @@
-import type { GuestLimits } from '../protocol/guest-limits.ts';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { type LoadedApp, makeAppProp } from './app-prop.ts';
 import { type ComponentFunction, readMembers } from './bind-methods.ts';
 import { applyFunction, stringifyJson, toText } from './intrinsics.ts';

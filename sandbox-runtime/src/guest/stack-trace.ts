@@ -1,6 +1,6 @@
-import { ASK } from '../protocol/isolate-calls.ts';
-import { findSegments, type GeneratedPlace, type Segment } from '../protocol/find-segments.ts';
-import { readMap, type SourceMap } from '../protocol/source-map.ts';
+import { ASK } from '../bridge/isolate-calls.ts';
+import { findSegments, type GeneratedPlace, type Segment } from '../bridge/find-segments.ts';
+import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
 import { PrivateMap } from './private-map.ts';

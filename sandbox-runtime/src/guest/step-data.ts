@@ -1,4 +1,4 @@
-import type { StepText } from '../protocol/step-input.ts';
+import type { StepText } from '../bridge/step-input.ts';
 import { parseJson } from './intrinsics.ts';
 
 const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;

@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import { ASK_LIMIT_MARK } from '../protocol/ask-limit.ts';
+import { ASK_LIMIT_MARK } from '../bridge/ask-limit.ts';
 import { parseJson, sliceText } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
 

@@ -1,5 +1,5 @@
-import { ASK } from '../protocol/isolate-calls.ts';
-import { CUT_MARK, CUT_MARK_BYTES } from '../protocol/log-cut.ts';
+import { ASK } from '../bridge/isolate-calls.ts';
+import { CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { Bridge } from './bridge.ts';
 import { sliceText } from './intrinsics.ts';
 import { throwLimitOf } from './throw-refused.ts';

@@ -48,7 +48,7 @@ async function world(pages: Record<string, Served>, limits: Partial<AccountLimit
   async function listMissing({ files }: { files: Readonly<Record<string, string>> }): Promise<MissingFile[]> {
     asked++;
     const others = ['one.mjs', 'two.mjs'].filter((name) => files['main.mjs']?.includes(name) && !(name in files));
-    return others.map((name) => ({ path: `../../${name}`, importer: 'main.mjs', candidates: [`${name}.none`, name] }));
+    return others.map((name) => ({ path: `../${name}`, importer: 'main.mjs', candidates: [`${name}.none`, name] }));
   }
   const { port } = server.address() as AddressInfo;
   const answer = await fetchComponent(fetchOne, listMissing, `http://127.0.0.1:${port}/main.mjs`).catch(

@@ -4,11 +4,11 @@ import {
   bundleAlone,
   bundleWithPackages,
   findMissingFiles,
-} from '../../../sandbox-runtime/src/build/build-component.ts';
-import { failedBuild } from '../../../sandbox-runtime/src/build/build-outcome.ts';
-import type { BuildLimits } from '../../../sandbox-runtime/src/build/packages/build-order.ts';
-import { createTaskPool } from '../../../sandbox-runtime/src/build/task-pool.ts';
-import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
+} from '../../../sandbox-runtime/src/builder/build-component.ts';
+import { failedBuild } from '../../../sandbox-runtime/src/builder/build-outcome.ts';
+import type { BuildLimits } from '../../../sandbox-runtime/src/builder/packages/build-order.ts';
+import { createTaskPool } from '../../../sandbox-runtime/src/builder/task-pool.ts';
+import { createStarter } from '../../../sandbox-runtime/src/starter/starter.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();

@@ -1,8 +1,8 @@
 // os: Native code in a build process that reads and writes the node's memory, signals it, and leaves a process behind.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { findBuildConfinement } from '../../../sandbox-runtime/src/host/layers/build-prefix.ts';
-import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
+import { findBuildConfinement } from '../../../sandbox-runtime/src/confinement/build-prefix.ts';
+import { createStarter } from '../../../sandbox-runtime/src/starter/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
 

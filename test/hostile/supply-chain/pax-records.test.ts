@@ -1,7 +1,7 @@
 // builder: Headers of an archive that are thirty thousand records each, by the hundred: in a package, and in an import.
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { readTar } from '../../../sandbox-runtime/src/build/read-tar.ts';
+import { readTar } from '../../../sandbox-runtime/src/builder/read-tar.ts';
 import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
 import { tar, type TarEntry } from '../../support/package-registry.ts';
 

@@ -1,8 +1,8 @@
 // os: Native code in a build process that reads the command lines of everything that runs on the machine.
 import { spawn, spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
-import { findBuildConfinement } from '../../../sandbox-runtime/src/host/layers/build-prefix.ts';
-import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
+import { findBuildConfinement } from '../../../sandbox-runtime/src/confinement/build-prefix.ts';
+import { createStarter } from '../../../sandbox-runtime/src/starter/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
 

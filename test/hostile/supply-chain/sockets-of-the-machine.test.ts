@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { buildCommand } from '../../../sandbox-runtime/src/build/build-command.ts';
-import { bundleScripts, findEsbuildPaths } from '../../../sandbox-runtime/src/build/build-scripts.ts';
-import { findBuildConfinement } from '../../../sandbox-runtime/src/host/layers/build-prefix.ts';
-import { createStarter } from '../../../sandbox-runtime/src/host/starter/starter.ts';
+import { buildCommand } from '../../../sandbox-runtime/src/builder/build-command.ts';
+import { bundleScripts, findEsbuildPaths } from '../../../sandbox-runtime/src/builder/build-scripts.ts';
+import { findBuildConfinement } from '../../../sandbox-runtime/src/confinement/build-prefix.ts';
+import { createStarter } from '../../../sandbox-runtime/src/starter/starter.ts';
 import { findKoffi } from '../../../sandbox-runtime/src/syscall-filter/find-koffi.ts';
 import { hostile } from '../../support/hostile.ts';
 

@@ -1,0 +1,130 @@
+import { ACCOUNT_LIMITS } from '@headwater/shared';
+import type { Duplex } from 'node:stream';
+import { BUILD_NICE } from '../confinement/cpu-priority.ts';
+import type { ProcessHandle, ProcessStarter } from '../starter/starter.ts';
+import { encodeFrame, TaskFrameReader } from './task-frames.ts';
+
+export interface TaskProcessOptions {
+  command: { program: string; args: string[] };
+  /** What the process runs, an ES module. */
+  script: string;
+  /** All of the environment that the process gets. */
+  environment: Readonly<Record<string, string>>;
+  starter: ProcessStarter;
+}
+
+/** How a task ended. Without an answer the process is gone, and `stderr` has its last words. */
+export type TaskEnd<Answer = unknown> =
+  | { kind: 'answered'; answer: Answer; text: Buffer }
+  | { kind: 'lost'; cause: 'exit' | 'stop'; stderr: string }
+  | { kind: 'lost'; cause: 'time'; timeoutMs: number };
+
+export interface Task<Answer = unknown> {
+  value: unknown;
+  text?: Buffer;
+  timeoutMs: number;
+  /** Of an answer that is none, the process is lost like one that broke down. */
+  isAnswer(answer: unknown): answer is Answer;
+}
+
+/**
+ * The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and
+ * lists of what is wrong or missing.
+ */
+const MAX_ANSWER = { maxJsonBytes: 16 * 1024 * 1024, maxTextBytes: ACCOUNT_LIMITS.maxBundleBytes.max };
+
+/**
+ * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it
+ * is that task's doing. What it answers is not believed: it has dealt with code of strangers.
+ */
+export class TaskProcess {
+  readonly #handle: ProcessHandle;
+  #channel: Duplex | undefined;
+  /** The task that waits for the process to be there. */
+  #unsent: Buffer | undefined;
+  tasksServed = 0;
+  ended = false;
+  #stderr = '';
+  #settle: ((end: TaskEnd) => void) | undefined;
+  #isAnswer: (answer: unknown) => boolean = () => false;
+
+  constructor({ command, script, environment, starter }: TaskProcessOptions) {
+    this.#handle = starter.start(
+      { ...command, script, environment, files: [], sessionNice: BUILD_NICE },
+      {
+        started: (_pid, channel) => this.#listen(channel),
+        ended: ({ stderr }) => {
+          this.#stderr = stderr;
+          this.#lose();
+        },
+      },
+    );
+  }
+
+  /** Never rejects. Past `timeoutMs`, or when `signal` is aborted, the process is killed. */
+  async run<Answer>({ value, text, timeoutMs, isAnswer }: Task<Answer>, signal: AbortSignal): Promise<TaskEnd<Answer>> {
+    this.tasksServed += 1;
+    const { promise, resolve } = Promise.withResolvers<TaskEnd<Answer>>();
+    this.#settle = resolve as (end: TaskEnd) => void;
+    this.#isAnswer = isAnswer;
+    const cutOff = (end: TaskEnd<never>): void => {
+      this.#finish(end);
+      this.end();
+    };
+    const onAbort = (): void => cutOff({ kind: 'lost', cause: 'stop', stderr: this.#stderr });
+    const timer = setTimeout(() => cutOff({ kind: 'lost', cause: 'time', timeoutMs }), timeoutMs);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    else if (this.ended) this.#lose();
+    else this.#send(encodeFrame(value, text));
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Kills it with what it started. Idempotent. */
+  end(): void {
+    this.ended = true;
+    this.#handle.kill();
+  }
+
+  #send(bytes: Buffer): void {
+    if (this.#channel === undefined) this.#unsent = bytes;
+    else this.#channel.write(bytes);
+  }
+
+  #listen(channel: Duplex): void {
+    this.#channel = channel;
+    const reader = new TaskFrameReader(MAX_ANSWER);
+    channel.on('data', (chunk: Buffer) => {
+      try {
+        for (const { value, text } of reader.push(chunk)) this.#answered(value, text);
+      } catch {
+        // It broke the protocol, and is lost like one that broke down.
+        this.end();
+      }
+    });
+    if (this.#unsent !== undefined) channel.write(this.#unsent);
+    this.#unsent = undefined;
+  }
+
+  #answered(answer: unknown, text: Buffer): void {
+    // Nobody has asked: what comes later would be taken for the answer to something else.
+    if (this.#settle === undefined) return this.end();
+    if (!this.#isAnswer(answer)) return this.#lose('The process answered what is no answer');
+    this.#finish({ kind: 'answered', answer, text });
+  }
+
+  #lose(reason = this.#stderr): void {
+    this.end();
+    this.#finish({ kind: 'lost', cause: 'exit', stderr: reason });
+  }
+
+  #finish(end: TaskEnd): void {
+    this.#settle?.(end);
+    this.#settle = undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises';
+import { findNetworkPrefix } from './network-namespace.ts';
+import { findWay, hasNoCapabilities, type Prefix, works } from './command-prefix.ts';
+import { BUILD_NICE, behindOthers } from './cpu-priority.ts';
+
+export interface BuildSurroundings {
+  /** Whether it needs the network. */
+  network: boolean;
+  /** What it has to be able to read although it has no privileges. */
+  readable?: readonly string[];
+  /** Folders in which it has to be able to write as well; they are made. */
+  writable?: readonly string[];
+}
+
+/** Its end, with that of whoever started it, even in the middle of a computation. */
+const UNTIL_PARENT_ENDS = ['setpriv', '--pdeathsig', 'KILL', '--'];
+
+/**
+ * What begins in it signals no process outside of it, and ends with it, whatever group or session
+ * it has gone to. Where a /proc of its own can be mounted it does not see the others either. The
+ * user namespace is for a node that is not root's.
+ */
+const OWN_PROCESSES: readonly Prefix[] = [
+  ['--mount-proc'],
+  [],
+  ['--mount-proc', '--map-root-user'],
+  ['--map-root-user'],
+].map((options) => [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', ...options, '--']);
+
+/**
+ * Root without capabilities is still the user who owns the cache, but reaches into no process that
+ * has some: with them, code that has broken out of the bundler would write into the node's memory.
+ */
+const WITHOUT_PRIVILEGES: readonly Prefix[] = [
+  ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
+  ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
+];
+
+/**
+ * Of what keeps a build process from what it needs not, one: `note` says what it does or, where it
+ * is not active, why. docs/security.md has the costs.
+ */
+export interface BuildLayer {
+  layer: 'priority' | 'network' | 'processes' | 'privileges';
+  active: boolean;
+  note: string;
+}
+
+export interface BuildConfinement {
+  prefix: Prefix;
+  layers: readonly BuildLayer[];
+}
+
+/** What the prefix is made of; what is empty does not work on this system. */
+export interface BuildPrefixes {
+  priority: Prefix;
+  network: Prefix;
+  processes: Prefix;
+  privileges: Prefix;
+}
+
+/**
+ * What a build process is put behind: less priority than the node, half of its processors,
+ * processes of its own, no privileges and no way to new ones, an end together with the node, and no
+ * network where it needs none. It stays its parent's user, whose cache it reads. Whatever does not
+ * work on this system is left out.
+ */
+export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
+  const priority = await findWay([], behindOthers(BUILD_NICE));
+  const ownNetwork = network ? [] : await findNetworkPrefix();
+  const connected = [...priority, ...ownNetwork];
+  const processes = await findWay(connected, OWN_PROCESSES);
+  const outer = [...connected, ...processes];
+  await Promise.all((needs.writable ?? []).map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
+  const privileges = await findUsable(outer, needs);
+  const prefix = [...outer, ...privileges];
+  const isUnprivileged = privileges.length > 0 && (await hasNoCapabilities(prefix));
+  return {
+    prefix,
+    layers: describeBuildLayers({ priority, network: ownNetwork, processes, privileges }, isUnprivileged),
+  };
+}
+
+export function describeBuildLayers(found: BuildPrefixes, isUnprivileged: boolean): BuildLayer[] {
+  const { priority, network, processes, privileges } = found;
+  const layer = (name: BuildLayer['layer'], active: boolean, does: string, missing: string): BuildLayer => ({
+    layer: name,
+    active,
+    note: active ? does : missing,
+  });
+  const half = priority.includes('taskset') ? ', and on half of the processors' : '';
+  const seen = processes.includes('--mount-proc') ? 'sees and' : "sees others' names, but";
+  const whyPrivileged = 'root keeps its capabilities: it has no CAP_SETPCAP, or needs them for files of another user';
+  const whyNoNamespace = 'unshare is missing or not permitted';
+  return [
+    layer('network', network.length > 0, 'no network', whyNoNamespace),
+    layer('processes', processes.length > 0, `${seen} signals no process but its own`, whyNoNamespace),
+    layer(
+      'privileges',
+      isUnprivileged,
+      'no privileges, and none to be gained',
+      privileges.length === 0 ? 'setpriv is missing' : whyPrivileged,
+    ),
+    layer('priority', priority.length > 0, `behind this node and its database${half}`, 'nice is missing'),
+  ];
+}
+
+async function findUsable(outer: Prefix, needs: Omit<BuildSurroundings, 'network'>): Promise<Prefix> {
+  for (const way of WITHOUT_PRIVILEGES) if (await mayUse([...outer, ...way], needs)) return way;
+  return [];
+}
+
+/**
+ * Root may use what is others' by a capability alone, such as a data folder that belongs to another
+ * user.
+ */
+async function mayUse(
+  prefix: Prefix,
+  { readable = [], writable = [] }: Omit<BuildSurroundings, 'network'>,
+): Promise<boolean> {
+  const tests = [...readable, ...writable].flatMap((path) => ['-a', '-r', path]);
+  return works([...prefix, 'test', '1', ...tests, ...writable.flatMap((path) => ['-a', '-w', path])]);
+}

@@ -1,0 +1,31 @@
+import { type PlatformLimitName, platformLimit } from '@headwater/shared';
+import { askLimitText } from '../bridge/ask-limit.ts';
+
+/** What a guest is told about why its ask failed. */
+export class AskError extends Error {
+  override readonly name = 'AskError';
+}
+
+/** Throws AskError with the limit where `used` is more than that. */
+export function requireWithin(name: PlatformLimitName, used: number): void {
+  const limit = platformLimit(name, used);
+  if (used > limit.value) throw new AskError(askLimitText(limit));
+}
+
+const MAX_MESSAGE_CHARS = 300;
+const SHOWN_CODE = /^(ERR_|Z_|EVP|OPENSSL)/;
+
+/**
+ * The reason for a guest, as text. Messages of crypto and zlib say what is wrong with the data and
+ * hold nothing of this process; any other error could, and is not told.
+ */
+export function describeAskError(error: unknown): string {
+  if (error instanceof AskError) return error.message;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string' && typeof message === 'string' && SHOWN_CODE.test(code))
+    return `${code}|${message.slice(0, MAX_MESSAGE_CHARS)}`;
+  // OpenSSL's own errors have no code of Node: `error:1C800064:Provider routines::bad decrypt`.
+  if (typeof message === 'string' && /^(error:[0-9A-F]+:|Unsupported state|Invalid )/.test(message))
+    return message.slice(0, MAX_MESSAGE_CHARS);
+  return 'The operation failed';
+}

@@ -1,0 +1,248 @@
+import ivm from 'isolated-vm';
+import { ASK, CALL } from '../bridge/isolate-calls.ts';
+import { answerAsk } from './answer-asks.ts';
+import { failureFields } from './fault.ts';
+import { isOthersTurn, othersTurn } from './loop-turn.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/** Name under which the component's code runs; frames of it are the author's. */
+export const COMPONENT_FILE = 'hw:component';
+
+type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
+
+export interface IsolateHandlers {
+  post(kind: unknown, run: unknown, a: unknown, b: unknown, c: unknown): void;
+  /** Resolves with `v` + JSON, `u` or `e` + message; never rejects. */
+  dbGet(run: unknown, key: unknown): Promise<string>;
+  /** V8 gave up on this isolate: its thread sleeps for good, and the process has to be ended. */
+  catastrophe(): void;
+}
+
+/**
+ * A component's code as the process keeps it, with what V8 made of it when it was first compiled.
+ */
+export interface LoadedBundle {
+  code: string;
+  /** JSON text of its source map; '' where it has none here. */
+  map: string;
+  compiled: ivm.ExternalCopy<ArrayBuffer> | undefined;
+}
+
+export interface IsolateOptions {
+  snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  memoryMb: number;
+  handlers: IsolateHandlers;
+}
+
+/**
+ * What a call costs this process beside the isolate: a loop of timers is to end at its limit as any
+ * other.
+ */
+const CALL_OVERHEAD_NS = 5_000;
+
+interface OpenCall {
+  owner: ProcessRun;
+}
+
+/** Thrown by `load` with what the component threw; `cause` is the copied error. */
+export class LoadError extends Error {
+  override readonly name = 'LoadError';
+}
+
+/**
+ * One V8 isolate with one component in one context. Calls into it run in the order they are made,
+ * each with its microtasks before the next, so the CPU time since the last finished call belongs to
+ * the oldest open one.
+ *
+ * The library's own `timeout` is not used: it costs half of the throughput, and the clock read by
+ * `cpuOfOldestCall` covers the same and more.
+ */
+export class GuestIsolate {
+  readonly #isolate: ivm.Isolate;
+  readonly #options: IsolateOptions;
+  readonly #calls: OpenCall[] = [];
+  #dispatch: Dispatch | undefined;
+  /** Of its component. */
+  #map = '';
+  #cpuMarkNs = 0;
+  /** As it was read last: an isolate that V8 has ended tells it no more. */
+  #cpuReadNs = 0;
+  /** Time that this process worked for the isolate while it waited. */
+  #askedNs = 0;
+  #disposed = false;
+  readonly #booted: Promise<ivm.Context>;
+
+  constructor(options: IsolateOptions) {
+    this.#options = options;
+    this.#isolate = new ivm.Isolate({
+      memoryLimit: options.memoryMb,
+      snapshot: options.snapshot,
+      onCatastrophicError: () => options.handlers.catastrophe(),
+    });
+    this.#booted = this.#start();
+    // Whoever loads a component finds out; a spare isolate may be disposed before anybody does.
+    this.#booted.catch(() => undefined);
+  }
+
+  get openCalls(): number {
+    return this.#calls.length;
+  }
+
+  /** True once V8 has ended the isolate by itself, which it does when memory runs out. */
+  get endedByItself(): boolean {
+    return !this.#disposed && this.#isolate.isDisposed;
+  }
+
+  /**
+   * Evaluates the component. Throws LoadError, or what the library throws for an isolate that
+   * ended. Answers what a promise was rejected with that nobody handled: as in a run, that is no
+   * failure. undici begins to compile WebAssembly when it is loaded, and needs it for its own
+   * sockets alone.
+   */
+  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<{ unhandled: unknown } | undefined> {
+    const call = this.#open(owner);
+    try {
+      const context = await this.#booted;
+      this.#map = bundle.map;
+      await this.#dispatch?.apply(undefined, [CALL.loading, owner.run, owner.guestLimits.text]);
+      const { module, rejected } = await compile(this.#isolate, context, bundle);
+      const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
+      if (failure === undefined) return rejected && { unhandled: rejected.cause };
+      throw new LoadError('The component failed to load', rejected ?? { cause: failureFields(failure) });
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /**
+   * Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected
+   * unhandled.
+   */
+  async call(owner: ProcessRun, kind: number, ...args: (string | number)[]): Promise<string | undefined> {
+    const call = this.#open(owner);
+    try {
+      return await this.#dispatch?.apply(undefined, [kind, owner.run, ...args]);
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /** As `call`, with bytes that are handed over instead of copied. */
+  async callWithBytes(owner: ProcessRun, kind: number, a: number, b: string, bytes: Uint8Array): Promise<void> {
+    const call = this.#open(owner);
+    try {
+      const moved = new ivm.ExternalCopy(bytes, { transferOut: true }).copyInto({ release: true, transferIn: true });
+      await this.#dispatch?.apply(undefined, [kind, owner.run, a, b, moved]);
+    } finally {
+      this.#close(call);
+    }
+  }
+
+  /** The run whose call is being executed, and the CPU time of that call so far. */
+  oldestCall(): { owner: ProcessRun; cpuNs: number } | undefined {
+    const oldest = this.#calls[0];
+    return oldest === undefined ? undefined : { owner: oldest.owner, cpuNs: this.#cpuNow() - this.#cpuMarkNs };
+  }
+
+  /** CPU time of a run, with the part of a call that is still going on. */
+  cpuMsOf(run: ProcessRun): number {
+    const oldest = this.oldestCall();
+    return run.boundCpuNs(run.cpuNs + (oldest?.owner === run ? oldest.cpuNs : 0)) / 1e6;
+  }
+
+  async usedHeapBytes(): Promise<number> {
+    const heap = await this.#isolate.getHeapStatistics();
+    return heap.used_heap_size + heap.externally_allocated_size;
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  async #start(): Promise<ivm.Context> {
+    const context = await this.#isolate.createContext();
+    this.#dispatch = await this.#boot(context);
+    // What was done before there was a run is charged to none.
+    if (this.#calls.length === 0) this.#cpuMarkNs = this.#cpuNow();
+    return context;
+  }
+
+  async #boot(context: ivm.Context): Promise<Dispatch> {
+    const { handlers } = this.#options;
+    const boot = await context.global.get('__headwaterBoot', { reference: true });
+    await context.global.delete('__headwaterBoot');
+    const post = new ivm.Callback(handlers.post, { ignored: true });
+    const ask = new ivm.Callback((...asked: [unknown, unknown, unknown, unknown]) => this.#answer(asked), {
+      sync: true,
+    });
+    const dbGet = new ivm.Reference(handlers.dbGet);
+    const wait = new ivm.Reference(othersTurn);
+    return (await boot.apply(undefined, [post, ask, dbGet, wait], { result: { reference: true } })) as Dispatch;
+  }
+
+  #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string | undefined {
+    if (asked[0] === ASK.sourceMap) return this.#map;
+    const startedAtMs = performance.now();
+    const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(...asked);
+    this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;
+    return answer;
+  }
+
+  #open(owner: ProcessRun): OpenCall {
+    const call = { owner };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #close(call: OpenCall): void {
+    const index = this.#calls.indexOf(call);
+    if (index >= 0) this.#calls.splice(index, 1);
+    const nowNs = this.#cpuNow();
+    call.owner.cpuNs += nowNs - this.#cpuMarkNs + CALL_OVERHEAD_NS;
+    this.#cpuMarkNs = nowNs;
+  }
+
+  /**
+   * Read while anything runs, so of one that was ended no more is missing than since the last look.
+   */
+  #cpuNow(): number {
+    if (!this.#isolate.isDisposed) this.#cpuReadNs = Number(this.#isolate.cpuTime) + this.#askedNs;
+    return this.#cpuReadNs;
+  }
+}
+
+/**
+ * `rejected`: the module threw, or ended well with a promise of its own rejected unhandled. Its
+ * namespace tells which.
+ */
+interface Evaluated {
+  module: ivm.Module;
+  rejected: { cause: unknown } | undefined;
+}
+
+async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: LoadedBundle): Promise<Evaluated> {
+  try {
+    const cache = bundle.compiled === undefined ? { produceCachedData: true } : { cachedData: bundle.compiled };
+    const module: ivm.Module & ivm.CachedDataResult = await isolate.compileModule(bundle.code, {
+      filename: COMPONENT_FILE,
+      ...cache,
+    });
+    // Made before any of the component's code has run in this isolate: nothing but V8 had a hand in
+    // it.
+    bundle.compiled ??= module.cachedData;
+    await module.instantiate(context, () => {
+      throw new Error('A bundle imports nothing');
+    });
+    const rejected = await module.evaluate().then(
+      () => undefined,
+      (cause: unknown) => ({ cause }),
+    );
+    if (isolate.isDisposed) throw rejected?.cause;
+    return { module, rejected };
+  } catch (cause) {
+    if (isolate.isDisposed) throw cause;
+    throw new LoadError('The component failed to load', { cause });
+  }
+}

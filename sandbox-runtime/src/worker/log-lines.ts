@@ -1,0 +1,37 @@
+import type { ExceededLimit, LogLine } from '@headwater/shared';
+import type { SandboxReporter } from '../bridge/guest-to-host.ts';
+import { CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
+import type { ProcessRun } from './process-run.ts';
+
+/**
+ * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says
+ * that the rest is dropped, whoever wrote the others: the isolate, or this process. Answers the
+ * limit of the run's output where that was gone over. Throws FrameError for a line that is longer
+ * than they are cut to.
+ */
+export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: LogLine): ExceededLimit | undefined {
+  const { budget, conduct, guestLimits } = run;
+  const { maxLogLinesPerRun: value } = guestLimits.limits;
+  if (budget.logLines > value) return undefined;
+  const passed = budget.logLines === value ? lastLine(line.atMs, value) : line;
+  const bytes = Buffer.byteLength(passed.message);
+  conduct.log(bytes, passed.limit);
+  const exceeded = budget.takeLogLine(bytes);
+  if (exceeded === undefined) reporter.log(run.run, passed);
+  return exceeded;
+}
+
+/** A line about a run that this process writes itself, cut as those of the isolate are. */
+export function ownLine(run: ProcessRun, text: string, level: 'warn' | 'error' = 'error'): LogLine {
+  const { maxLogLineBytes: value } = run.guestLimits.limits;
+  const used = Buffer.byteLength(text);
+  const line = { level, atMs: Date.now() } as const;
+  if (used <= value) return { ...line, message: text };
+  const kept = new TextEncoder().encodeInto(text, new Uint8Array(value - CUT_MARK_BYTES)).read;
+  return { ...line, message: text.slice(0, kept) + CUT_MARK, limit: { name: 'maxLogLineBytes', value, used } };
+}
+
+function lastLine(atMs: number, value: number): LogLine {
+  const message = `Further log lines are dropped; the limit maxLogLinesPerRun is ${value}`;
+  return { level: 'warn', atMs, message, limit: { name: 'maxLogLinesPerRun', value, used: value + 1 } };
+}

@@ -1,0 +1,181 @@
+import type { ExceededLimit } from '@headwater/shared';
+import type { GuestLimits } from '../bridge/guest-limits.ts';
+import type { EntryLimits, EntryName } from '../bridge/host-to-guest.ts';
+import { RunBudget } from '../bridge/run-budget.ts';
+import { RunConduct } from '../bridge/run-conduct.ts';
+import type { CpuClock } from './cpu-clock.ts';
+
+/** Limits as an isolate is told them, and as this process reads them. */
+export interface ToldLimits {
+  limits: GuestLimits;
+  text: string;
+}
+
+/** Below this a count is not worth a reading of the clock. */
+const SHORT_NS = 100e6;
+/** The part of the time of a run that counts while its thread waits for a processor. */
+const WAITING_COUNTS = 1 / 2;
+
+/** What a process is asked to do with a component; `load`: to say what it is. */
+export interface Asked {
+  run: number;
+  entry: EntryName | 'load';
+  limits: EntryLimits;
+}
+
+export interface OpenTimer {
+  stop(): void;
+  /** `unref`: nothing waits for it. */
+  kind: 'timer' | 'interval' | 'unref';
+  repeats: boolean;
+}
+
+export interface OpenWork {
+  requests: string[];
+  calls: number;
+  timers: number;
+  intervals: number;
+}
+
+/** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
+export class ProcessRun {
+  readonly run: number;
+  readonly limits: EntryLimits;
+  /** What the isolate is to keep this run to. */
+  readonly guestLimits: ToldLimits;
+  readonly budget: RunBudget;
+  readonly conduct: RunConduct;
+  readonly startedAtMs = performance.now();
+  readonly timers = new Map<number, OpenTimer>();
+  /** With what each is, for people. */
+  readonly fetches = new Map<number, string>();
+  /** Calls into the isolate that have not returned, and answers that are on their way into it. */
+  entries = 0;
+  /** Its entry ended well; it is over when nothing is open any more that it began. */
+  ending: { result: string | undefined } | undefined;
+  /** Something was open when its entry ended: the isolate is to be told of its end. */
+  waits = false;
+  /** Ends a wait for intervals alone. */
+  grace: NodeJS.Timeout | undefined;
+  isGraceOver = false;
+  /** How long others of its isolate computed meanwhile. */
+  blockedMs = 0;
+  readonly #reads = new Map<number, (answer: string) => void>();
+  #nextRead = 1;
+  #lastCall: Promise<unknown> = Promise.resolve();
+  #openCalls = 0;
+  #openBytes = 0;
+  readonly #clock: CpuClock;
+  readonly #clockStartNs: number;
+  cpuNs = 0;
+  over = false;
+
+  constructor({ run, entry, limits }: Asked, guestLimits: ToldLimits, clock: CpuClock) {
+    this.run = run;
+    this.limits = limits;
+    this.guestLimits = guestLimits;
+    this.budget = new RunBudget(guestLimits.limits);
+    this.conduct = new RunConduct(entry, guestLimits.limits);
+    this.#clock = clock;
+    this.#clockStartNs = clock.lastNs;
+  }
+
+  /**
+   * What the run can have used of the CPU time that was counted for it: no more than its process
+   * since it began. Waiting for a processor counts for a part all the same, or a loop that was put
+   * behind all others would live on until its wall limit.
+   */
+  boundCpuNs(countedNs: number): number {
+    if (countedNs < SHORT_NS) return countedNs;
+    const processNs = this.#clock.readNs() - this.#clockStartNs;
+    return Math.min(countedNs, Math.max(processNs, countedNs * WAITING_COUNTS));
+  }
+
+  wallMs(): number {
+    return performance.now() - this.startedAtMs;
+  }
+
+  /** Opens a read that blocks the isolate; the promise never rejects. */
+  openRead(): { call: number; answer: Promise<string> } {
+    const call = this.#nextRead++;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#reads.set(call, resolve);
+    return { call, answer: promise };
+  }
+
+  settleRead(call: number, answer: string): void {
+    this.#reads.get(call)?.(answer);
+    if (this.#reads.delete(call)) this.conduct.dbAnswered();
+  }
+
+  /** An isolate that waits for a read answers nothing else: every open read ends with its run. */
+  failReads(): void {
+    for (const resolve of this.#reads.values()) resolve('ethe run is over');
+    this.#reads.clear();
+  }
+
+  /**
+   * Set where the run may have no more work, of so many bytes, beside its isolate open. The guest
+   * has counted before: one that keeps to it never gets here.
+   */
+  openCallsOver(bytes: number): ExceededLimit | undefined {
+    const { maxOpenCalls, maxOpenCallBytes } = this.guestLimits.limits;
+    const calls = this.#openCalls + 1;
+    if (calls > maxOpenCalls) return { name: 'maxOpenCalls', value: maxOpenCalls, used: calls };
+    const used = this.#openBytes + bytes;
+    return used > maxOpenCallBytes ? { name: 'maxOpenCallBytes', value: maxOpenCallBytes, used } : undefined;
+  }
+
+  /**
+   * Does work for the run beside its isolate, one piece after another, and counts its time as the
+   * run's: so the time is that of one thread. Rejects with what the work throws. How much of it may
+   * wait is up to the caller: `openCallsOver`.
+   */
+  async workBeside<Result>(bytes: number, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
+    this.#openCalls += 1;
+    this.#openBytes += bytes;
+    const done = this.#lastCall.then(async () => {
+      const startedAtMs = performance.now();
+      const result = await work();
+      this.cpuNs += (performance.now() - startedAtMs) * 1e6;
+      return result;
+    });
+    // The next piece is done whatever became of this one.
+    this.#lastCall = done.catch(() => undefined);
+    return await done.finally(() => {
+      this.#openCalls -= 1;
+      this.#openBytes -= bytes;
+    });
+  }
+
+  endGrace(): void {
+    clearTimeout(this.grace);
+    this.grace = undefined;
+    this.isGraceOver = false;
+  }
+
+  clearTimers(): void {
+    for (const { stop } of this.timers.values()) stop();
+    this.timers.clear();
+  }
+
+  clearTimer(id: number): void {
+    this.timers.get(id)?.stop();
+    this.timers.delete(id);
+  }
+
+  /** What is open that a process of Node would go on for. */
+  openWork(): OpenWork {
+    const work: OpenWork = {
+      requests: [...this.fetches.values()],
+      calls: this.#openCalls + this.conduct.openStoreCalls,
+      timers: 0,
+      intervals: 0,
+    };
+    for (const { kind } of this.timers.values()) {
+      if (kind === 'interval') work.intervals += 1;
+      else if (kind === 'timer') work.timers += 1;
+    }
+    return work;
+  }
+}
