@@ -24,7 +24,10 @@ async function inGuest(code: string): Promise<Record<string, string>> {
 /** Where nothing was tried, the error says so behind what Node says. */
 function withoutReasons(told: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(told).map(([snippet, text]) => [snippet, text.replace(/: components reach other hosts by .*$/, '')]),
+    Object.entries(told).map(([snippet, text]) => [
+      snippet,
+      text.replace(/: components reach other hosts by [^|]*(?= \|)/, ''),
+    ]),
   );
 }
 

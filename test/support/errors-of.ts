@@ -12,8 +12,11 @@ export async function errorsOf(snippets: readonly string[]): Promise<Record<stri
     ...text: string[]
   ) => (...args: unknown[]) => Promise<unknown>;
   const told = (error: unknown): string => {
-    const { name, code, message } = error as { name?: unknown; code?: unknown; message?: unknown };
-    return `${String(name)} ${String(code)} ${error instanceof Error} ${String(message)}`;
+    const { name, code, message, stack } = error as Partial<Record<string, unknown>>;
+    const said = `${String(name)} ${String(code)} ${error instanceof Error} ${String(message)}`;
+    // Node's own errors have their code in their text, and in the first line of their stack.
+    const [head] = error instanceof Error ? [String(error), String(stack)].map((text) => text.split(':')[0]) : [];
+    return `${said} | ${head} | ${error instanceof Error ? error.constructor.name : ''}`;
   };
   const found: Record<string, string> = {};
   for (const snippet of snippets) {

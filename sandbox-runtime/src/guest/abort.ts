@@ -1,5 +1,5 @@
 import { defineHandler, GuestEvent, GuestEventTarget } from './event-target.ts';
-import { codedError, invalidArgument, outOfRange } from './node/errors.ts';
+import { codedError, invalidArgument, nativeError, outOfRange } from './node/errors.ts';
 import { asInterface } from './web-idl.ts';
 
 const MAKE = Symbol('make');
@@ -69,21 +69,24 @@ export class GuestAbortSignal extends GuestEventTarget {
   }
 
   static timeout(delayMs: number): GuestAbortSignal {
-    const delay = Math.trunc(delayMs);
     if (typeof delayMs !== 'number') throw invalidArgument('delay', 'of type number', delayMs);
-    if (!(delay >= 0 && delay <= MAX_DELAY_MS)) throw outOfRange('delay', `>= 0 && <= ${MAX_DELAY_MS}`, delayMs);
+    if (!Number.isInteger(delayMs)) throw outOfRange('delay', 'an integer', delayMs);
+    if (!(delayMs >= 0 && delayMs <= MAX_DELAY_MS)) throw outOfRange('delay', `>= 0 && <= ${MAX_DELAY_MS}`, delayMs);
     const signal = makeSignal();
     const expire = (): void =>
       abortSignal(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     // As in Node: nothing waits for a request to become late that has ended.
-    setTimeout(expire, delay).unref();
+    setTimeout(expire, delayMs).unref();
     return signal;
   }
 
   static any(signals: Iterable<GuestAbortSignal>): GuestAbortSignal {
+    const isList = typeof signals === 'object' && signals !== null && typeof signals[Symbol.iterator] === 'function';
+    if (!isList) throw nativeError('ERR_INVALID_ARG_TYPE', 'signals cannot be converted to sequence.');
     const sources = [...signals];
-    for (const source of sources)
-      if (!(source instanceof GuestAbortSignal)) throw new TypeError('AbortSignal.any takes AbortSignals');
+    for (const [index, source] of sources.entries())
+      if (!(source instanceof GuestAbortSignal))
+        throw nativeError('ERR_INVALID_ARG_TYPE', `signals[${index}] is not of type AbortSignal.`);
     const combined = makeSignal();
     const aborted = sources.find((source) => source.#aborted);
     if (aborted === undefined) dependOn(combined, sources);

@@ -1,5 +1,5 @@
 import { theBridge } from './bridge-slot.ts';
-import { codedError } from './node/errors.ts';
+import { nativeError } from './node/errors.ts';
 import { throwLimitOf } from './throw-refused.ts';
 
 /**
@@ -11,6 +11,6 @@ export function askText(kind: number, a: string, b?: Uint8Array): string {
   if (typeof answer === 'string' && answer.startsWith('v')) return answer.slice(1);
   if (typeof answer === 'string') throwLimitOf(answer, (text) => new TypeError(text));
   const [, code, message] = /^(\w+)\|(.*)$/s.exec(typeof answer === 'string' ? answer : '') ?? [];
-  if (code !== undefined && message !== undefined) throw codedError(code, message, TypeError);
+  if (code !== undefined && message !== undefined) throw nativeError(code, message, TypeError);
   throw new TypeError(typeof answer === 'string' ? answer : 'The operation failed');
 }

@@ -2,6 +2,7 @@ import type { Bridge } from './bridge.ts';
 import { theBridge } from './bridge-slot.ts';
 import { now, toText } from './intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { invalidArgument, invalidValue, nativeError } from './node/errors.ts';
 import { asInterface, requireNamed, toDictionary, toInteger, toRounded, toUsv } from './web-idl.ts';
 import { type GuestStream, streamOf } from './web-streams.ts';
 
@@ -64,9 +65,9 @@ export class GuestFile extends GuestBlob {
 
   constructor(parts: unknown, name: string, options?: { type?: string; endings?: string; lastModified?: number }) {
     requireNamed(arguments.length, 'fileBits', 'fileName');
-    super(requireParts(parts), options);
+    super(parts, options);
     this.#name = toUsv(name);
-    const { lastModified } = toDictionary(options, 'The options of a File');
+    const { lastModified } = toDictionary(options, refuseOptions);
     this.#lastModified = lastModified === undefined ? now() : toInteger(lastModified);
   }
 
@@ -89,26 +90,31 @@ export function blobBytes(blob: GuestBlob): Uint8Array<ArrayBuffer> {
   return bytesInside(blob);
 }
 
-function requireParts(parts: unknown): unknown {
-  if (parts === undefined) throw new TypeError('A File needs a list of parts');
-  return parts;
-}
-
 function readParts(parts: unknown): unknown[] {
   if (parts === undefined) return [];
   const iterator =
     typeof parts === 'object' && parts !== null ? (parts as Iterable<unknown>)[Symbol.iterator] : undefined;
-  if (typeof iterator !== 'function') throw new TypeError('The parts of a Blob must be a list');
+  if (typeof iterator !== 'function')
+    throw nativeError('ERR_INVALID_ARG_TYPE', 'Value cannot be converted to sequence.');
   // Strings are made of the parts while the list is read, before anything else is done with them.
-  return Array.from(parts as Iterable<unknown>, (part) => (isBinary(part) ? part : toUsv(part)));
+  return Array.from(parts as Iterable<unknown>, (part, index) => (isBinary(part) ? part : partText(part, index)));
+}
+
+function partText(part: unknown, index: number): string {
+  if (typeof part === 'symbol')
+    throw nativeError('ERR_INVALID_ARG_TYPE', `Value[${index}] is a Symbol and cannot be converted to a string.`);
+  return toUsv(part);
+}
+
+function refuseOptions(options: unknown): Error {
+  return invalidArgument('options', 'a dictionary', options);
 }
 
 function readOptions(options: unknown): { endings: string; type: string } {
-  const read = toDictionary(options, 'The options of a Blob');
+  const read = toDictionary(options, refuseOptions);
   const endings = read['endings'] === undefined ? 'transparent' : toText(read['endings']);
-  if (endings !== 'transparent' && endings !== 'native')
-    throw new TypeError(`The line endings of a Blob are 'transparent' or 'native', not '${endings}'`);
-  return { endings, type: read['type'] === undefined ? '' : toText(read['type']) };
+  if (endings !== 'transparent' && endings !== 'native') throw invalidValue('options.endings', endings);
+  return { endings, type: read['type'] === undefined ? '' : toUsv(read['type']) };
 }
 
 function isBinary(part: unknown): boolean {

@@ -1,14 +1,13 @@
 // oxlint-disable import/no-unassigned-import -- core-js installs what its modules are named after
 import './complete-symbols.ts';
-import 'core-js/actual/atob';
-import 'core-js/actual/btoa';
 import 'core-js/actual/dom-exception';
-import 'core-js/actual/structured-clone';
 import { Buffer } from 'buffer/';
 import type { AskOnce, BlockingReference, Bridge } from './bridge.ts';
 import { connectBridge } from './bridge-slot.ts';
+import { BASE64_GLOBALS } from './base64-globals.ts';
 import { BUILTIN_FUNCTION } from './builtin-names.ts';
 import { makeBuiltins } from './builtins.ts';
+import { cloneValue } from './clone-value.ts';
 import { makeConsole, RunLog } from './console.ts';
 import { crossing } from './crossing.ts';
 import { GuestFetch } from './fetch.ts';
@@ -122,6 +121,8 @@ function queueTask(guest: Guest, callback: unknown): void {
 function ignore(): void {}
 
 for (const name of Object.keys(WEB_CLASSES)) defineGlobal(name, WEB_CLASSES[name]);
+for (const [name, work] of Object.entries(BASE64_GLOBALS)) defineGlobal(name, work);
+defineGlobal('structuredClone', cloneValue);
 trimLanguage();
 completeEvents();
 completeStreams();

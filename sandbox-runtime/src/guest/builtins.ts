@@ -2,7 +2,8 @@ import punycode from 'unenv/node/punycode';
 import * as querystring from 'unenv/node/querystring';
 import { loadLegacyUrl } from './node/legacy-url.ts';
 import { NODE_FACTS } from './node/node-facts.ts';
-import { applyFunction } from './intrinsics.ts';
+import { applyFunction, toText } from './intrinsics.ts';
+import { requireNamed } from './web-idl.ts';
 import type { Bridge } from './bridge.ts';
 import { type AvailableName, UNAVAILABLE_NAMES, type UnavailableName } from './builtin-names.ts';
 import { makeAssert } from './node/assert.ts';
@@ -10,9 +11,9 @@ import { makeAsyncHooks } from './node/async-hooks.ts';
 import { makeBufferModule } from './node/buffer.ts';
 import { makeCrypto } from './node/crypto/crypto.ts';
 import { makeDiagnosticsChannel } from './node/diagnostics-channel.ts';
-import { codedError } from './node/errors.ts';
+import { codedError, nativeError } from './node/errors.ts';
 import { EventEmitter } from 'events/';
-import { giveNames } from './node/give-names.ts';
+import { giveName, giveNames } from './node/give-names.ts';
 import { makeFs } from './node/fs/fs.ts';
 import { Volume } from './node/fs/volume.ts';
 import { makeHttp } from './node/http/http.ts';
@@ -42,6 +43,7 @@ export interface BuiltinParts {
 }
 
 type Module = Record<string, unknown>;
+type AnyFunction = (...args: unknown[]) => unknown;
 
 /**
  * Hands out Node's modules by name, each made when it is first asked for and kept for the isolate's
@@ -136,7 +138,7 @@ function makersOf(get: (name: string) => unknown): Record<Exclude<AvailableName,
     'path/win32': () => win32,
     perf_hooks: small.makePerfHooks,
     punycode: () => punycode as unknown,
-    querystring: () => ({ ...querystring }),
+    querystring: () => withErrorsOfNode({ ...querystring }),
     stream: makeStreamModule,
     'stream/consumers': makeStreamConsumers,
     'stream/promises': () => of('stream')['promises'],
@@ -156,9 +158,45 @@ function makersOf(get: (name: string) => unknown): Record<Exclude<AvailableName,
 
 function makeUrl(): Module {
   const { default: _, domainToASCII: toASCII, domainToUnicode: toUnicode, ...functions } = loadLegacyUrl();
-  const domainToASCII = (domain: string): string => (toASCII as (domain: string) => string)(domain);
-  const domainToUnicode = (domain: string): string => (toUnicode as (domain: string) => string)(domain);
-  return { ...functions, domainToASCII, domainToUnicode, URL, URLSearchParams };
+  const convert = (work: unknown, given: [domain?: unknown]): string => {
+    requireNamed(given.length, 'domain');
+    return (work as (domain: string) => string)(toText(given[0]));
+  };
+  const domainToASCII = (...given: [domain?: unknown]): string => convert(toASCII, given);
+  const domainToUnicode = (...given: [domain?: unknown]): string => convert(toUnicode, given);
+  return { ...withErrorsOfNode(functions), domainToASCII, domainToUnicode, URL, URLSearchParams };
+}
+
+/** The package has a class for each code; Node's errors are plain ones with a code. */
+function withErrorsOfNode(functions: Module): Module {
+  const wrapped: Module = {};
+  for (const [name, value] of Object.entries(functions)) {
+    if (typeof value !== 'function' || /^[A-Z]/.test(name)) wrapped[name] = value;
+    else {
+      const work = (...args: unknown[]): unknown => callAsNode(value as AnyFunction, args);
+      Object.defineProperty(work, 'length', { value: value.length, configurable: true });
+      wrapped[name] = giveName(work, value.name);
+    }
+  }
+  return wrapped;
+}
+
+function callAsNode(work: AnyFunction, args: unknown[]): unknown {
+  try {
+    return applyFunction(work, undefined, args);
+  } catch (error) {
+    throw asErrorOfNode(error);
+  }
+}
+
+function asErrorOfNode(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code, message, ...more } = error as Error & { code?: unknown; base?: unknown };
+  if (typeof code !== 'string' || error.constructor.name !== code) return error;
+  const Base = error instanceof TypeError ? TypeError : error instanceof URIError ? URIError : Error;
+  const make = code === 'ERR_INVALID_URL' ? nativeError : codedError;
+  if (more.base === undefined) delete more.base;
+  return Object.assign(make(code, message, Base), more);
 }
 
 const { get: getVolume, set: setVolume } = WeakMap.prototype;

@@ -1,5 +1,5 @@
 import { applyFunction, now, toText } from './intrinsics.ts';
-import { invalidArgument } from './node/errors.ts';
+import { codedError, invalidArgument } from './node/errors.ts';
 import { giveName } from './node/give-names.ts';
 import { asInterface, requireArguments, requireNamed, toDictionary } from './web-idl.ts';
 
@@ -38,7 +38,7 @@ export class GuestEvent {
 
   constructor(type: string, init?: { bubbles?: boolean; cancelable?: boolean; composed?: boolean }) {
     requireNamed(arguments.length, 'type');
-    const { bubbles, cancelable, composed } = toDictionary(init, 'The second argument of Event');
+    const { bubbles, cancelable, composed } = toDictionary(init);
     this.#state = {
       type: toText(type),
       bubbles: Boolean(bubbles),
@@ -140,7 +140,7 @@ export class GuestCustomEvent extends GuestEvent {
   #detail: unknown;
 
   constructor(type: string, init?: { detail?: unknown; bubbles?: boolean; cancelable?: boolean; composed?: boolean }) {
-    requireArguments(1, arguments.length, 'CustomEvent');
+    requireNamed(arguments.length, 'type');
     super(type, init);
     this.#detail = init?.detail ?? null;
   }
@@ -184,7 +184,7 @@ export class GuestEventTarget {
     const { capture, once, passive, signal } = readOptions(options);
     const name = toText(type);
     if (signal !== undefined && !(signal instanceof GuestEventTarget))
-      throw new TypeError('The signal of a listener must be an AbortSignal');
+      throw invalidArgument('options.signal', 'an instance of AbortSignal', signal);
     if (!isCallback(callback) || signal?.aborted === true || this.#find(name, callback, capture) !== undefined) return;
     const listener: Listener = { type: name, callback, capture, once, passive, removed: false };
     this.#listeners.push(listener);
@@ -199,9 +199,11 @@ export class GuestEventTarget {
   }
 
   dispatchEvent(event: GuestEvent): boolean {
+    requireNamed(arguments.length, 'event');
     if (!(event instanceof GuestEvent)) throw invalidArgument('event', 'an instance of Event', event);
     const state = stateOf(event);
-    if (state.dispatching) throw new DOMException('The event is already being dispatched', 'InvalidStateError');
+    if (state.dispatching)
+      throw codedError('ERR_EVENT_RECURSION', `The event "${state.type}" is already being dispatched`);
     Object.assign(state, { dispatching: true, target: this, currentTarget: this, phase: AT_TARGET });
     // Those that listen to the way down come first, also at the target.
     for (const capture of [true, false]) if (!state.stopped) this.#call(event, state, capture);

@@ -6,7 +6,7 @@ import { headerPairs } from './headers.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson, whenSettled } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
-import { fetchFailed, fetchFailure, type NetworkFailure } from './network-error.ts';
+import { fetchFailed, fetchFailure, type NetworkFailure, type Peer } from './network-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
@@ -89,7 +89,7 @@ export class GuestFetch {
     const pending = this.#forget(call);
     if (pending === undefined) return;
     const head = parseJson(headJson) as FetchHead;
-    if (!head.ok) return pending.reject(fetchFailure(head));
+    if (!head.ok) return pending.reject(fetchFailure(head, peerOf(pending.request.url)));
     const { status, statusText, headers, url, redirected } = head;
     const hasBody = body.length > 0 || (pending.request.method !== 'HEAD' && status !== 204 && status !== 304);
     const state: BodyState | undefined = hasBody ? { source: body, used: false } : undefined;
@@ -168,4 +168,10 @@ export class GuestFetch {
     releaseRequest(pending.context);
     return pending;
   }
+}
+
+/** The host that was asked: after a redirect the answer knows another, which is not told here. */
+function peerOf(url: string): Peer {
+  const { hostname, port, protocol } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }

@@ -9,7 +9,8 @@ class GuestMessageEvent extends GuestEvent {
   constructor(type: string, init?: { data?: unknown }) {
     requireArguments(1, arguments.length, 'MessageEvent');
     super(type, init as object);
-    this.#data = toDictionary(init, 'The options of a MessageEvent')['data'] ?? null;
+    this.#data =
+      toDictionary(init, () => new TypeError('The options of a MessageEvent must be an object'))['data'] ?? null;
   }
 
   get data(): unknown {

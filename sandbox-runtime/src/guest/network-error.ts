@@ -38,18 +38,18 @@ export function fetchFailed(cause: Error): TypeError {
 }
 
 /** What `fetch` rejects with. */
-export function fetchFailure({ message, code, limit }: NetworkFailure): Error {
-  if (limit === undefined) return fetchFailed(causeOf(message, code));
+export function fetchFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
+  if (limit === undefined) return fetchFailed(causeOf(message, code, peer));
   const named = CODES_OF_LIMITS[limit.name];
   return named === undefined ? limitError(limit) : reasonedBy(limit, fetchFailed(limitError(limit, named)));
 }
 
-function causeOf(message: string, code: string | undefined): Error {
+function causeOf(message: string, code: string | undefined, peer: Peer): Error {
   const cause = new Error(message);
   if (code === undefined) return cause;
   const name = UNDICI_NAMES[code];
   if (name !== undefined) Object.defineProperty(cause, 'name', { value: name, configurable: true, writable: true });
-  return Object.assign(cause, systemFields(code), { code });
+  return Object.assign(cause, systemFields(code), { code }, placeOf(code, peer));
 }
 
 export interface Peer {
@@ -73,11 +73,16 @@ export function requestFailure({ message, code, limit }: NetworkFailure, peer: P
  * An error of the operating system as Node throws it; `reason` is its cause, and is told at once
  * where nobody was asked.
  */
-export function systemError(code: string, reason: string, { host, port }: Peer): Error {
-  const error = new Error(worded(code, reason, host, port), { cause: new Error(reason) });
-  const fields = systemFields(code);
-  const place = fields.syscall === 'getaddrinfo' ? { hostname: host } : { address: host, port };
-  return Object.assign(error, { code, ...fields, ...(fields.syscall === undefined ? {} : place) });
+export function systemError(code: string, reason: string, peer: Peer): Error {
+  const error = new Error(worded(code, reason, peer.host, peer.port), { cause: new Error(reason) });
+  return Object.assign(error, { code, ...systemFields(code), ...placeOf(code, peer) });
+}
+
+/** Where it was tried, as the operating system's errors say it. */
+function placeOf(code: string, { host, port }: Peer): { hostname?: string; address?: string; port?: number } {
+  const { syscall } = systemFields(code);
+  if (syscall === undefined || syscall === 'write') return {};
+  return syscall === 'getaddrinfo' ? { hostname: host } : { address: host, port };
 }
 
 function worded(code: string, reason: string, host: string, port: number): string {

@@ -1,3 +1,5 @@
+import { codedError } from './node/errors.ts';
+
 type Pair<Value> = readonly [string, Value];
 
 type PairKind = 'entries' | 'keys' | 'values';
@@ -16,7 +18,8 @@ export function pairIterators<Value>(
     next: {
       value: function next(this: object): IteratorResult<unknown, undefined> {
         const state = states.get(this);
-        if (state === undefined) throw new TypeError(`next was called on an object that is no ${name} Iterator`);
+        if (state === undefined)
+          throw codedError('ERR_INVALID_THIS', `Value of "this" must be of type ${name}Iterator`, TypeError);
         const pair = state.list()[state.at];
         if (pair === undefined) return { value: undefined, done: true };
         state.at += 1;

@@ -147,7 +147,7 @@ export function requestBody(request: GuestRequest): BodyState | undefined {
 
 function readRequest(input: unknown, init: unknown): RequestState {
   const base = input instanceof GuestRequest ? requestState(input) : undefined;
-  const given = toDictionary(init, 'The options of a Request');
+  const given = toDictionary(init, () => new TypeError('The options of a Request must be an object'));
   if (given['window'] !== undefined && given['window'] !== null)
     throw new TypeError('Request: window can only be null');
   if (given['duplex'] !== undefined && given['duplex'] !== 'half')

@@ -69,7 +69,10 @@ export class GuestResponse extends GuestBody {
   }
 
   static redirect(url: string, status = 302): GuestResponse {
-    const target = new URL(toUsv(url)).href;
+    requireArguments(1, arguments.length, 'Response.redirect');
+    const text = toUsv(url);
+    if (!URL.canParse(text)) throw new TypeError(`Failed to parse URL from ${text}`);
+    const target = new URL(text).href;
     if (!REDIRECTS.includes(status)) throw new RangeError(`Invalid status code ${status}`);
     const response = new GuestResponse(null, { status, headers: { location: target } });
     freezeHeaders(response.#state.headers);
@@ -133,7 +136,11 @@ export function makeNetworkResponse(answer: NetworkAnswer): GuestResponse {
 }
 
 function readResponse(init: unknown): ResponseState {
-  const { status = 200, statusText = '', headers } = toDictionary(init, 'The options of a Response');
+  const {
+    status = 200,
+    statusText = '',
+    headers,
+  } = toDictionary(init, () => new TypeError('The options of a Response must be an object'));
   const code = Math.trunc(Number(status)) & 0xffff;
   if (!(code >= 200 && code <= 599))
     throw new RangeError('init["status"] must be in the range of 200 to 599, inclusive.');

@@ -3,6 +3,7 @@ import { findSegments, type GeneratedPlace, type Segment } from '../bridge/find-
 import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
+import { SHOWS_CODE } from './node/errors.ts';
 import { PrivateMap } from './private-map.ts';
 
 const BUNDLE = 'hw:component:';
@@ -115,7 +116,11 @@ function placeIn(frame: string): PlaceInBundle | undefined {
 
 function headOf(error: unknown): string {
   try {
-    return applyFunction(errorToString, error, []) as string;
+    const code = (error as { [SHOWS_CODE]?: string })[SHOWS_CODE];
+    const head = applyFunction(errorToString, error, []) as string;
+    if (code === undefined) return head;
+    const end = applyFunction(indexOf, head, [':']) as number;
+    return end === -1 ? head : `${sliceText(head, 0, end)} [${code}]${sliceText(head, end)}`;
   } catch {
     return '<error>';
   }

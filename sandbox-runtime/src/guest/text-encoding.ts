@@ -3,7 +3,7 @@ import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';
 import { askText } from './ask-text.ts';
-import { codedError } from './node/errors.ts';
+import { codedError, nativeError, invalidArgument, requireString } from './node/errors.ts';
 import { decodeUtf8, encodeUtf8, exact } from './utf8.ts';
 import { incompleteTail } from './utf8-tail.ts';
 import { asInterface, toDictionary, toUsv } from './web-idl.ts';
@@ -23,8 +23,9 @@ export class GuestTextEncoder {
   }
 
   encodeInto(text: string, target: Uint8Array): { read: number; written: number } {
-    if (!(target instanceof Uint8Array)) throw new TypeError('encodeInto fills a Uint8Array');
-    const source = toText(text);
+    requireString('src', text);
+    if (!(target instanceof Uint8Array)) throw invalidArgument('dest', 'an instance of Uint8Array', target);
+    const source = text;
     // No more than fits can be needed: each UTF-16 unit is at least one byte.
     const bytes = encodeUtf8(theBridge(), source.slice(0, target.length).toWellFormed());
     let written = Math.min(bytes.length, target.length);
@@ -59,7 +60,7 @@ export class GuestTextDecoder {
   #begun = false;
 
   constructor(label: unknown = 'utf-8', options?: { fatal?: boolean; ignoreBOM?: boolean }) {
-    const { fatal, ignoreBOM } = toDictionary(options, 'The options of a TextDecoder');
+    const { fatal, ignoreBOM } = toDictionary(options);
     this.#encoding = readLabel(toText(label));
     this.#fatal = Boolean(fatal);
     this.#ignoreBom = Boolean(ignoreBOM);
@@ -79,11 +80,11 @@ export class GuestTextDecoder {
 
   decode(input?: unknown, options?: { stream?: boolean }): string {
     if (input !== undefined && !(input instanceof ArrayBuffer) && !ArrayBuffer.isView(input))
-      throw codedError(
+      throw nativeError(
         'ERR_INVALID_ARG_TYPE',
         'The "list" argument must be an instance of SharedArrayBuffer, ArrayBuffer or ArrayBufferView.',
       );
-    const stream = Boolean(toDictionary(options, 'The options of decode')['stream']);
+    const stream = Boolean(toDictionary(options)['stream']);
     const chunk = input === undefined ? EMPTY : toBytes(theBridge(), input);
     const bytes = this.#kept.length === 0 ? chunk : joinBytes([this.#kept, chunk]);
     try {

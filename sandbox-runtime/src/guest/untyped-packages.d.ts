@@ -12,6 +12,9 @@ declare module 'readable-stream/lib/stream.js' {
   import stream from 'node:stream';
   export default stream;
 }
+declare module 'readable-stream/lib/ours/errors.js' {
+  export const codes: Record<string, new (...args: unknown[]) => Error>;
+}
 declare module 'path-browserify' {
   import path from 'node:path';
   export default path;

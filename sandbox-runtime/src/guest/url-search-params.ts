@@ -1,6 +1,6 @@
 import { theBridge } from './bridge-slot.ts';
 import { applyFunction } from './intrinsics.ts';
-import { codedError } from './node/errors.ts';
+import { codedError, requireFunction } from './node/errors.ts';
 import { pairIterators } from './pair-iterator.ts';
 import { decodeUtf8, encodeUtf8 } from './utf8.ts';
 import { asInterface, requireNamed, toUsv } from './web-idl.ts';
@@ -83,7 +83,7 @@ export class GuestUrlSearchParams {
   }
 
   forEach(callback: (value: string, name: string, params: GuestUrlSearchParams) => void, thisArg?: unknown): void {
-    if (typeof callback !== 'function') throw new TypeError('forEach takes a function');
+    requireFunction('callback', callback);
     for (const [name, value] of this.entries()) applyFunction(callback, thisArg, [value, name, this]);
   }
 

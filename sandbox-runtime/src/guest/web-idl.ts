@@ -1,5 +1,5 @@
 import { toText } from './intrinsics.ts';
-import { missingArguments } from './node/errors.ts';
+import { invalidArgument, missingArguments } from './node/errors.ts';
 
 /*
  * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for what cannot
@@ -8,7 +8,7 @@ import { missingArguments } from './node/errors.ts';
 
 /** A string without lone surrogates. */
 export function toUsv(value: unknown): string {
-  if (typeof value === 'symbol') throw new TypeError('A symbol cannot be converted to a string');
+  if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
   return toText(value).toWellFormed();
 }
 
@@ -27,9 +27,12 @@ export function toByteString(value: unknown, what: string): string {
 }
 
 /** Undefined and null are an empty dictionary; anything else that is no object is refused. */
-export function toDictionary(value: unknown, what: string): Record<string, unknown> {
+export function toDictionary(
+  value: unknown,
+  refuse: (value: unknown) => Error = (given) => invalidArgument('options', 'of type object', given),
+): Record<string, unknown> {
   if (value === undefined || value === null) return {};
-  if (typeof value !== 'object' && typeof value !== 'function') throw new TypeError(`${what} must be an object`);
+  if (typeof value !== 'object' && typeof value !== 'function') throw refuse(value);
   return value as Record<string, unknown>;
 }
 

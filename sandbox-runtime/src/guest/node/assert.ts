@@ -1,5 +1,6 @@
+import { toText } from '../intrinsics.ts';
 import { isDeepEqual } from './deep-equal.ts';
-import { received, requireFunction } from './errors.ts';
+import { codedError, invalidArgument, invalidValue, missingArguments, received, requireFunction } from './errors.ts';
 import { giveName } from './give-names.ts';
 import { inspect } from './inspect.ts';
 
@@ -21,21 +22,29 @@ const SAYS: Record<string, string> = {
   strictEqual: 'Expected values to be strictly equal:',
 };
 
+const OPERATORS: Readonly<Record<string, string>> = { equal: '==', notEqual: '!=' };
+
 class AssertionError extends Error {
   readonly code = 'ERR_ASSERTION';
   readonly actual: unknown;
   readonly expected: unknown;
   readonly operator: string;
   readonly generatedMessage: boolean;
+  readonly diff = 'simple';
 
   constructor(options: Failure) {
+    if (typeof options !== 'object' || options === null) throw invalidArgument('options', 'of type object', options);
     const { message, actual, expected, operator } = options;
     super(message === undefined ? describe(options) : (message as string));
     Object.defineProperty(this, 'name', { value: 'AssertionError', writable: true, configurable: true });
     this.actual = actual;
     this.expected = expected;
-    this.operator = operator;
+    this.operator = OPERATORS[operator] ?? operator;
     this.generatedMessage = message === undefined;
+  }
+
+  override toString(): string {
+    return `${this.name} [${this.code}]: ${this.message}`;
   }
 }
 
@@ -62,13 +71,15 @@ function fail(failure: Failure): never {
 type Check = (actual: unknown, expected: unknown) => boolean;
 
 function comparison(operator: string, holds: Check) {
-  return (actual: unknown, expected: unknown, message?: unknown): void => {
+  return function compare(actual?: unknown, expected?: unknown, message?: unknown): void {
+    if (arguments.length < 2) throw missingArguments('actual', 'expected');
     if (!holds(actual, expected)) fail({ message, actual, expected, operator });
   };
 }
 
 function matching(operator: string, says: string, wanted: boolean) {
-  return (text: unknown, pattern: RegExp, message?: unknown): void => {
+  return (text: unknown, pattern: unknown, message?: unknown): void => {
+    if (!(pattern instanceof RegExp)) throw invalidArgument('regexp', 'an instance of RegExp', pattern);
     if (typeof text === 'string' && pattern.test(text) === wanted) return;
     const told =
       typeof text === 'string'
@@ -93,11 +104,18 @@ function judgeError(error: unknown, expected: Expected, message: unknown, operat
     if (!expected.test(error as string)) fail({ message, actual: error, expected, operator });
   } else if (typeof expected === 'function') {
     if (expected.prototype !== undefined && error instanceof expected) return;
-    if (Object.prototype.isPrototypeOf.call(Error, expected)) throw error;
+    if (expected === Error || Object.prototype.isPrototypeOf.call(Error, expected))
+      fail({ message: message ?? notOfClass(error, expected), actual: error, expected, operator });
     if ((expected as (error: unknown) => unknown).call({}, error) !== true)
       fail({ message, actual: error, expected, operator });
   } else {
-    for (const key of Object.keys(expected)) {
+    if (typeof expected !== 'object' || expected === null)
+      throw invalidArgument('error', 'of type function or an instance of Error, RegExp, or Object', expected);
+    const keys = Object.keys(expected);
+    if (expected instanceof Error) keys.push('name', 'message');
+    else if (keys.length === 0) throw invalidValue('error', '{}', 'may not be an empty object');
+    if (typeof error !== 'object' || error === null) fail({ message, actual: error, expected, operator });
+    for (const key of keys) {
       const wanted = expected[key];
       const found = (error as Record<string, unknown>)[key];
       const matches =
@@ -105,6 +123,14 @@ function judgeError(error: unknown, expected: Expected, message: unknown, operat
       if (!matches) fail({ message, actual: error, expected, operator });
     }
   }
+}
+
+function notOfClass(error: unknown, { name }: { name: string }): string {
+  const { message, constructor } = (error ?? {}) as { message?: unknown; constructor?: { name?: unknown } };
+  if (!(error instanceof Error))
+    return `The error is expected to be an instance of "${name}". Received ${inspect(error)}`;
+  const found = typeof constructor?.name === 'string' ? constructor.name : error.name;
+  return `The error is expected to be an instance of "${name}". Received "${found}"\n\nError message:\n\n${toText(message)}`;
 }
 
 function splitExpected(expected: unknown, message: unknown): { expected: Expected; message: unknown } {
@@ -122,8 +148,34 @@ function throws(work: () => unknown, expected?: unknown, message?: unknown): voi
   } catch (error) {
     thrown = { error };
   }
-  if (thrown === undefined) fail({ message: judged.message ?? 'Missing expected exception.', operator: 'throws' });
+  if (thrown === undefined) fail({ message: missing('exception', judged), operator: 'throws' });
+  requireUnlike(thrown.error, expected);
   judgeError(thrown.error, judged.expected, judged.message, 'throws');
+}
+
+function missing(what: string, { expected, message }: { expected: Expected; message: unknown }): unknown {
+  if (message instanceof Error) return message;
+  const name = typeof expected === 'function' && expected.name !== '' ? ` (${expected.name})` : '';
+  return `Missing expected ${what}${name}${message === undefined ? '.' : `: ${toText(message)}`}`;
+}
+
+/** A text is the message for its own failure: whoever gives the error's meant to compare them. */
+function requireUnlike(error: unknown, message: unknown): void {
+  if (typeof message !== 'string') return;
+  const isText = typeof error !== 'object' || error === null;
+  if ((isText ? error : (error as { message?: unknown }).message) === message)
+    throw codedError(
+      'ERR_AMBIGUOUS_ARGUMENT',
+      `The "error/message" argument is ambiguous. The error ${isText ? '' : 'message '}"${message}" is identical to the message.`,
+      TypeError,
+    );
+}
+
+/** An expected class or pattern lets other errors through, as they were thrown. */
+function isUnwanted(error: unknown, expected: unknown): boolean {
+  if (expected instanceof RegExp) return expected.test(String(error));
+  if (typeof expected !== 'function') return true;
+  return error instanceof (expected as ErrorConstructor);
 }
 
 function unwanted(what: string, error: unknown, message: unknown, operator: string): never {
@@ -132,20 +184,60 @@ function unwanted(what: string, error: unknown, message: unknown, operator: stri
   fail({ message: `Got unwanted ${what}${said}\nActual message: "${String(actual)}"`, actual: error, operator });
 }
 
-function start(work: unknown): unknown {
-  return typeof work === 'function' ? (work as () => unknown)() : work;
+function messageOf([expected, message]: unknown[]): unknown {
+  return typeof expected === 'string' ? expected : message;
+}
+
+interface Started {
+  promise: PromiseLike<unknown>;
+}
+
+/** What a function throws at once is thrown to the caller, as in Node. */
+function start(work: unknown): Started {
+  const made: unknown = typeof work === 'function' ? (work as () => unknown)() : work;
+  if (typeof (made as PromiseLike<unknown> | null)?.then === 'function')
+    return { promise: made as PromiseLike<unknown> };
+  if (typeof work !== 'function')
+    throw invalidArgument('promiseFn', 'of type function or an instance of Promise', work);
+  throw codedError(
+    'ERR_INVALID_RETURN_VALUE',
+    `Expected instance of Promise to be returned from the "promiseFn" function but got ${received(made)}.`,
+    TypeError,
+  );
 }
 
 async function rejects(work: unknown, expected?: unknown, message?: unknown): Promise<void> {
   const judged = splitExpected(expected, message);
+  const { promise } = start(work);
   let thrown: { error: unknown } | undefined;
   try {
-    await start(work);
+    await promise;
   } catch (error) {
     thrown = { error };
   }
-  if (thrown === undefined) fail({ message: judged.message ?? 'Missing expected rejection.', operator: 'rejects' });
+  if (thrown === undefined) fail({ message: missing('rejection', judged), operator: 'rejects' });
+  requireUnlike(thrown.error, expected);
   judgeError(thrown.error, judged.expected, judged.message, 'rejects');
+}
+
+function doesNotThrow(work: () => unknown, ...told: unknown[]): void {
+  requireFunction('fn', work);
+  try {
+    work();
+  } catch (error) {
+    if (!isUnwanted(error, told[0])) throw error;
+    unwanted('exception', error, messageOf(told), 'doesNotThrow');
+  }
+}
+
+async function doesNotReject(work: unknown, ...told: unknown[]): Promise<void> {
+  const { promise } = start(work);
+  try {
+    await promise;
+  } catch (error) {
+    if (!isUnwanted(error, told[0])) throw error;
+    unwanted('rejection', error, messageOf(told), 'doesNotReject');
+  }
 }
 
 // oxlint-disable eqeqeq -- these compare as Node's assert says they do
@@ -166,20 +258,8 @@ export function makeAssert(): Record<string, unknown> {
     fail: (message: unknown = 'Failed') => fail({ message, operator: 'fail' }),
     throws,
     rejects,
-    doesNotThrow: (work: () => unknown, message?: unknown) => {
-      try {
-        work();
-      } catch (error) {
-        unwanted('exception', error, message, 'doesNotThrow');
-      }
-    },
-    doesNotReject: async (work: unknown, message?: unknown) => {
-      try {
-        await start(work);
-      } catch (error) {
-        unwanted('rejection', error, message, 'doesNotReject');
-      }
-    },
+    doesNotThrow,
+    doesNotReject,
     match: matching('match', 'The input did not match the regular expression', true),
     doesNotMatch: matching('doesNotMatch', 'The input was expected to not match the regular expression', false),
     ifError: (error: unknown) => {

@@ -1,5 +1,6 @@
+import { Buffer } from 'buffer/';
 import { giveName } from './give-names.ts';
-import { codedError, invalidArgument, outOfRange } from './errors.ts';
+import { codedError, invalidArgument, invalidValue, nativeError, outOfRange } from './errors.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 type Methods = Record<string, AnyFunction>;
@@ -25,6 +26,16 @@ const NUMBERS: [suffix: string, bytes: number, least?: number, most?: number][] 
   ['DoubleLE', 8],
   ['DoubleBE', 8],
 ];
+
+/** Integers of 8 bytes, with the least, the most and how Node says the range. */
+const BIG_NUMBERS: [suffix: string, least: bigint, most: bigint, range: string][] = [
+  ['BigInt64', -(2n ** 63n), 2n ** 63n - 1n, '>= -(2n ** 63n) and < 2n ** 63n'],
+  ['BigUInt64', 0n, 2n ** 64n - 1n, '>= 0n and < 2n ** 64n'],
+];
+
+/** Integers whose bytes are counted by an argument. */
+const COUNTED = ['UIntLE', 'UIntBE', 'IntLE', 'IntBE'];
+const MAX_COUNTED_BYTES = 6;
 
 /**
  * The package checks less than Node, and throws errors without codes: what these let through it
@@ -57,10 +68,66 @@ export function checkNumbers(methods: Methods): void {
   }
 }
 
+/** As above, of integers of 8 bytes, and of those that are as long as they are told to be. */
+export function checkLongNumbers(methods: Methods): void {
+  for (const [suffix, least, most, range] of BIG_NUMBERS) {
+    for (const order of ['LE', 'BE']) {
+      const [read, write] = [`read${suffix}${order}`, `write${suffix}${order}`];
+      guard(methods, [read, read.replace('UInt', 'Uint')], ([offset = 0], bytes) =>
+        checkOffset(offset, bytes.length - 8),
+      );
+      guard(methods, [write, write.replace('UInt', 'Uint')], ([value, offset = 0], bytes) => {
+        if (typeof value === 'bigint' && (value < least || value > most)) throw outOfRange('value', range, value);
+        checkOffset(offset, bytes.length - 8);
+      });
+    }
+  }
+  for (const suffix of COUNTED) {
+    const other = suffix.replace('UInt', 'Uint');
+    guard(methods, [`read${suffix}`, `read${other}`], ([offset, count], bytes) => {
+      if (offset === undefined) throw invalidArgument('offset', 'of type number', offset);
+      checkCounted(count, offset, bytes);
+    });
+    guard(methods, [`write${suffix}`, `write${other}`], ([value, offset, count], bytes) => {
+      checkCounted(count, offset, bytes, (bits) => checkRange(Number(value), bits, suffix.startsWith('U')));
+    });
+  }
+}
+
+/** One function for all of the names, as in Node. */
+function guard(methods: Methods, names: string[], check: (args: unknown[], bytes: Uint8Array) => void): void {
+  const [name = ''] = names;
+  const original = methods[name] as AnyFunction;
+  const guarded = {
+    guarded(this: unknown, ...args: unknown[]): unknown {
+      check(args, this as Uint8Array);
+      return Reflect.apply(original, this, args);
+    },
+  }.guarded;
+  giveName(guarded, name);
+  for (const each of names) methods[each] = guarded;
+}
+
+function checkCounted(count: unknown, offset: unknown, bytes: Uint8Array, also?: (bits: number) => void): void {
+  if (typeof count !== 'number') throw invalidArgument('byteLength', 'of type number', count);
+  if (!Number.isInteger(count)) throw outOfRange('byteLength', 'an integer', count);
+  if (count < 1 || count > MAX_COUNTED_BYTES) throw outOfRange('byteLength', `>= 1 and <= ${MAX_COUNTED_BYTES}`, count);
+  also?.(count * 8);
+  checkOffset(offset, bytes.length - count);
+}
+
+function checkRange(value: number, bits: number, isUnsigned: boolean): void {
+  const [least, most] = isUnsigned ? [0, 2 ** bits] : [-(2 ** (bits - 1)), 2 ** (bits - 1)];
+  if (value >= least && value < most) return;
+  const long = bits > 32 ? [isUnsigned ? '0' : `-(2 ** ${bits - 1})`, `< 2 ** ${isUnsigned ? bits : bits - 1}`] : [];
+  const range = long.length > 0 ? `>= ${long[0]} and ${long[1]}` : `>= ${least} and <= ${most - 1}`;
+  if (value < least || value >= most) throw outOfRange('value', range, value);
+}
+
 function checkOffset(offset: unknown, last: number): void {
   if (Number.isInteger(offset) && (offset as number) >= 0 && (offset as number) <= last) return;
   if (typeof offset !== 'number') throw invalidArgument('offset', 'of type number', offset);
-  if (!Number.isInteger(offset)) throw outOfRange('offset', 'an integer', offset);
+  if (!Number.isInteger(offset) && Math.abs(offset) !== Infinity) throw outOfRange('offset', 'an integer', offset);
   if (last < 0) throw codedError('ERR_BUFFER_OUT_OF_BOUNDS', 'Attempt to access memory outside buffer bounds');
   throw outOfRange('offset', `>= 0 and <= ${last}`, offset);
 }
@@ -68,6 +135,13 @@ function checkOffset(offset: unknown, last: number): void {
 export function checkSize(size: unknown): void {
   if (typeof size !== 'number') throw invalidArgument('size', 'of type number', size);
   if (!(size >= 0 && size <= MAX_BYTES)) throw outOfRange('size', `>= 0 && <= ${MAX_BYTES}`, size);
+}
+
+export function checkView(view: unknown, offset: unknown, length: unknown): void {
+  if (!ArrayBuffer.isView(view) || view instanceof DataView)
+    throw invalidArgument('view', 'an instance of TypedArray', view);
+  checkIndex('offset', offset, MAX_BYTES);
+  checkIndex('length', length, MAX_BYTES);
 }
 
 /** What `Buffer.from` has no bytes for; `failed`: it was tried. */
@@ -89,11 +163,41 @@ function isBytes(value: unknown): boolean {
 
 /** By method: what is wrong with its arguments, thrown before the package sees them. */
 export const ARGUMENT_CHECKS: Readonly<Record<string, (args: unknown[], bytes: Uint8Array) => void>> = {
-  compare: ([target]) => requireBytes('target', target),
-  copy: ([target]) => requireBytes('target', target),
+  compare: ([target, targetStart, targetEnd, sourceStart, sourceEnd], bytes) => {
+    requireBytes('target', target);
+    checkIndex('targetStart', targetStart, MAX_BYTES);
+    checkIndex('targetEnd', targetEnd, (target as Uint8Array).length);
+    checkIndex('sourceStart', sourceStart, MAX_BYTES);
+    checkIndex('sourceEnd', sourceEnd, bytes.length);
+  },
+  copy: ([target, targetStart, sourceStart, sourceEnd], bytes) => {
+    requireBytes('target', target);
+    checkLeast('targetStart', targetStart);
+    const start = checkLeast('sourceStart', sourceStart, bytes.length);
+    if (start > bytes.length) throw outOfRange('sourceStart', `>= 0 && <= ${bytes.length}`, start);
+    checkLeast('sourceEnd', sourceEnd);
+  },
+  fill: ([value, offset, end, encoding], bytes) => {
+    const named = [offset, end, encoding].find((arg) => typeof arg === 'string');
+    if (typeof value === 'string' && value !== '' && named !== undefined) {
+      checkKnown(named);
+      if (Buffer.from(value, named as BufferEncoding).length === 0) throw invalidValue('value', value);
+    }
+    if (typeof value === 'string' && typeof offset === 'string') return;
+    if (typeof value === 'string' && typeof end === 'string') return checkIndex('offset', offset, MAX_BYTES);
+    if (typeof value === 'string' && encoding !== undefined && typeof encoding !== 'string')
+      throw invalidArgument('encoding', 'of type string', encoding);
+    checkIndex('offset', offset, MAX_BYTES);
+    if (offset !== undefined) checkIndex('end', end, bytes.length);
+  },
   equals: ([other]) => requireBytes('otherBuffer', other),
-  write: ([text]) => {
-    if (typeof text !== 'string') throw codedError('ERR_INVALID_ARG_TYPE', 'argument must be a string');
+  write: ([text, offset, length, encoding], bytes) => {
+    if (typeof text !== 'string') throw nativeError('ERR_INVALID_ARG_TYPE', 'argument must be a string');
+    if (typeof offset === 'string' || offset === undefined) return checkKnown(offset);
+    checkIndex('offset', offset, bytes.length);
+    if (typeof length === 'string') return checkKnown(length);
+    checkIndex('length', length, bytes.length - (offset as number));
+    checkKnown(encoding);
   },
   indexOf: checkSought,
   lastIndexOf: checkSought,
@@ -109,8 +213,9 @@ export const STATIC_CHECKS: Readonly<Record<string, (args: unknown[]) => void>> 
     requireBytes('buf1', first);
     requireBytes('buf2', second);
   },
-  concat: ([list]) => {
+  concat: ([list, length]) => {
     if (!Array.isArray(list)) throw invalidArgument('list', 'an instance of Array', list);
+    if (list.length > 0) checkIndex('length', length, MAX_BYTES);
     list.forEach((item, index) => requireBytes(`list[${index}]`, item));
   },
   byteLength: ([text]) => {
@@ -118,6 +223,25 @@ export const STATIC_CHECKS: Readonly<Record<string, (args: unknown[]) => void>> 
       throw invalidArgument('string', 'of type string or an instance of Buffer or ArrayBuffer', text);
   },
 };
+
+/** Undefined is left out. */
+function checkIndex(name: string, value: unknown, most: number): void {
+  if (value === undefined) return;
+  if (typeof value !== 'number') throw invalidArgument(name, 'of type number', value);
+  if (!Number.isInteger(value)) throw outOfRange(name, 'an integer', value);
+  if (value < 0 || value > most) throw outOfRange(name, `>= 0 && <= ${most}`, value);
+}
+
+/** What is no number is 0, as in Node. */
+function checkLeast(name: string, value: unknown, most?: number): number {
+  const index = Math.trunc(Number(value)) || 0;
+  if (index < 0) throw outOfRange(name, most === undefined ? '>= 0' : `>= 0 && <= ${most}`, value);
+  return index;
+}
+
+function checkKnown(encoding: unknown): void {
+  checkEncoding((name) => Buffer.isEncoding(name), encoding);
+}
 
 function requireBytes(name: string, value: unknown): void {
   if (!isBytes(value)) throw invalidArgument(name, BYTES, value);

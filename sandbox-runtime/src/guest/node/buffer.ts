@@ -6,12 +6,14 @@ import { decodeUtf8, encodeUtf8 } from '../utf8.ts';
 import {
   ARGUMENT_CHECKS,
   checkEncoding,
+  checkLongNumbers,
   checkNumbers,
   checkSize,
+  checkView,
   refuseSource,
   STATIC_CHECKS,
 } from './buffer-checks.ts';
-import { codedError } from './errors.ts';
+import { codedError, nativeError } from './errors.ts';
 import { giveNames } from './give-names.ts';
 
 /** From this size on the process is faster than JavaScript in the isolate. */
@@ -40,6 +42,7 @@ export function completeBuffer(): void {
   Reflect.deleteProperty(Buffer, 'TYPED_ARRAY_SUPPORT');
   completeStatics(statics);
   checkNumbers(methods);
+  checkLongNumbers(methods);
   const { toString } = methods as { toString: AnyFunction };
   methods['toString'] = function toStringIn(this: unknown, encoding?: unknown, start?: unknown, end?: unknown) {
     if (!isUtf8Name(encoding)) checkEncoding(isEncoding, encoding);
@@ -107,6 +110,8 @@ function completeStatics(statics: Methods): void {
     } catch (error) {
       // The package has no bytes for it either.
       if (error instanceof TypeError && error.message.startsWith('The first argument must be')) refuseSource(value);
+      if (error instanceof RangeError && error.message.endsWith('is outside of buffer bounds'))
+        throw codedError('ERR_BUFFER_OUT_OF_BOUNDS', error.message);
       throw error;
     }
   };
@@ -121,6 +126,7 @@ function completeStatics(statics: Methods): void {
   for (const name of Object.keys(STATIC_CHECKS)) statics[name] = checked(statics[name], STATIC_CHECKS[name]);
   statics['copyBytesFrom'] = (view, offset = 0, length) => {
     const items = view as Uint8Array;
+    checkView(view, offset, length);
     const end = length === undefined ? undefined : (offset as number) + (length as number);
     const part = items.slice(offset as number, end);
     return Buffer.from(part.buffer, part.byteOffset, part.byteLength);
@@ -186,6 +192,6 @@ export function makeBufferModule(): Record<string, unknown> {
 
 function transcode(source: Uint8Array, from: BufferEncoding, to: BufferEncoding): Buffer {
   if (!Buffer.isEncoding(from) || !Buffer.isEncoding(to))
-    throw codedError('U_ILLEGAL_ARGUMENT_ERROR', 'Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]');
+    throw nativeError('U_ILLEGAL_ARGUMENT_ERROR', 'Unable to transcode Buffer [U_ILLEGAL_ARGUMENT_ERROR]');
   return Buffer.from(Buffer.from(source).toString(from), to);
 }

@@ -1,4 +1,5 @@
 import { toText } from '../intrinsics.ts';
+import { PrivateMap } from '../private-map.ts';
 
 /** An error as Node throws it: with a `code` that packages look at. */
 export interface CodedError extends Error {
@@ -7,16 +8,61 @@ export interface CodedError extends Error {
 
 type ErrorClass = new (message: string) => Error;
 
+/** On the prototypes of Node's own errors: their stacks begin with the code too. */
+export const SHOWS_CODE = Symbol('shows code');
+
+const prototypes = new PrivateMap<string, object>();
+
+/** As Node's JavaScript throws it: `String(error)` has the code, its class is the plain one. */
 export function codedError(code: string, message: string, Base: ErrorClass = classOf(code)): CodedError {
+  return Object.setPrototypeOf(nativeError(code, message, Base), prototypeOf(code, Base)) as CodedError;
+}
+
+/** As the native parts of Node throw it, and its web interfaces: the code is a property only. */
+export function nativeError(code: string, message: string, Base: ErrorClass = classOf(code)): CodedError {
   const error = new Base(message) as CodedError;
   error.code = code;
   return error;
 }
 
+function prototypeOf(code: string, Base: ErrorClass): object {
+  const key = `${Base.name} ${code}`;
+  const known = prototypes.get(key);
+  if (known !== undefined) return known;
+  const hidden = { writable: true, configurable: true };
+  const made = Object.create(Base.prototype as object, {
+    constructor: { ...hidden, value: Base },
+    toString: { ...hidden, value: toCodedString },
+    [SHOWS_CODE]: { value: code },
+  }) as object;
+  prototypes.set(key, made);
+  return made;
+}
+
+function toCodedString(this: CodedError & { [SHOWS_CODE]: string }): string {
+  return `${this.name} [${this[SHOWS_CODE]}]: ${this.message}`;
+}
+Object.defineProperty(toCodedString, 'name', { value: 'toString' });
+
+/** Thrown, or told to a callback, when a signal ends what was asked for. */
+export class AbortError extends Error {
+  code: string;
+
+  constructor(message = 'The operation was aborted', options?: ErrorOptions) {
+    super(message, options);
+    this.code = 'ABORT_ERR';
+    this.name = 'AbortError';
+  }
+}
+
 /** Classes of errors of which only code and message are known. */
 function classOf(code: string): ErrorClass {
   switch (code) {
+    case 'ERR_CRYPTO_INVALID_AUTH_TAG':
+    case 'ERR_CRYPTO_INVALID_CURVE':
     case 'ERR_CRYPTO_INVALID_DIGEST':
+    case 'ERR_CRYPTO_INVALID_IV':
+    case 'ERR_CRYPTO_INVALID_JWK':
     case 'ERR_INVALID_ARG_TYPE':
     case 'ERR_INVALID_ARG_VALUE':
     case 'ERR_MISSING_ARGS':
@@ -50,6 +96,17 @@ export function invalidArgument(name: string, expected: string, value: unknown):
     ? `The ${name}`
     : `The "${name}" ${name.includes('.') ? 'property' : 'argument'}`;
   return codedError('ERR_INVALID_ARG_TYPE', `${what} must be ${expected}. Received ${received(value)}`);
+}
+
+/** Of an argument, or of a property where the name has a dot. */
+export function invalidValue(name: string, value: unknown, why = 'is invalid'): CodedError {
+  const what = name.includes('.') ? 'property' : 'argument';
+  return codedError('ERR_INVALID_ARG_VALUE', `The ${what} '${name}' ${why}. Received ${shownValue(value)}`);
+}
+
+/** Short: the values here are names, numbers and bytes that were given in their place. */
+function shownValue(value: unknown): string {
+  return typeof value === 'string' && value !== '{}' ? quoted(value) : toText(value);
 }
 
 export function requireFunction(name: string, value: unknown): void {

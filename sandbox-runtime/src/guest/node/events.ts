@@ -1,5 +1,5 @@
 import { EventEmitter } from 'events/';
-import { codedError, invalidArgument, outOfRange, requireFunction } from './errors.ts';
+import { AbortError, codedError, invalidArgument, outOfRange, requireFunction } from './errors.ts';
 import { giveNames } from './give-names.ts';
 import { inspect } from './inspect.ts';
 
@@ -102,10 +102,7 @@ function requireEmitter(target: unknown, others: string): void {
 }
 
 function abortError(signal: AbortSignal): Error {
-  const error = codedError('ABORT_ERR', 'The operation was aborted');
-  error.name = 'AbortError';
-  error.cause = signal.reason;
-  return error;
+  return new AbortError(undefined, { cause: signal.reason });
 }
 
 type Target = EventEmitter | EventTarget;

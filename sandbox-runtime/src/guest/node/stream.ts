@@ -1,5 +1,6 @@
+import { codes } from 'readable-stream/lib/ours/errors.js';
 import stream from 'readable-stream/lib/stream.js';
-import { notAvailable } from './errors.ts';
+import { codedError, notAvailable } from './errors.ts';
 import { giveNames } from './give-names.ts';
 
 type WebReadable = ReadableStream<unknown>;
@@ -10,6 +11,7 @@ export type NodeReadable = InstanceType<typeof Readable>;
 
 /** Mends the package in place. Before the snapshot is taken. */
 export function completeStreams(): void {
+  for (const [code, NodeError] of Object.entries(codes)) makeErrorsOfNode(code, NodeError);
   giveNames('stream', Writable, [Symbol.hasInstance]);
   // The events package has no such symbol, so the method is under the name "undefined", where
   // others look for theirs.
@@ -22,6 +24,17 @@ export function completeStreams(): void {
       configurable: true,
     });
   }
+}
+
+/**
+ * The package has a class for each code, which Node's errors do not show. Each is made to construct
+ * what is thrown everywhere else here.
+ */
+function makeErrorsOfNode(code: string, NodeError: new (...args: unknown[]) => Error): void {
+  const Base = Object.getPrototypeOf(NodeError) as new (message: string) => Error;
+  Object.setPrototypeOf(NodeError, function make(message: string) {
+    return codedError(code, message, Base);
+  });
 }
 
 /** `stream`, with the conversions to and from web streams that the package leaves to Node. */

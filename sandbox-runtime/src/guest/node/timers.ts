@@ -1,4 +1,4 @@
-import { codedError, invalidArgument } from './errors.ts';
+import { AbortError, invalidArgument } from './errors.ts';
 import { giveNames } from './give-names.ts';
 
 type Timers = Record<string, (...args: never[]) => unknown>;
@@ -40,8 +40,9 @@ function makeTimersPromises(): Record<string, unknown> {
       };
       signal?.addEventListener('abort', abort, { once: true });
     });
-  const later = (ms = 1, value?: unknown, options?: WaitOptions): Promise<unknown> =>
-    wait(
+  const later = async (ms: unknown = 1, value?: unknown, options?: WaitOptions): Promise<unknown> => {
+    if (typeof ms !== 'number') throw invalidArgument('delay', 'of type number', ms);
+    return wait(
       (done) => {
         const timer = setTimeout(done, ms);
         return () => clearTimeout(timer);
@@ -49,6 +50,7 @@ function makeTimersPromises(): Record<string, unknown> {
       value,
       options,
     );
+  };
   const soon = (value?: unknown, options?: WaitOptions): Promise<unknown> =>
     wait(
       (done) => {
@@ -70,8 +72,5 @@ function makeTimersPromises(): Record<string, unknown> {
 }
 
 function abortError(signal: AbortSignal): Error {
-  const error = codedError('ABORT_ERR', 'The operation was aborted');
-  error.name = 'AbortError';
-  error.cause = signal.reason;
-  return error;
+  return new AbortError(undefined, { cause: signal.reason });
 }

@@ -1,5 +1,5 @@
 import { isDeepEqual } from './deep-equal.ts';
-import { codedError, invalidArgument, requireFunction, requireString } from './errors.ts';
+import { codedError, invalidArgument, nativeError, requireFunction, requireString } from './errors.ts';
 import { formatWith } from './format.ts';
 import { CUSTOM, inspect, type InspectOptions } from './inspect.ts';
 import { NODE_FACTS } from './node-facts.ts';
@@ -37,8 +37,13 @@ export function makeUtil(textClasses: Record<string, unknown>): Record<string, u
       if (typeof errno !== 'number') throw invalidArgument('err', 'of type number', errno);
       return systemErrorName(errno);
     },
-    aborted: (signal: AbortSignal) =>
-      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+    aborted: async (signal: AbortSignal, resource: unknown) => {
+      if (!(signal instanceof AbortSignal))
+        throw nativeError('ERR_INVALID_ARG_TYPE', 'signal is not of type AbortSignal.');
+      if (typeof resource !== 'object' || resource === null)
+        throw invalidArgument('resource', 'of type object', resource);
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    },
     _extend: (target: object, source: object | null) => Object.assign(target, source),
     // Still called by packages of old; Node took most of these away in version 23.
     isBoolean: (value: unknown) => typeof value === 'boolean',
@@ -67,7 +72,10 @@ function systemErrorName(errno: number): string {
 function promisify(original: Method & { [PROMISIFY]?: unknown }): unknown {
   requireFunction('original', original);
   const custom = original[PROMISIFY];
-  if (custom !== undefined) return custom;
+  if (custom !== undefined && custom !== null) {
+    requireFunction('util.promisify.custom', custom);
+    return custom;
+  }
   function promisified(this: unknown, ...args: unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const done: Callback = (error, value) => (error ? reject(error as Error) : resolve(value));
@@ -83,9 +91,10 @@ function callbackify(original: (...args: unknown[]) => Promise<unknown>): Method
   requireFunction('original', original);
   return function callbackified(this: unknown, ...args: unknown[]): void {
     const done = args.pop() as Callback;
+    requireFunction('last argument', done);
     original.apply(this, args).then(
       (value) => process.nextTick(done, null, value),
-      (error: unknown) => process.nextTick(done, error ?? rejectedWithNothing(error)),
+      (error: unknown) => process.nextTick(done, error ? error : rejectedWithNothing(error)),
     );
   };
 }

@@ -2,7 +2,7 @@ import { NODE_FACTS } from './node-facts.ts';
 import { ASK } from '../../bridge/isolate-calls.ts';
 import type { Bridge } from '../bridge.ts';
 import { throwLimitOf } from '../throw-refused.ts';
-import { codedError, invalidArgument, outOfRange, requireFunction } from './errors.ts';
+import { codedError, invalidArgument, nativeError, outOfRange, requireFunction } from './errors.ts';
 import { readBytes } from './fs/arguments.ts';
 import { Transform } from './stream.ts';
 import { attachHandle } from './zlib-handle.ts';
@@ -59,7 +59,7 @@ function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
   throwLimitOf(answer, (text) => codedError('ERR_BUFFER_TOO_LARGE', text, RangeError));
   const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];
-  const error = codedError(code, message);
+  const error = code === 'ERR_BUFFER_TOO_LARGE' ? codedError(code, message) : nativeError(code, message);
   throw Object.assign(error, { errno: ZLIB_CONSTANTS[code] ?? -3 });
 }
 

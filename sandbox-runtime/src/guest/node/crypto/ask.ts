@@ -1,7 +1,7 @@
 import { ASK } from '../../../bridge/isolate-calls.ts';
 import type { Bridge } from '../../bridge.ts';
 import { throwLimitOf } from '../../throw-refused.ts';
-import { codedError, invalidArgument } from '../errors.ts';
+import { invalidArgument, nativeError } from '../errors.ts';
 
 const NOTHING = new Uint8Array(0);
 
@@ -26,7 +26,7 @@ export function toBuffer(answer: Uint8Array | string): Buffer {
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
   throwLimitOf(answer);
   const bar = answer.indexOf('|');
-  if (bar > 0) throw codedError(answer.slice(0, bar), answer.slice(bar + 1));
+  if (bar > 0) throw nativeError(answer.slice(0, bar), answer.slice(bar + 1));
   throw new Error(answer);
 }
 

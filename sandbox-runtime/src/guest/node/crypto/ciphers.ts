@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
-import { codedError, requireString } from '../errors.ts';
+import { codedError, nativeError, requireString } from '../errors.ts';
 import { Transform } from '../stream.ts';
 import { askCrypto, askCryptoJson, base64Of, bytesOf, encode, secretBytesOf } from './ask.ts';
 import { KeyObject } from './key-object.ts';
@@ -35,19 +35,19 @@ class LazyTransform extends Transform {
     this.#bridge = bridge;
     requireString('cipher', name);
     const info = askCryptoJson(bridge, { operation: 'cipherInfo', name }) as CipherInfo | null;
-    if (info === null) throw codedError('ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
+    if (info === null) throw nativeError('ERR_CRYPTO_UNKNOWN_CIPHER', 'Unknown cipher');
     this.#key =
       key instanceof KeyObject
         ? key.bytes()
         : secretBytesOf('key', key, undefined, 'DataView, KeyObject, or CryptoKey');
     const ivBytes = iv === null ? undefined : secretBytesOf('iv', iv);
     if (this.#key.length !== info.keyLength)
-      throw codedError('ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length', RangeError);
+      throw nativeError('ERR_CRYPTO_INVALID_KEYLEN', 'Invalid key length', RangeError);
     if (
       info.ivLength !== undefined &&
       (ivBytes === undefined || (ivBytes.length !== info.ivLength && !/gcm|ccm|ocb/.test(info.mode)))
     )
-      throw codedError('ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector', TypeError);
+      throw nativeError('ERR_CRYPTO_INVALID_IV', 'Invalid initialization vector', TypeError);
     const { authTagLength } = options;
     this.#head = {
       operation: 'cipher',
@@ -65,7 +65,7 @@ class LazyTransform extends Transform {
   }
 
   final(outputEncoding?: unknown): string | Buffer {
-    if (this.#done) throw codedError('ERR_CRYPTO_INVALID_STATE', 'Invalid state');
+    if (this.#done) throw nativeError('ERR_CRYPTO_INVALID_STATE', 'Invalid state');
     const rest = this.#run(true);
     this.#done = true;
     return encode(rest, outputEncoding);

@@ -1,7 +1,7 @@
 import { NODE_FACTS } from '../node-facts.ts';
 import { ASK } from '../../../bridge/isolate-calls.ts';
 import type { Bridge } from '../../bridge.ts';
-import { codedError, invalidArgument, notAvailable, outOfRange } from '../errors.ts';
+import { codedError, invalidArgument, nativeError, notAvailable, outOfRange } from '../errors.ts';
 import { askCryptoJson, toBuffer } from './ask.ts';
 import { makeCiphers } from './ciphers.ts';
 import { makeDerivations } from './derivations.ts';
@@ -168,13 +168,17 @@ function timingSafeEqual(first: ArrayBufferView | ArrayBuffer, second: ArrayBuff
   const [a, b] = [first, second].map((value, index) => {
     if (value instanceof ArrayBuffer) return new Uint8Array(value);
     if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-    throw codedError(
+    throw nativeError(
       'ERR_INVALID_ARG_TYPE',
       `The "buf${index + 1}" argument must be an instance of ArrayBuffer, Buffer, TypedArray, or DataView.`,
     );
   }) as [Uint8Array, Uint8Array];
   if (a.length !== b.length)
-    throw codedError('ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH', 'Input buffers must have the same byte length', RangeError);
+    throw nativeError(
+      'ERR_CRYPTO_TIMING_SAFE_EQUAL_LENGTH',
+      'Input buffers must have the same byte length',
+      RangeError,
+    );
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= (a[i] as number) ^ (b[i] as number);
   return difference === 0;

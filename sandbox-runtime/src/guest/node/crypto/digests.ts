@@ -1,7 +1,7 @@
 import { ASK } from '../../../bridge/isolate-calls.ts';
 import { joinBytes } from '../../blob.ts';
 import type { Bridge } from '../../bridge.ts';
-import { codedError, invalidArgument } from '../errors.ts';
+import { codedError, invalidArgument, nativeError } from '../errors.ts';
 import { Transform } from '../stream.ts';
 import { askCrypto, bytesOf, encode, secretBytesOf, toBuffer } from './ask.ts';
 import { KeyObject } from './key-object.ts';
@@ -90,7 +90,7 @@ export function makeDigests(bridge: Bridge): Record<string, unknown> {
         key instanceof KeyObject
           ? key.bytes()
           : secretBytesOf('key', key, options?.encoding, 'DataView, KeyObject, or CryptoKey');
-      checkHash(bridge, name, () => codedError('ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${String(algorithm)}`));
+      checkHash(bridge, name, () => nativeError('ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${String(algorithm)}`));
       return new Hmac((data) => toBuffer(bridge.ask(ASK.hmac, name, secret, data)));
     },
     hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') => {

@@ -1,6 +1,6 @@
 import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
-import { codedError, requireString } from '../errors.ts';
+import { codedError, nativeError, requireString } from '../errors.ts';
 import { Writable } from '../stream.ts';
 import { askCrypto, askCryptoJson, base64Of, bytesOf, encode } from './ask.ts';
 import type { KeyTools } from './key-object.ts';
@@ -115,7 +115,7 @@ function digestCheck(bridge: Bridge): (name: unknown) => string {
     digests ??= new Set(
       (askCryptoJson(bridge, { operation: 'lists' }) as { hashes: string[] }).hashes.map((hash) => plain(hash)),
     );
-    if (!digests.has(plain(name as string))) throw codedError('ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest');
+    if (!digests.has(plain(name as string))) throw nativeError('ERR_CRYPTO_INVALID_DIGEST', 'Invalid digest');
     return name as string;
   };
 }

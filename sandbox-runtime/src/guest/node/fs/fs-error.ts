@@ -1,6 +1,6 @@
 import { limitError } from '../../limit-error.ts';
 import { NODE_FACTS } from '../node-facts.ts';
-import { type CodedError, codedError } from '../errors.ts';
+import { type CodedError, nativeError } from '../errors.ts';
 
 const { osConstants: OS_CONSTANTS } = NODE_FACTS;
 
@@ -25,7 +25,7 @@ export type FsErrorCode = keyof typeof MESSAGES;
 export function fsError(code: FsErrorCode, syscall: string, path?: string, dest?: string): CodedError {
   const where = path === undefined ? '' : ` '${path}'`;
   const to = dest === undefined ? '' : ` -> '${dest}'`;
-  return complete(codedError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`), syscall, path, dest);
+  return complete(nativeError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`), syscall, path, dest);
 }
 
 /** A disk that is full, as it is for a program that runs into a limit below /tmp. */

@@ -1,7 +1,7 @@
 import { limitError } from '../../limit-error.ts';
 import { type NetworkFailure, requestFailure } from '../../network-error.ts';
 import type { RawRequests } from '../../raw-requests.ts';
-import { type CodedError, codedError } from '../errors.ts';
+import { AbortError, type CodedError, codedError, nativeError } from '../errors.ts';
 import { Writable } from '../stream.ts';
 import { Agent } from './agent.ts';
 import { checkHeaderName, checkHeaderValue } from './header-rules.ts';
@@ -181,12 +181,7 @@ export class ClientRequest extends OutgoingMessage {
   }
 
   #follow(signal: AbortSignal): void {
-    const abort = (): void => {
-      const error = codedError('ABORT_ERR', 'The operation was aborted');
-      error.name = 'AbortError';
-      error.cause = signal.reason;
-      this.destroy(error);
-    };
+    const abort = (): void => void this.destroy(new AbortError(undefined, { cause: signal.reason }));
     if (signal.aborted) process.nextTick(abort);
     else signal.addEventListener('abort', abort, { once: true });
   }
@@ -257,5 +252,5 @@ export class ClientRequest extends OutgoingMessage {
 }
 
 function hangUp(): CodedError {
-  return codedError('ECONNRESET', 'socket hang up');
+  return nativeError('ECONNRESET', 'socket hang up');
 }

@@ -1,4 +1,4 @@
-import { codedError, invalidArgument, requireString } from '../errors.ts';
+import { codedError, invalidArgument, nativeError, requireString } from '../errors.ts';
 import { Agent } from './agent.ts';
 
 export interface RequestOptions {
@@ -37,7 +37,7 @@ export function readRequestArguments(args: readonly unknown[]): { options: Reque
 
 function parseUrl(text: string): URL {
   if (!URL.canParse(text))
-    throw Object.assign(codedError('ERR_INVALID_URL', 'Invalid URL', TypeError), { input: text });
+    throw Object.assign(nativeError('ERR_INVALID_URL', 'Invalid URL', TypeError), { input: text });
   return new URL(text);
 }
 
