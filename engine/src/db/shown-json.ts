@@ -1,15 +1,15 @@
 import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { ShownJson } from '../contract/workflows.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 export const shown = (text: string, isCutText: boolean): ShownJson => (isCutText ? { text, isCut: true } : { text });
 
-export const isCut = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
+export const isCut = (sql: Sql | Transaction, column: Fragment, maxBytes: number | null): Fragment =>
   sql`coalesce(octet_length(${column}) > ${maxBytes}::int4, false)`;
 
 /** One character is one byte at least: what is left of a cut one is brought to bytes later. */
-export const cutJson = (sql: Sql, column: Fragment, maxBytes: number | null): Fragment =>
+export const cutJson = (sql: Sql | Transaction, column: Fragment, maxBytes: number | null): Fragment =>
   sql`case when ${isCut(sql, column, maxBytes)} then left(${column}, ${LIMITS.summaryEventBytes}::int4) else ${column} end`;

@@ -46,8 +46,21 @@ export interface EventSlice extends EventRange {
  * analyzed, it would otherwise read and sort all that it has.
  */
 export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
+  return sql.begin((tx) => lookInIndexOrder(tx, look)) as Promise<T>;
+}
+
+/** As above, in a transaction that goes on to look for other things. */
+export async function lookInIndexOrder<T>(tx: Transaction, look: (tx: Transaction) => Promise<T>): Promise<T> {
+  await tx`set local enable_sort = off`;
+  const found = await look(tx);
+  await tx`set local enable_sort = on`;
+  return found;
+}
+
+/** All of its statements see the rows of one moment. */
+export async function readSnapshot<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return sql.begin(async (tx) => {
-    await tx`set local enable_sort = off`;
+    await tx`set transaction isolation level repeatable read, read only`;
     return look(tx);
   }) as Promise<T>;
 }

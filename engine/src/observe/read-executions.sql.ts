@@ -3,7 +3,7 @@ import type postgres from 'postgres';
 import type { PageRequest } from '../contract/base.ts';
 import type { ExecutionError, ExecutionRecord, ExecutionStatus, ExecutionStepRecord } from '../contract/workflows.ts';
 import { readLines } from '../events/stored-lines.ts';
-import type { Sql } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/database.ts';
 import { PARKED } from '../workflows/run/park-executions.sql.ts';
 import { cutJson, isCut, shown } from '../db/shown-json.ts';
 
@@ -134,7 +134,7 @@ interface Row {
  * many bytes.
  */
 export async function readExecutions(
-  sql: Sql,
+  sql: Sql | Transaction,
   accountId: string,
   ids: readonly string[],
   { maxEventBytes }: { maxEventBytes: number | null },
@@ -274,4 +274,5 @@ function stepOf(row: StepRow): ExecutionStepRecord {
   };
 }
 
-const millis = (sql: Sql, column: Fragment): Fragment => sql`(extract(epoch from ${column}) * 1000)::float8`;
+const millis = (sql: Sql | Transaction, column: Fragment): Fragment =>
+  sql`(extract(epoch from ${column}) * 1000)::float8`;

@@ -1,7 +1,8 @@
 import { idFloor, type IdKind, LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emitIdOf } from '../../../engine/src/events/event-id.ts';
-import { type Database, openDatabase } from '../../../engine/src/db/database.ts';
+import { type Database, openDatabase, type Transaction } from '../../../engine/src/db/database.ts';
+import { readSnapshot } from '../../../engine/src/events/read-events.sql.ts';
 import { readTraceEvents, type TraceEventRow } from '../../../engine/src/observe/traces/read-trace.sql.ts';
 import { readTraceDeliveries } from '../../../engine/src/observe/traces/read-trace-deliveries.sql.ts';
 import { readTraceExecutionIds, readTraceRuns } from '../../../engine/src/observe/traces/read-trace-runs.sql.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
   accountId = await insertAccount(db.sql);
   emitterId = await insertSource(db.sql, accountId);
   await fill();
-  events = await readTraceEvents(db.sql, accountId, TRACE, LIMIT);
+  events = await readSnapshot(db.sql, (tx) => readTraceEvents(tx, accountId, TRACE, LIMIT));
 }, 120_000);
 afterAll(async () => {
   await db.close();
@@ -110,9 +111,9 @@ async function rowsRead(): Promise<number> {
   return read?.rows ?? 0;
 }
 
-async function reading<T>(read: () => Promise<T>): Promise<T> {
+async function reading<T>(read: (tx: Transaction) => Promise<T>): Promise<T> {
   const before = await rowsRead();
-  const answer = await read();
+  const answer = await readSnapshot(db.sql, read);
   const rows = (await rowsRead()) - before;
   expect(rows).toBeGreaterThan(0);
   expect(rows).toBeLessThan(MAX_ROWS_READ);
@@ -122,20 +123,20 @@ async function reading<T>(read: () => Promise<T>): Promise<T> {
 test('all events of the trace are read', () => expect(events).toHaveLength(EVENTS));
 
 test('runs that events started are found without those of other milliseconds, whoever made them', async () => {
-  const runs = await reading(() => readTraceRuns(db.sql, accountId, [TRACE], events, LIMIT));
+  const runs = await reading((tx) => readTraceRuns(tx, accountId, [TRACE], events, LIMIT));
   expect(runs.map(({ id }) => id)).toEqual(started.invocation);
   expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['ok', 'queued']));
-  const few = await reading(() => readTraceRuns(db.sql, accountId, [TRACE], events, 3));
+  const few = await reading((tx) => readTraceRuns(tx, accountId, [TRACE], events, 3));
   expect(few.map(({ id }) => id)).toEqual(started.invocation.slice(0, 3));
 });
 
 test('so are executions', async () => {
-  const ids = await reading(() => readTraceExecutionIds(db.sql, accountId, TRACE, events, LIMIT));
+  const ids = await reading((tx) => readTraceExecutionIds(tx, accountId, TRACE, events, LIMIT));
   expect(ids).toEqual(started.execution);
 });
 
 test('and deliveries, without those of other events', async () => {
-  const deliveries = await reading(() => readTraceDeliveries(db.sql, accountId, events, LIMIT));
+  const deliveries = await reading((tx) => readTraceDeliveries(tx, accountId, events, LIMIT));
   expect(deliveries.map(({ id }) => id)).toEqual(started.delivery);
   expect(deliveries.every((row) => row.emitter_id === emitterId)).toBe(true);
 });

@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../../contract/engine.ts';
 import type { DeliveryStatus } from '../../contract/deliveries.ts';
-import type { Sql } from '../../db/database.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import type { Transaction } from '../../db/database.ts';
+import { lookInIndexOrder } from '../../events/read-events.sql.ts';
 import { emittersOf, newestAttempts, type TraceEventRow } from './read-trace.sql.ts';
 import { shownStatus } from '../../outbox/deliveries/shown-status.sql.ts';
 import { momentsOf } from './trace-moments.sql.ts';
@@ -21,7 +21,7 @@ export interface TraceDeliveryRow {
 
 /** Deliveries of the events to webhooks that are there, those first that listen now. */
 export async function readTraceDeliveries(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   events: readonly TraceEventRow[],
   limit: number,
@@ -43,7 +43,7 @@ export async function readTraceDeliveries(
  * read all deliveries of these webhooks.
  */
 async function findDeliveries(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   { events, limit }: { events: readonly TraceEventRow[]; limit: number },
 ): Promise<{ webhook_id: string; id: string }[]> {
@@ -53,7 +53,7 @@ async function findDeliveries(
       select from subscriptions s where s.listener_id = w.id and s.emitter_id = any(${emittersOf(events)}::text[])
     ), w.id limit ${LIMITS.maxTraceWebhooks}`;
   const { emitIds, floors, ends } = momentsOf(events, 'delivery');
-  return inIndexOrder(
+  return lookInIndexOrder(
     sql,
     (tx) => tx<{ webhook_id: string; id: string }[]>`
       select found.webhook_id, found.id

@@ -1,6 +1,6 @@
 import { type ExceededLimit, ID_PREFIXES, LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { readInIndexOrder } from '../../events/read-events.sql.ts';
+import type { Transaction } from '../../db/database.ts';
+import { lookInIndexOrder } from '../../events/read-events.sql.ts';
 import type { TraceEventRow } from './read-trace.sql.ts';
 import { momentsOf } from './trace-moments.sql.ts';
 
@@ -22,14 +22,13 @@ export interface TraceRunRow {
 
 /** Runs of sources, the first one and those that the events started; ended or not. */
 export async function readTraceRuns(
-  sql: Sql,
+  snapshot: Transaction,
   accountId: string,
   ids: readonly string[],
   events: readonly TraceEventRow[],
   limit: number,
 ): Promise<TraceRunRow[]> {
-  // One that ends meanwhile is there once.
-  return readInIndexOrder(sql, async (tx) => {
+  return lookInIndexOrder(snapshot, async (tx) => {
     const started = { accountId, kind: 'invocation', events, limit } as const;
     const ended = [...ids, ...(await readStarted(tx, 'runs', started))];
     const open = [...ids, ...(await readStarted(tx, 'invocations', started))];
@@ -57,13 +56,13 @@ export async function readTraceRuns(
  * Executions of the trace: those that have a row of their own, and those that are queued or run.
  */
 export async function readTraceExecutionIds(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   traceId: string,
   events: readonly TraceEventRow[],
   limit: number,
 ): Promise<string[]> {
-  const started = await readInIndexOrder(sql, (tx) =>
+  const started = await lookInIndexOrder(sql, (tx) =>
     readStarted(tx, 'invocations', { accountId, kind: 'execution', events, limit }),
   );
   const rows = await sql<{ id: string }[]>`

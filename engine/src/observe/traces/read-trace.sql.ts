@@ -1,6 +1,6 @@
 import { type DedupeStrategy, LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../../contract/engine.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Transaction } from '../../db/database.ts';
 
 export interface TraceEventRow {
   emitter_id: string;
@@ -20,7 +20,7 @@ export interface TraceEventRow {
  * The trace that an execution, a run or an event (its `emit_id`) is part of; undefined where it is
  * none of them, or where nothing says so any more.
  */
-export async function findTraceId(sql: Sql, accountId: string, id: string): Promise<string | undefined> {
+export async function findTraceId(sql: Transaction, accountId: string, id: string): Promise<string | undefined> {
   const ofEvent = await findTraceOfEvent(sql, accountId, id);
   if (ofEvent !== undefined) return ofEvent;
   const [row] = await sql<{ trace_id: string | null; caused_by: string | null }[]>`
@@ -31,7 +31,7 @@ export async function findTraceId(sql: Sql, accountId: string, id: string): Prom
   return findTraceOfEvent(sql, accountId, row.caused_by);
 }
 
-async function findTraceOfEvent(sql: Sql, accountId: string, emitId: string): Promise<string | undefined> {
+async function findTraceOfEvent(sql: Transaction, accountId: string, emitId: string): Promise<string | undefined> {
   const event = /^(\w+)-(\d{1,15})-(\d{1,9})$/.exec(emitId);
   if (event === null) return undefined;
   const [row] = await sql<{ trace_id: string | null }[]>`
@@ -42,7 +42,12 @@ async function findTraceOfEvent(sql: Sql, accountId: string, emitId: string): Pr
 }
 
 /** In the order in which they were stored. */
-export function readTraceEvents(sql: Sql, accountId: string, traceId: string, limit: number): Promise<TraceEventRow[]> {
+export function readTraceEvents(
+  sql: Transaction,
+  accountId: string,
+  traceId: string,
+  limit: number,
+): Promise<TraceEventRow[]> {
   return sql<TraceEventRow[]>`
     select emitter_id, indexed_at_ms, seq, invocation_id, caused_by, queued_ms, ran_ms, channel, emit_id, summary,
       octet_length(data) as bytes
@@ -70,7 +75,7 @@ export interface TraceStepRow {
 }
 
 export function readTraceSteps(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   executionIds: readonly string[],
   limit: number,
@@ -98,7 +103,7 @@ export function readTraceSteps(
  * One more than is shown tells that there are more. Without what was sent and answered, which can
  * be kilobytes of each.
  */
-export function newestAttempts(sql: Sql) {
+export function newestAttempts(sql: Transaction) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;
   return sql`(
     select coalesce(jsonb_agg(attempt - array['response', 'request_headers', 'response_headers'] order by place), '[]'::jsonb)
@@ -129,7 +134,7 @@ export interface TraceMissedRow {
 
 /** Of the trace's own runs, and of whatever was stored in the same commits as its events. */
 export function readTraceMissed(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   traceId: string,
   events: readonly TraceEventRow[],
@@ -162,7 +167,11 @@ export interface TraceHolderRow {
  * Those of `ids` that are queued or run: which node has each, and whether its source or workflow is
  * active.
  */
-export function readTraceHolders(sql: Sql, accountId: string, ids: readonly string[]): Promise<TraceHolderRow[]> {
+export function readTraceHolders(
+  sql: Transaction,
+  accountId: string,
+  ids: readonly string[],
+): Promise<TraceHolderRow[]> {
   return sql<TraceHolderRow[]>`
     select i.id, i.leased_by as node_id, coalesce(e.active, false) as active
     from invocations i left join emitters e on e.id = i.source_id
@@ -181,7 +190,7 @@ export interface TraceSubscriptionRow {
 
 /** Who is subscribed now to what has emitted, on whatever channel. */
 export function readTraceSubscriptions(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   events: readonly TraceEventRow[],
 ): Promise<TraceSubscriptionRow[]> {
@@ -194,7 +203,7 @@ export function readTraceSubscriptions(
 
 /** Data of some events of a trace, as far as all of them together are no longer than `maxBytes`. */
 export async function readTraceData(
-  sql: Sql,
+  sql: Transaction,
   accountId: string,
   events: readonly TraceEventRow[],
   maxBytes: number,
@@ -224,7 +233,12 @@ export interface TraceSendRow {
   attempts: AttemptRecord[];
 }
 
-export function readTraceSends(sql: Sql, accountId: string, traceId: string, limit: number): Promise<TraceSendRow[]> {
+export function readTraceSends(
+  sql: Transaction,
+  accountId: string,
+  traceId: string,
+  limit: number,
+): Promise<TraceSendRow[]> {
   return sql<TraceSendRow[]>`
     select id, execution_id, kind, status, ${newestAttempts(sql)} from sends
     where trace_id = ${traceId} and account_id = ${accountId} order by id limit ${limit}`;
@@ -234,7 +248,11 @@ export function readTraceSends(sql: Sql, accountId: string, traceId: string, lim
  * Of sources, workflows and webhooks, deleted ones too as long as they have rows; of a webhook
  * without one the beginning of its URL.
  */
-export async function readNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<Map<string, string>> {
+export async function readNames(
+  sql: Transaction,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; name: string }[]>`
     select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[])
     union all

@@ -1,7 +1,7 @@
 import { LIMITS, notFound } from '@headwater/shared';
 import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
 import type { TraceRecord, Traces } from '../../contract/traces.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
 import { readExecutions } from '../read-executions.sql.ts';
 import {
   findTraceId,
@@ -17,6 +17,7 @@ import {
 import { readTraceDeliveries } from './read-trace-deliveries.sql.ts';
 import { readTraceExecutionIds, readTraceRuns } from './read-trace-runs.sql.ts';
 import { emitIdOf } from '../../events/event-id.ts';
+import { readSnapshot } from '../../events/read-events.sql.ts';
 import { buildTrace, type TraceParts } from './build-trace.ts';
 import { eventsToFilter } from './filtered-listeners.ts';
 
@@ -47,18 +48,25 @@ export function createTraces(sql: Sql): Traces {
   };
 
   async function find(accountId: string, id: string): Promise<TraceRecord> {
-    const traceId = ID.test(id) ? ((await findTraceId(sql, accountId, id)) ?? id) : undefined;
-    const trace = traceId === undefined ? undefined : await readTrace(sql, accountId, traceId);
-    if (trace === undefined) throw notFound('trace', id);
-    return trace;
+    // Of one moment: an end that is shown was committed with the events that it brought.
+    const found = ID.test(id) ? await readSnapshot(sql, (tx) => readTrace(tx, accountId, id)) : undefined;
+    if (found === undefined) throw notFound('trace', id);
+    const built = await buildTrace(found.parts);
+    return { id: found.traceId, isCut: found.isCut || built.isCut, runs: built.runs };
   }
 }
 
-async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<TraceRecord | undefined> {
+interface FoundTrace {
+  traceId: string;
+  parts: TraceParts;
+  isCut: boolean;
+}
+
+async function readTrace(sql: Transaction, accountId: string, asked: string): Promise<FoundTrace | undefined> {
+  const traceId = (await findTraceId(sql, accountId, asked)) ?? asked;
   const events = await readTraceEvents(sql, accountId, traceId, LIMIT);
   const shown = events.slice(0, LIMITS.maxTraceRows);
   const emitting = [...new Set([traceId, ...shown.flatMap((event) => event.invocation_id ?? [])])];
-  // One after the other: the node has few connections.
   const runs = await readTraceRuns(sql, accountId, emitting, shown, LIMIT);
   const executionIds = await readTraceExecutionIds(sql, accountId, traceId, shown, LIMIT);
   const deliveries = await readTraceDeliveries(sql, accountId, shown, LIMIT);
@@ -98,8 +106,7 @@ async function readTrace(sql: Sql, accountId: string, traceId: string): Promise<
     data: new Map(data.map((row) => [emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq }), row.data])),
   };
   const names = await readNames(sql, accountId, namedIn(parts));
-  const built = await buildTrace({ ...parts, names });
-  return { id: traceId, isCut: isCut || built.isCut, runs: built.runs };
+  return { traceId, isCut, parts: { ...parts, names } };
 }
 
 function namedIn({ events, runs, executions, deliveries, missed, subscriptions }: Omit<TraceParts, 'names'>): string[] {
