@@ -9,6 +9,7 @@ import type { EngineMetrics } from '../observe/metrics.ts';
 import type { NodeLease } from '../cluster/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../db/database.ts';
+import type { Watchdog } from '../db/watchdog.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
 import { createMailer, type MailOptions } from '../outbox/sends/mailer.ts';
 import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
@@ -24,12 +25,14 @@ export interface SendParts {
   limits: Pick<LimitsCache, 'get'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
   history?: HistoryCount;
+  /** Default: nobody is told what cannot be recorded. */
+  watchdog?: Pick<Watchdog, 'tell'>;
   presence: Presence;
 }
 
 /** Everything that becomes of `$.send.http`, `.email` and `.s3`. */
 export function assembleSends(
-  { node, guestFetch, metrics, ...parts }: SendParts,
+  { node, guestFetch, metrics, watchdog, ...parts }: SendParts,
   { mail, log, drainMs }: { mail?: MailOptions | undefined; log: Log; drainMs?: number },
 ): { sends: Sends; sendRunner: SendRunner } {
   const sendRunner = createSendRunner({
@@ -37,6 +40,7 @@ export function assembleSends(
     log,
     nodeId: node.id,
     fetch: guestFetch.fetch,
+    onUnrecorded: () => watchdog?.tell('attempts of sends', 'attempts of sends cannot be recorded'),
     mailer: createMailer({ mail, log }),
     ...(metrics === undefined ? {} : { onAttempt: metrics.sendAttempted }),
     ...(drainMs === undefined ? {} : { drainMs }),

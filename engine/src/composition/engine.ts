@@ -216,7 +216,9 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   });
   const counts = await startAccountCounts(options, { sql, limits, metrics });
   const nodeId = node.id;
-  const deliveries = assembleDeliveries(options, { db, nodeId, sealer, egress, presence, limits, metrics, ...counts });
+  const onUnrecorded = () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded');
+  const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, onUnrecorded };
+  const deliveries = assembleDeliveries(options, { ...delivering, ...counts });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
   const environment = createOpenEnvironment({ sql, sealer });
@@ -247,7 +249,10 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   };
 }
 
-type Delivering = Pick<DelivererOptions, 'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats'>;
+type Delivering = Pick<
+  DelivererOptions,
+  'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats' | 'onUnrecorded'
+>;
 
 function assembleDeliveries(
   options: EngineOptions,

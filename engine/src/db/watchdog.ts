@@ -9,6 +9,8 @@ export interface Watchdog {
    * work. Told where that is so for `stuckAfterMs`, while the database answers.
    */
   look(what: string, isIdle: () => boolean): void;
+  /** Something was given up, and is done again: told by `problems` for TOLD_MS. */
+  tell(what: string, text: string): void;
   /** What makes no progress, in words. */
   problems(): string[];
   stop(): void;
@@ -62,6 +64,7 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
       onSettled: () => void stuck.delete(what),
       maxCommitMs: stuckAfterMs,
     }),
+    tell: (what, text) => void stuck.set(what, { text, atMs: nowMs() }),
     look: (what, isIdle) => void looks.push({ what, isIdle, sinceMs: undefined }),
     problems() {
       for (const [what, { atMs }] of stuck) if (nowMs() - atMs > TOLD_MS) stuck.delete(what);

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../contract/log.ts';
 import { createBatcher, isDataError } from '../db/batcher.ts';
+import { comesAgain } from '../db/comes-again.ts';
+import { isDatabaseUnavailable } from '../db/lost-connection.ts';
 
 /** What an attempt led to. */
 interface Outcome {
@@ -14,17 +16,25 @@ export interface OutcomeRecorderOptions<R> {
    * The same without what receivers and failures said: the only data that Postgres could refuse.
    */
   withoutTexts: (result: R) => R;
+  /** One was given up, for what is neither its own fault nor that of a database that is away. */
+  onUnrecorded?: ((error: unknown) => void) | undefined;
   /** Names one in the log: `{ delivery: 'dlv_…' }`. */
   describe: (result: R) => object;
   log: Log;
 }
 
 /**
- * Records attempts in batches. An attempt was made whether or not the database answers, so a batch
- * is tried again until it is recorded: forgetting it would send the same once more.
+ * Records attempts in batches. An attempt was made whether or not the database answers: while it is
+ * away, or too busy, a batch is tried again until it is recorded, since forgetting it would send
+ * the same once more. A statement that fails for another reason fails each time. Then each of the
+ * batch is tried alone, and one that fails is given up: its row stays leased, is given back as one
+ * that nothing holds, and is attempted again.
  */
 export interface OutcomeRecorder<R> {
-  /** Resolves when the attempt is recorded or its lease turned out to be lost. Never rejects. */
+  /**
+   * Resolves when the attempt is recorded, its lease turned out to be lost, or, a while after that,
+   * it was given up. Never rejects.
+   */
   record(result: R): Promise<void>;
   size(): number;
   stats(): { recording: number; delivered: number; retried: number; failed: number; lost: number };
@@ -37,22 +47,33 @@ const MAX_BATCH = 256;
 const MIN_INTERVAL_MS = 10;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
+/** A receiver hears of one that was given up no more often than this. */
+const GIVEN_UP_MS = 60_000;
 
 export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorderOptions<R>): OutcomeRecorder<R> {
   const { log } = options;
   const giveUp = new AbortController();
   const counts = { delivered: 0, retried: 0, failed: 0, lost: 0 };
-  const batcher = createBatcher({ maxBatch: MAX_BATCH, minIntervalMs: MIN_INTERVAL_MS, commit });
+  const batcher = createBatcher({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: MIN_INTERVAL_MS,
+    commit,
+    isItemsFault: (error) => !isDatabaseUnavailable(error),
+  });
 
   async function commit(results: readonly R[]): Promise<readonly boolean[]> {
     let batch = results;
+    let hasTexts = true;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
       try {
         return await options.record(batch);
       } catch (error) {
         if (giveUp.signal.aborted) throw error;
+        const blamesTexts = hasTexts && isDataError(error);
+        if (!blamesTexts && !isDatabaseUnavailable(error)) throw error;
         log.warn({ count: batch.length, err: error }, 'attempts could not be recorded yet');
-        if (isDataError(error)) batch = batch.map(options.withoutTexts);
+        if (blamesTexts) batch = batch.map(options.withoutTexts);
+        if (blamesTexts) hasTexts = false;
         // Aborted by stop: the last try follows at once.
         await sleep(waitMs, undefined, { signal: giveUp.signal }).catch(() => undefined);
       }
@@ -65,9 +86,12 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
         if (await batcher.add(result)) counts[result.status === 'pending' ? 'retried' : result.status]++;
         else counts.lost++;
       } catch (error) {
-        // Only while stopping. The row is released, by this node or by whoever finds it dead, and
-        // attempted again.
-        log.error({ ...options.describe(result), err: error }, 'an attempt could not be recorded');
+        // The row is released, by this node or by whoever finds it dead, and attempted again.
+        log.error({ ...options.describe(result), err: error }, 'an attempt could not be recorded: it is made again');
+        if (giveUp.signal.aborted) return;
+        // One item's data are no reason to take the node out of service.
+        if (!comesAgain(error)) options.onUnrecorded?.(error);
+        await sleep(GIVEN_UP_MS, undefined, { signal: giveUp.signal, ref: false }).catch(() => undefined);
       }
     },
     size: batcher.size,

@@ -47,6 +47,8 @@ export interface DelivererOptions {
    * was read.
    */
   onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
+  /** As in OutcomeRecorderOptions. */
+  onUnrecorded?: (error: unknown) => void;
   limits?: Partial<DelivererLimits>;
   accountLimits: Pick<LimitsCache, 'known' | 'get'>;
   /** Default: attempts are not counted. */
@@ -170,6 +172,7 @@ class NodeDeliverer implements Deliverer {
       record: (results) => recordAttempts(db.sql, nodeId(), results),
       withoutTexts,
       describe: ({ deliveryId }) => ({ delivery: deliveryId }),
+      onUnrecorded: options.onUnrecorded,
       log,
     });
     const { timeoutMs, maxInFlight } = this.#limits;

@@ -19,6 +19,8 @@ export interface SendRunnerOptions extends SendContext {
   /** As in DelivererOptions. */
   nodeId: () => string;
   onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
+  /** As in OutcomeRecorderOptions. */
+  onUnrecorded?: (error: unknown) => void;
   /** Default: that of LIMITS. */
   drainMs?: number;
   /** Default: attempts are not counted. */
@@ -77,6 +79,7 @@ class NodeSends implements SendRunner {
       record: (results) => recordSendAttempts(sql, nodeId(), results),
       withoutTexts,
       describe: ({ unitId }) => ({ send: unitId }),
+      onUnrecorded: options.onUnrecorded,
       log,
     });
     this.#sender = createSender({
