@@ -129,10 +129,66 @@ const heldAgain = fc
     ];
   });
 
+const allJobs = (node: number): ExecutionMove[] =>
+  [0, 1, 2].map((at) => ({ node, cut: undefined, kind: 'work', which: at, limit: 4 }));
+
+/**
+ * A commit of a claim that has ended comes beside, or behind, what the same node did under its next
+ * claim: the end of one must end nothing of the other, and two in one statement are not to write
+ * for each other.
+ */
+const lateCommit = fc
+  .record({
+    ...base,
+    kind: oneOf('exits', 'exits', 'fails', 'done', 'reruns'),
+    emits: fc.boolean(),
+    cut: fc.record({ at: fc.integer({ min: 1, max: 3 }), when: oneOf('before', 'before', 'answered') }),
+    isMet: fc.boolean(),
+  })
+  .map(({ node, kind, emits, cut, isMet }): ExecutionMove[] => {
+    const move = { node, cut: undefined };
+    const stepsOf = (as: StepOutcome['kind']) =>
+      Array.from({ length: 6 }, () => ({ kind: as, emits, isSecond: false, ms: 0, which: 0 }));
+    return [
+      // What a run looks up is known then: the first statements of the next are those of its commit.
+      { ...move, kind: 'accept', workflow: 1, rows: [true] },
+      { ...move, kind: 'run', steps: stepsOf('exits') },
+      { ...move, kind: 'accept', workflow: 1, rows: [true] },
+      { ...move, kind: 'run', steps: stepsOf(kind), cut },
+      { ...move, kind: 'declare-dead' },
+      ...allJobs(node),
+      { ...move, kind: 'run', steps: stepsOf('done') },
+      ...(isMet ? [{ ...move, kind: 'run' as const, steps: stepsOf('done'), goesOn: true as const }] : []),
+      { ...move, kind: 'try-again' },
+    ];
+  });
+
+/** The job that wakes an execution is done, and done again once a node has the execution. */
+const wokenTwice = fc
+  .record({ ...base, kind: oneOf('reruns', 'reruns', 'retries', 'delays'), lost: fc.nat({ max: 2 }) })
+  .map(({ node, kind, lost }): ExecutionMove[] => {
+    const move = { node, cut: undefined };
+    const steps = [{ kind, emits: false, isSecond: false, ms: 0, which: 0 }];
+    const isLost = { at: 'commit' as const, when: 'answered' as const };
+    return [
+      { ...move, kind: 'accept', workflow: 1, rows: [true] },
+      { ...move, kind: 'run', steps: steps.flatMap((one) => [one, one, one, one]) },
+      { ...move, kind: 'pass' },
+      ...allJobs(node).map((work, at) => (at === lost ? { ...work, cut: isLost } : work)),
+      { ...move, kind: 'pass' },
+      ...allJobs(node),
+    ];
+  });
+
 /** The moves of one history. */
 export const executionMoves: fc.Arbitrary<ExecutionMove[]> = fc
-  .array(fc.oneof({ weight: 20, arbitrary: oneMove.map((one) => [one]) }, { weight: 2, arbitrary: heldAgain }), {
-    minLength: 25,
-    maxLength: 45,
-  })
+  .array(
+    fc.oneof(
+      { weight: 20, arbitrary: oneMove.map((one) => [one]) },
+      { weight: 2, arbitrary: heldAgain },
+      { weight: 1, arbitrary: lateCommit },
+      { weight: 1, arbitrary: wokenTwice },
+    ),
+    { minLength: 25, maxLength: 45 },
+  )
   .map((all) => all.flat());
