@@ -1,6 +1,6 @@
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import { LIMITS } from '@headwater/shared';
-import postgres from 'postgres';
+import type postgres from 'postgres';
 import { addArrayTypes } from './array-types.ts';
 import type { ClientEvents, MakeClient } from './connection.ts';
 import { type Away, ConnectionPool, type Fault } from './connection-pool.ts';
@@ -8,6 +8,7 @@ import { hostUrlsOf } from './database-hosts.ts';
 import { drizzle } from './drizzle.ts';
 import { createListener } from './listener.ts';
 import type { PoolLimits } from './pool-limits.ts';
+import { postgresAt } from './postgres-at.ts';
 import { createSqlTag } from './postgres-query.ts';
 import { begin, reserve, runAlone, type Work } from './transactions.ts';
 
@@ -69,7 +70,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...(onSilent === undefined ? {} : { onSilent }),
   });
   // It makes queries and never connects.
-  const front = postgres(urls[0] as string, { max: 0, types: TYPES });
+  const front = postgresAt(urls[0] as string, { max: 0, types: TYPES });
   const listener = createListener({
     open: () => pool.openApart(),
     pingMs: limits.probeAfterMs ?? LIMITS.databaseProbeMs,
@@ -100,7 +101,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 /** As the client reads them, also from the environment. */
 function placesOf(urls: readonly string[]): Pick<Sql['options'], 'host' | 'port'> {
-  const all = urls.map((url) => postgres(url, { max: 0 }).options);
+  const all = urls.map((url) => postgresAt(url, { max: 0 }).options);
   return { host: all.flatMap(({ host }) => host), port: all.flatMap(({ port }) => port) };
 }
 
@@ -108,7 +109,7 @@ const TYPES = { bigint: { to: 20, from: [20], serialize: String, parse: Number }
 
 function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
   return ({ socket, onClosed, onNotify }: ClientEvents) => {
-    const client = postgres(url, {
+    const client = postgresAt(url, {
       max: 1,
       // Missing in the published types.
       ...({ socket, onnotify: onNotify } as object),

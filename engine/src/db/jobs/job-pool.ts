@@ -1,6 +1,7 @@
 import { type Client, Pool, type PoolClient } from 'pg';
 import { LIMITS } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
+import { placeOfUrl } from '../tls-of-url.ts';
 import { replaceJobStatements } from './job-reports.ts';
 import { createPersistence } from './until-done.ts';
 
@@ -26,8 +27,10 @@ export interface JobPoolOptions {
 export function createJobPool(options: JobPoolOptions): Pool {
   const { databaseUrl, maxConnections, silenceMs = LIMITS.databaseSilenceMs, log } = options;
   const stopping = options.stopping ?? new AbortController().signal;
+  const { url, ...tls } = placeOfUrl(databaseUrl);
   const pool = new Pool({
-    connectionString: databaseUrl,
+    connectionString: url,
+    ...tls,
     max: maxConnections,
     connectionTimeoutMillis: silenceMs,
     // Of a node that has vanished nothing stays locked.

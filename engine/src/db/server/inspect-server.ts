@@ -1,4 +1,5 @@
-import postgres from 'postgres';
+import type postgres from 'postgres';
+import { postgresAt } from '../postgres-at.ts';
 
 /** What a Postgres server says of itself and of our schema in it. */
 export interface ServerState {
@@ -15,7 +16,7 @@ const CONNECT_TIMEOUT_S = 5;
 
 /** Changes nothing. Rejects where the server cannot be reached or does not let us in. */
 export async function inspectServer(url: string): Promise<ServerState> {
-  const sql = postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });
+  const sql = postgresAt(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });
   try {
     const [row] = await sql<{ number: number; text: string; hasSchema: boolean }[]>`
       select current_setting('server_version_num')::int as number, current_setting('server_version') as text,

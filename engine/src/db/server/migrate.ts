@@ -3,7 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
-import postgres from 'postgres';
+import { Pool } from 'pg';
+import type postgres from 'postgres';
+import { postgresAt } from '../postgres-at.ts';
+import { placeOfUrl } from '../tls-of-url.ts';
 import { HeadwaterError } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
 
@@ -31,7 +34,7 @@ const MIGRATION_LOCK = 4_815_162_343;
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const migrations = await readMigrations(options.migrationsDir ?? MIGRATIONS_DIR);
-  const sql = postgres(options.url, {
+  const sql = postgresAt(options.url, {
     max: 1,
     // The lock belongs to the session: the connection must not be exchanged meanwhile.
     max_lifetime: null,
@@ -41,11 +44,24 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   try {
     await sql`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`;
     const applied = await applyMigrations(sql, migrations, options.log);
-    await runMigrations({ connectionString: options.url, logger: quietLogger(options.log) });
+    await migrateJobs(options);
     return applied;
   } finally {
     // Ends the session, and with it the lock.
     await sql.end({ timeout: 5 });
+  }
+}
+
+async function migrateJobs({ url: databaseUrl, log }: MigrateOptions): Promise<void> {
+  const { url, ...tls } = placeOfUrl(databaseUrl);
+  const pgPool = new Pool({ connectionString: url, ...tls, max: 1 });
+  // An error of a connection is that of its query: without listeners it would end the process.
+  pgPool.on('error', (err) => log.debug({ err }, 'a connection for migrations was lost'));
+  pgPool.on('connect', (client) => client.on('error', () => undefined));
+  try {
+    await runMigrations({ pgPool, logger: quietLogger(log) });
+  } finally {
+    await pgPool.end();
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
 import { HeadwaterError } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
 import { hostUrlsOf } from '../database-hosts.ts';
 import { codeOf, isDatabaseAway } from '../lost-connection.ts';
+import { postgresAt } from '../postgres-at.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 
 export interface PrepareDatabaseOptions {
@@ -53,7 +53,7 @@ export async function prepareDatabase(options: PrepareDatabaseOptions): Promise<
 }
 
 async function ensureDatabase(maintenanceUrl: string): Promise<string> {
-  const sql = postgres(maintenanceUrl, { max: 1, onnotice: () => undefined });
+  const sql = postgresAt(maintenanceUrl, { max: 1, onnotice: () => undefined });
   try {
     const [found] = await sql`select 1 from pg_database where datname = ${DATABASE_NAME}`;
     if (found === undefined) await sql`create database ${sql(DATABASE_NAME)}`;
@@ -118,7 +118,7 @@ interface ServerVersion {
 }
 
 async function readVersion(url: string): Promise<ServerVersion> {
-  const sql = postgres(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });
+  const sql = postgresAt(url, { max: 1, connect_timeout: CONNECT_TIMEOUT_S, onnotice: () => undefined });
   try {
     const [row] = await sql<ServerVersion[]>`
       select current_setting('server_version_num')::int as number, current_setting('server_version') as text,

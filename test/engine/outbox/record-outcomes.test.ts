@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOutcomeRecorder } from '../engine/src/outbox/record-outcomes.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { eventually } from './support/eventually.ts';
+import { createOutcomeRecorder } from '../../../engine/src/outbox/record-outcomes.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

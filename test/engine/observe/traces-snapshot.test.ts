@@ -1,10 +1,10 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Principal } from '../engine/src/contract/base.ts';
-import type { Sql } from '../engine/src/db/database.ts';
-import { createTraces } from '../engine/src/observe/traces/traces.ts';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { insertAccount, insertSource } from './support/source-rows.ts';
+import type { Principal } from '../../../engine/src/contract/base.ts';
+import type { Sql } from '../../../engine/src/db/database.ts';
+import { createTraces } from '../../../engine/src/observe/traces/traces.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { insertAccount, insertSource } from '../../support/source-rows.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+
+export interface DatabasePlace {
+  /** Without what it says of TLS: clients read `sslmode` in ways of their own. */
+  url: string;
+  /** Absent: it says nothing of TLS. */
+  ssl?: false | ConnectionOptions;
+}
+
+/**
+ * What a database's URL says of TLS, as libpq reads it. `require` encrypts and believes any
+ * certificate, unless `sslrootcert` names the authority; `verify-ca` asks for one of a known
+ * authority, `verify-full` for one of the host too. `prefer` and `allow` need a server that
+ * encrypts.
+ */
+export function placeOfUrl(databaseUrl: string): DatabasePlace {
+  const url = URL.parse(databaseUrl);
+  const mode = url?.searchParams.get('sslmode') ?? (url?.searchParams.get('ssl') === 'true' ? 'require' : undefined);
+  if (url === null || mode === undefined) return { url: databaseUrl };
+  const authority = url.searchParams.get('sslrootcert');
+  for (const name of ['sslmode', 'ssl', 'sslrootcert']) url.searchParams.delete(name);
+  if (mode === 'disable') return { url: url.href, ssl: false };
+  const ca = authority === null || authority === 'system' ? {} : { ca: readFileSync(authority, 'utf8') };
+  return { url: url.href, ssl: { ...ca, ...identityOf(mode, authority !== null, url.hostname) } };
+}
+
+function identityOf(mode: string, hasAuthority: boolean, hostname: string): ConnectionOptions {
+  if (mode === 'verify-full') {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    // Of a connection that is there already TLS knows no host.
+    return { host, ...(isIP(host) === 0 ? { servername: host } : {}) };
+  }
+  return mode === 'verify-ca' || hasAuthority
+    ? { checkServerIdentity: () => undefined }
+    : { rejectUnauthorized: false };
+}
