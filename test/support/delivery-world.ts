@@ -13,7 +13,7 @@ import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/de
 import { createWebhooks } from '../../engine/src/outbox/webhooks/webhooks.ts';
 import { createEgress } from '../../engine/src/egress/egress.ts';
 import { type JobRunner, startJobRunner } from '../../engine/src/db/jobs/job-runner.ts';
-import { type DeliverWebhookPayload, TASKS } from '../../engine/src/db/jobs/tasks.ts';
+import { type DeliverAccountPayload, type DeliverWebhookPayload, TASKS } from '../../engine/src/db/jobs/tasks.ts';
 import { fixedKeys } from '../../engine/src/secrets/master-key.ts';
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
 import { roomWith } from './account-room.ts';
@@ -149,7 +149,10 @@ export async function createDeliveryWorld(options: { maxConnections?: number } =
     async runLanes(made) {
       const runner = await startJobRunner({
         databaseUrl: database.url,
-        tasks: { [TASKS.deliverWebhook]: (payload) => made.runLane(payload as DeliverWebhookPayload) },
+        tasks: {
+          [TASKS.deliverWebhook]: (payload) => made.runLane(payload as DeliverWebhookPayload),
+          [TASKS.deliverAccount]: (payload) => made.runAccountLane(payload as DeliverAccountPayload),
+        },
         onPool: () => undefined,
         log,
       });

@@ -133,7 +133,7 @@ export function isLegalDelivery(
 
 /** What holds of the rows whatever has happened. */
 export function brokenRules(
-  { invocations, events, abandoned, deliveries, jobs, active }: LeaseRows,
+  { account, invocations, events, abandoned, deliveries, jobs, active }: LeaseRows,
   accepted: ReadonlySet<string>,
   doomed: ReadonlySet<string>,
 ): string[] {
@@ -156,8 +156,11 @@ export function brokenRules(
   for (const [id, { holder, source: lane }] of invocations)
     if (holder === null && active.has(lane) && !lanes.has(`run:${lane}`)) faults.push(`nobody comes for ${id}`);
   for (const [id, { status, holder, webhook, attempts, dueMs }] of deliveries) {
-    // The job of a retry begins with the second after it.
-    const comesAtMs = lanes.get(`deliver:${webhook}`) ?? Infinity;
+    // The job of a retry is its account's, and begins with the second after it.
+    const comesAtMs = Math.min(
+      lanes.get(`deliver:${webhook}`) ?? Infinity,
+      lanes.get(`deliver:${account}`) ?? Infinity,
+    );
     if (status === 'pending' && holder === null && comesAtMs > Math.max(dueMs, Date.now()) + 1_000)
       faults.push(`nobody comes for ${id}`);
     if (status !== 'pending' && holder !== null) faults.push(`${id} is ${status} and has a holder`);

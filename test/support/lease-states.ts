@@ -24,6 +24,7 @@ export interface DeliveryState {
 
 /** What is in the database. */
 export interface LeaseRows {
+  account: string;
   invocations: Map<string, InvocationState>;
   /** By the invocation that emitted them: one entry an event. */
   events: string[];
@@ -41,7 +42,7 @@ export interface LeaseRows {
 
 export async function readLeaseRows(
   sql: Sql,
-  { sources, webhooks }: { sources: string[]; webhooks: string[] },
+  { accountId, sources, webhooks }: { accountId: string; sources: string[]; webhooks: string[] },
 ): Promise<LeaseRows> {
   const [row] = await sql<
     {
@@ -72,6 +73,7 @@ export async function readLeaseRows(
   const byId = <T extends { id: string }>(rows: T[] | null | undefined) =>
     new Map((rows ?? []).map(({ id, ...rest }) => [id, rest]));
   return {
+    account: accountId,
     invocations: byId(row?.invocations) as unknown as LeaseRows['invocations'],
     events: row?.events ?? [],
     abandoned: row?.abandoned ?? [],

@@ -8,6 +8,7 @@ import { endSourceChange, stopSource } from '../../engine/src/sources/change-sou
 import { countCrash } from '../../engine/src/runs/count-crash.sql.ts';
 import { deleteSource, deleteWaitingInvocations } from '../../engine/src/sources/delete-source.sql.ts';
 import { retryRuns } from '../../engine/src/runs/retry-runs.sql.ts';
+import { createAccountLanes } from '../../engine/src/outbox/deliveries/account-lanes.ts';
 import { createLaneTurns } from '../../engine/src/db/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../engine/src/db/jobs/postponed-lanes.ts';
 import { runSourceLane } from '../../engine/src/cluster/jobs/run-source.ts';
@@ -92,6 +93,9 @@ async function insertWebhook(sql: Sql, accountId: string, sourceId: string): Pro
   return id;
 }
 
+const accountLanes = (sql: Sql, nodeId: string, limit: number) =>
+  createAccountLanes({ sql, nodeId: () => nodeId, capacity: () => limit });
+
 const withMemory = (node: NodeIdentity): LeaseNode => ({
   ...node,
   runs: new Map(),
@@ -155,7 +159,10 @@ function createMoves(world: Place) {
             { sourceId: laneId },
           );
         } else {
-          const claimed = await claimDeliveries(sql, node.id, laneId, limit);
+          const claimed =
+            laneId === world.accountId
+              ? await accountLanes(sql, node.id, limit).claim(laneId, limit)
+              : await claimDeliveries(sql, node.id, laneId, limit);
           for (const { id, webhookId } of claimed) node.deliveries.set(id, { id, webhookId });
         }
       }),

@@ -1,7 +1,7 @@
 import { ID_PREFIXES } from '@headwater/shared';
 import { addJobs } from '../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { deliverLane } from '../outbox/deliveries/deliver-lane.sql.ts';
+import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.sql.ts';
 import { runLane } from '../runs/insert-invocations.sql.ts';
 import { PARKED } from '../workflows/run/park-executions.sql.ts';
 import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
@@ -137,18 +137,15 @@ async function release(tx: Transaction, ids: readonly string[]): Promise<Release
       update invocations set leased_by = null where leased_by = any(${dead}::text[]) returning source_id
     )
     select source_id, count(*)::int4 as count from freed group by source_id`;
-  const deliveries = await tx<{ webhook_id: string; count: number }[]>`
+  const deliveries = await tx<{ accountId: string; webhookId: string; count: number }[]>`
     with freed as (
       update deliveries set leased_by = null
-      where leased_by = any(${dead}::text[]) and status = 'pending' returning webhook_id
+      where leased_by = any(${dead}::text[]) and status = 'pending' returning account_id, webhook_id
     )
-    select webhook_id, count(*)::int4 as count from freed group by webhook_id`;
+    select account_id as "accountId", webhook_id as "webhookId", count(*)::int4 as count from freed
+    group by account_id, webhook_id`;
   const sends = await releaseSends(tx, dead);
-  await addJobs(tx, [
-    ...runs.map((row) => runLane(row.source_id)),
-    ...deliveries.map((row) => deliverLane(row.webhook_id)),
-    ...sends.lanes,
-  ]);
+  await addJobs(tx, [...runs.map((row) => runLane(row.source_id)), ...lanesOfWaiting(deliveries), ...sends.lanes]);
   const gone = await tx<{ job_pool: string | null }[]>`
     delete from nodes where id = any(${dead}::text[]) returning job_pool`;
   const jobPools = gone.flatMap((row) => row.job_pool ?? []);

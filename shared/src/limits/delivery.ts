@@ -63,8 +63,9 @@ export const DELIVERY_LIMITS = {
   maxHeldDeliveriesPerWebhook: 2_000,
   maxHeldDeliveries: 4_000,
   maxHeldDeliveryBytes: 128 * 1024 * 1024,
-  /** Deliveries that one turn of a webhook's lane takes. */
+  /** Deliveries that one turn of a webhook's lane takes, and one of its account's. */
   deliveryLaneBatch: 64,
+  accountLaneBatch: 256,
   /**
    * A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger
    * than this together.

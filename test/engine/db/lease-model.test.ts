@@ -171,7 +171,7 @@ class History {
 
   #attempt(webhookId: string, deliveryId: string, status: AttemptResult['status']): AttemptResult {
     const attempt = { at: new Date().toISOString(), error: `attempt ${++this.#attempts}`, duration_ms: 1 };
-    const base = { webhookId, deliveryId, attempt };
+    const base = { accountId: this.#world.accountId, webhookId, deliveryId, attempt };
     return status === 'pending' ? { ...base, status, nextAttemptAtMs: Date.now() - 5_000 } : { ...base, status };
   }
 

@@ -158,7 +158,7 @@ test('a secret that does not open is a failed attempt, and says nothing of it to
   expect(receiver.requests).toEqual([]);
 });
 
-test('a failed attempt leaves a job for the webhook and second at which the next is due', async () => {
+test('a failed attempt leaves a job for the account and second at which the next is due', async () => {
   const webhook = await world.webhook(who, { url: receiver.url });
   receiver.answer = { status: 503, headers: { 'retry-after': '100' } };
   const deliverer = world.deliverer({ node: 'node_a' });
@@ -169,7 +169,7 @@ test('a failed attempt leaves a job for the webhook and second at which the next
     select key, extract(epoch from run_at - (
         select max(next_attempt_at) from deliveries where webhook_id = ${webhook.id}
       ))::float8 as behind_last
-    from graphile_worker.jobs where key like ${`deliver:${webhook.id}:%`} order by run_at`;
+    from graphile_worker.jobs where key like ${`deliver:${who.accountId}:%`} order by run_at`;
   expect(jobs.length).toBeLessThanOrEqual(2);
   expect(jobs.at(-1)!.behind_last).toBeGreaterThanOrEqual(0);
   expect(jobs.at(-1)!.behind_last).toBeLessThan(1.1);

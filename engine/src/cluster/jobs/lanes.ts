@@ -16,6 +16,7 @@ import { createReplayer, type ReplayerOptions } from '../../runs/replays/replay-
 import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
 import {
+  type DeliverAccountPayload,
   type DeliverWebhookPayload,
   type FireTimerPayload,
   type ReplayEventsPayload,
@@ -69,6 +70,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
     tasks: {
       [TASKS.runSource]: (payload) => runSourceLane(runOptions, node.id, payload as RunSourcePayload),
       [TASKS.deliverWebhook]: (payload) => deliverer.runLane(payload as DeliverWebhookPayload),
+      [TASKS.deliverAccount]: (payload) => deliverer.runAccountLane(payload as DeliverAccountPayload),
       [TASKS.send]: (payload) => options.sends.runLane(payload as SendPayload),
       [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),
       [TASKS.replayEvents]: (payload) => replay(payload as ReplayEventsPayload),

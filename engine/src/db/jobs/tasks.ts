@@ -1,6 +1,6 @@
 /**
- * The graphile-worker tasks. Each is a lane: one job drains many rows of one source or webhook,
- * takes a bounded batch and goes to the back of the queue. Jobs are added in the transaction that
+ * The graphile-worker tasks. Each is a lane: one job drains many rows of one source, webhook or
+ * account, takes a bounded batch and goes to the back of the queue. Jobs are added in the transaction that
  * makes the rows, never afterwards.
  */
 export const TASKS = {
@@ -8,6 +8,8 @@ export const TASKS = {
   runSource: 'run-source',
   /** Due deliveries of one webhook. */
   deliverWebhook: 'deliver-webhook',
+  /** Due deliveries of all webhooks of one account. */
+  deliverAccount: 'deliver-account',
   /** One tick of one timer. */
   fireTimer: 'fire-timer',
   /** An execution whose wait is over. */
@@ -28,6 +30,10 @@ export interface WakeExecutionPayload {
 
 export interface DeliverWebhookPayload {
   webhookId: string;
+}
+
+export interface DeliverAccountPayload {
+  accountId: string;
 }
 
 export interface ReplayEventsPayload {

@@ -254,6 +254,7 @@ function endWith(
   const endedAtMs = Date.now();
   const attempt = attemptRecord(delivery, { startedAtMs, endedAtMs, request, times, answer, errorClass });
   const base = {
+    accountId: delivery.accountId,
     webhookId: delivery.webhookId,
     deliveryId: delivery.id,
     ...(isKeptApart(body) ? { response: { atMs: startedAtMs, body } } : {}),
@@ -281,7 +282,8 @@ function failTimeout(value: number, usedMs: number): Failure {
 function endWithout(begun: Begun, { timedOut, ...failure }: Failure, times?: ExchangeTimes): DeliveryEnd {
   const { delivery, startedAtMs, request } = begun;
   const attempt = attemptRecord(delivery, { startedAtMs, endedAtMs: Date.now(), request, times, ...failure });
-  const base = { webhookId: delivery.webhookId, deliveryId: delivery.id, errorClass: failure.errorClass };
+  const { accountId, webhookId, id: deliveryId } = delivery;
+  const base = { accountId, webhookId, deliveryId, errorClass: failure.errorClass };
   return { kind: 'made', result: { ...base, ...decide(begun, attempt) }, timedOut };
 }
 

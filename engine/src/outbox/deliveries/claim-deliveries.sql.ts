@@ -4,12 +4,13 @@ import { cancelNote } from './cancel-note.sql.ts';
 import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.sql.ts';
-import { receiverColumns, receiverOf, type ReceiverRow } from '../webhooks/receiver-columns.sql.ts';
+import { goesThroughLane, receiverColumns, receiverOf, type ReceiverRow } from '../webhooks/receiver-columns.sql.ts';
 
 /** Its `url` is null where the webhook is gone. */
 interface ClaimedRow extends ReceiverRow {
   active: boolean | null;
   id: string;
+  webhook_id: string;
   account_id: string;
   emitter_id: string;
   indexed_at_ms: number;
@@ -65,37 +66,75 @@ export async function leaseDue(
   limit: number,
   only?: readonly string[],
 ): Promise<Leased> {
-  const rows = await lease(tx, { nodeId, webhookId, limit, only });
+  const rows = await lease(tx, nodeId, dueOfWebhook(tx, { webhookId, limit, only }));
   // Stopped since its lane was looked at.
   if (rows.some(({ active }) => active === false)) {
     await giveBack(tx, nodeId, webhookId, rows);
     return { taken: [], found: 0, mayBeMore: false, cancelled: [] };
   }
-  const [deliverable, orphaned] = partition(rows);
-  if (orphaned.length > 0) await cancelOrphans(tx, nodeId, webhookId, orphaned);
-  const taken = deliverable.map((row) => dueDelivery(webhookId, row));
-  const cancelled = orphaned.map(({ id }) => id);
+  const { taken, cancelled } = await takeLeased(tx, nodeId, rows);
   return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit), cancelled };
 }
 
-// leased_by is null in every row and leads the order all the same: it leads the index, which
-// Postgres otherwise does not see to be in order, and sorts the whole backlog for each batch.
-interface Lease {
-  nodeId: string;
+/**
+ * The lease of `claimOfAccount`: `most` of each lane, of webhooks that nothing holds back.
+ * `hasEmpty`: nothing was found for one of them.
+ */
+export async function leaseDueOfMany(
+  tx: Transaction,
+  nodeId: string,
+  lanes: readonly { webhookId: string; most: number }[],
+): Promise<{ taken: DueDelivery[]; mayBeMore: boolean; hasEmpty: boolean }> {
+  const rows = await lease(tx, nodeId, dueOfMany(tx, lanes));
+  const { taken } = await takeLeased(tx, nodeId, rows);
+  const byWebhook = Map.groupBy(rows, (row) => row.webhook_id);
+  const isFull = lanes.some(({ webhookId, most }) => byWebhook.get(webhookId)?.length === most);
+  return {
+    taken,
+    mayBeMore: isFull || (rows[0]?.found ?? 0) > rows.length,
+    hasEmpty: byWebhook.size < lanes.length,
+  };
+}
+
+async function takeLeased(
+  tx: Transaction,
+  nodeId: string,
+  rows: readonly ClaimedRow[],
+): Promise<{ taken: DueDelivery[]; cancelled: string[] }> {
+  const [deliverable, orphaned] = partition(rows);
+  if (orphaned.length > 0) await cancelOrphans(tx, nodeId, orphaned);
+  return { taken: deliverable.map(dueDelivery), cancelled: orphaned.map(({ id }) => id) };
+}
+
+interface OfWebhook {
   webhookId: string;
   limit: number;
   /** Default: any that are due. */
   only: readonly string[] | undefined;
 }
 
-function lease(tx: Transaction, { nodeId, webhookId, limit, only }: Lease): Promise<ClaimedRow[]> {
+// leased_by is null in every row and leads the order all the same: it leads the index, which
+// Postgres otherwise does not see to be in order, and sorts the whole backlog for each batch.
+const dueOfWebhook = (tx: Transaction, { webhookId, limit, only }: OfWebhook) => tx`
+  select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
+  where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
+    ${only === undefined ? tx`` : tx`and id = any(${[...only]}::text[])`}
+  order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked`;
+
+const dueOfMany = (tx: Transaction, lanes: readonly { webhookId: string; most: number }[]) => tx`
+  select d.* from unnest(
+    ${lanes.map(({ webhookId }) => webhookId)}::text[], ${lanes.map(({ most }) => most)}::int4[]
+  ) as lane(webhook_id, most)
+  join webhooks w on w.id = lane.webhook_id and w.active and ${goesThroughLane(tx)} is not true
+  cross join lateral (
+    select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
+    where webhook_id = lane.webhook_id and status = 'pending' and leased_by is null and next_attempt_at <= now()
+    order by leased_by, next_attempt_at, indexed_at_ms, seq limit lane.most for update skip locked
+  ) as d`;
+
+function lease(tx: Transaction, nodeId: string, found: ReturnType<typeof dueOfMany>): Promise<ClaimedRow[]> {
   return tx<ClaimedRow[]>`
-    with found as (
-      select webhook_id, id, emitter_id, indexed_at_ms, seq, next_attempt_at from deliveries
-      where webhook_id = ${webhookId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
-        ${only === undefined ? tx`` : tx`and id = any(${[...only]}::text[])`}
-      order by leased_by, next_attempt_at, indexed_at_ms, seq limit ${limit} for update skip locked
-    ), due as (
+    with found as (${found}), due as (
       select f.webhook_id, f.id, count(*) over () as found, sum(octet_length(e.data)) over (
           order by f.next_attempt_at, f.indexed_at_ms, f.seq, f.id rows between unbounded preceding and 1 preceding
         ) as bytes_before
@@ -106,8 +145,8 @@ function lease(tx: Transaction, { nodeId, webhookId, limit, only }: Lease): Prom
       where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
       returning d.*, due.found
     )
-    select l.id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger, l.replay_id,
-      ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
+    select l.id, l.webhook_id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,
+      l.replay_id, ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
@@ -133,25 +172,22 @@ async function giveBack(
     where webhook_id = ${webhookId} and id = any(${rows.map(({ id }) => id)}::text[]) and leased_by = ${nodeId}`;
 }
 
-async function cancelOrphans(
-  tx: Transaction,
-  nodeId: string,
-  webhookId: string,
-  rows: readonly ClaimedRow[],
-): Promise<void> {
+async function cancelOrphans(tx: Transaction, nodeId: string, rows: readonly ClaimedRow[]): Promise<void> {
   const note = (row: ClaimedRow) =>
     cancelNote(row.url === null ? 'The webhook was deleted' : 'The event was deleted', Date.now());
   await tx`
     update deliveries d set status = 'cancelled', leased_by = null, attempts = d.attempts || o.note::jsonb
-    from unnest(${rows.map((row) => row.id)}::text[], ${rows.map(note)}::text[]) as o(id, note)
-    where d.webhook_id = ${webhookId} and d.id = o.id and d.leased_by = ${nodeId}`;
+    from unnest(
+      ${rows.map((row) => row.webhook_id)}::text[], ${rows.map((row) => row.id)}::text[], ${rows.map(note)}::text[]
+    ) as o(webhook_id, id, note)
+    where d.webhook_id = o.webhook_id and d.id = o.id and d.leased_by = ${nodeId}`;
 }
 
-function dueDelivery(webhookId: string, row: DeliverableRow): DueDelivery {
+function dueDelivery(row: DeliverableRow): DueDelivery {
   return {
     id: row.id,
     accountId: row.account_id,
-    webhookId,
+    webhookId: row.webhook_id,
     url: row.url,
     ...receiverOf(row),
     emitterId: row.emitter_id,

@@ -1,11 +1,10 @@
-import { createPresence, LIMITS, type Presence } from '@headwater/shared';
+import { createPresence, ID_PREFIXES, LIMITS, type Presence } from '@headwater/shared';
 import { createKnownLimits } from '../../accounts/known-limits.ts';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../../egress/tenant-connections.ts';
 import { createLaneTurns, type LaneTurns } from '../../db/jobs/lane-turns.ts';
-import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
-import type { DeliverWebhookPayload } from '../../db/jobs/tasks.ts';
+import type { DeliverAccountPayload, DeliverWebhookPayload } from '../../db/jobs/tasks.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { StatCount } from '../../events/stat-meter.ts';
@@ -14,7 +13,7 @@ import type { Inbox } from './inbox.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { claimGoverned } from './claim-governed.sql.ts';
 import type { Database } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { accountLane, deliverLane } from './deliver-lane.sql.ts';
 import { deliveryAttemptBytes } from '../attempt-bytes.sql.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
 import { type LaneWebhook, readLaneWebhook } from '../webhooks/read-lane-webhook.sql.ts';
@@ -23,6 +22,7 @@ import { createHeldItems } from '../held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../record-outcomes.ts';
 import { createSender, type OutgoingShare, type Sender } from '../sender.ts';
 import { type AttemptResult, recordAttempts } from './record-attempts.sql.ts';
+import { type AccountLanes, createAccountLanes } from './account-lanes.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type AttemptContext, attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
@@ -113,6 +113,8 @@ export interface Deliverer {
    * its tenant has come. Rejects when the database does not answer.
    */
   runLane(payload: DeliverWebhookPayload): Promise<void>;
+  /** The same of an account: of all its webhooks together. */
+  runAccountLane(payload: DeliverAccountPayload): Promise<void>;
   stats(): DelivererStats;
   /** One attempt, at once, of a delivery that is stored nowhere. Never rejects. */
   attemptOnce(delivery: DueDelivery): Promise<DeliveryEnd>;
@@ -137,6 +139,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     giveBack: (webhookId) => deliverer.giveBack(webhookId),
     holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
+    runAccountLane: (payload) => deliverer.runAccountLane(payload),
     stats: () => deliverer.stats(),
     attemptOnce: (delivery) => deliverer.attemptOnce(delivery),
     stop: () => deliverer.stop(),
@@ -158,7 +161,7 @@ class NodeDeliverer implements Deliverer {
   );
   readonly #changes = createWebhookChanges();
   readonly #laneTurns: LaneTurns;
-  readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
+  readonly #accountLanes: AccountLanes;
   #stopping: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
@@ -166,6 +169,7 @@ class NodeDeliverer implements Deliverer {
     this.#options = options;
     this.#limits = completeLimits(options.limits);
     this.#connections = createTenantConnections({ egress });
+    this.#accountLanes = createAccountLanes({ sql: db.sql, nodeId, capacity: (of) => this.capacity(of) });
     const { presence = createPresence() } = options;
     this.#laneTurns = createLaneTurns({ presence, log });
     this.#recorder = createOutcomeRecorder({
@@ -246,6 +250,11 @@ class NodeDeliverer implements Deliverer {
     await this.#laneTurns.run(webhook?.accountId ?? webhookId, webhookId, () => this.#claim(webhook, webhookId));
   }
 
+  async runAccountLane({ accountId }: DeliverAccountPayload): Promise<void> {
+    await this.#options.accountLimits.get(accountId);
+    await this.#laneTurns.run(accountId, accountId, () => this.#claimOfAccount(accountId));
+  }
+
   stats(): DelivererStats {
     return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
   }
@@ -267,15 +276,28 @@ class NodeDeliverer implements Deliverer {
     // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
-    if (limit <= 0) {
-      await addJobs(db.sql, [deliverLane(webhookId, this.#postponed.nextTryMs(accountId ?? webhookId))]);
-      return 0;
+    if (limit > 0) {
+      const claim = webhook?.isGoverned === true ? claimGoverned : claimDeliveries;
+      return this.#take(limit, () => claim(db.sql, nodeId(), webhookId, limit));
     }
+    // No lane of an account comes upon a webhook that is gone.
+    if (accountId !== undefined) await this.#accountLanes.postpone(accountId);
+    else await addJobs(db.sql, [deliverLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
+    return 0;
+  }
+
+  async #claimOfAccount(accountId: string): Promise<number> {
+    const room = Math.min(LIMITS.accountLaneBatch, this.capacity({ accountId }));
+    if (room > 0) return this.#take(room, () => this.#accountLanes.claim(accountId, room));
+    await this.#accountLanes.postpone(accountId);
+    return 0;
+  }
+
+  async #take(limit: number, claim: () => Promise<DueDelivery[]>): Promise<number> {
     this.#claiming += limit;
     try {
       const readAt = this.heard();
-      const claim = webhook?.isGoverned === true ? claimGoverned : claimDeliveries;
-      const claimed = await claim(db.sql, nodeId(), webhookId, limit);
+      const claimed = await claim();
       this.take(claimed, readAt);
       return claimed.reduce((chars, { data }) => chars + data.length, 0);
     } finally {
@@ -291,7 +313,7 @@ class NodeDeliverer implements Deliverer {
     await this.#connections.stop();
     await addJobs(
       db.sql,
-      waiting.map((webhookId) => deliverLane(webhookId)),
+      waiting.map((id) => (isAccount(id) ? accountLane(id) : deliverLane(id))),
     );
     await releaseDeliveries(db.sql, nodeId());
   }
@@ -322,6 +344,8 @@ class NodeDeliverer implements Deliverer {
     }
   }
 }
+
+const isAccount = (laneId: string) => laneId.startsWith(ID_PREFIXES.account);
 
 function countAttempt(
   stats: StatCount,

@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../../contract/deliveries.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane, retryLane } from './deliver-lane.sql.ts';
+import { accountLane, deliverLane } from './deliver-lane.sql.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
 import { type HealthSigns, noteHealth } from '../webhooks/webhook-health.sql.ts';
@@ -11,6 +11,7 @@ const GONE = 410;
 
 /** What an attempt leads to. */
 export type AttemptResult = {
+  accountId: string;
   webhookId: string;
   deliveryId: string;
   attempt: DeliveryAttempt;
@@ -27,15 +28,15 @@ export type AttemptResult = {
 } & AttemptEnd;
 
 /**
- * Records attempts and gives up their leases in one statement; where there are retries, their jobs
- * are in the same transaction. Answers for each result whether it was recorded: false where this
+ * Records attempts and gives up their leases in one statement; where there are retries, the job of
+ * their account and second is in the same transaction. Answers for each result whether it was recorded: false where this
  * node's lease was lost, and another node has the say. A delivery cancelled meanwhile stays so,
  * unless this attempt delivered it after all.
  */
 export function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
-    laneOf: ({ webhookId }, nextAttemptAtMs) => retryLane(webhookId, nextAttemptAtMs),
+    laneOf: ({ accountId }, nextAttemptAtMs) => accountLane(accountId, nextAttemptAtMs),
     lanes: [...new Set(results.filter(({ wakesLane }) => wakesLane).map(({ webhookId }) => webhookId))].map((id) =>
       deliverLane(id),
     ),

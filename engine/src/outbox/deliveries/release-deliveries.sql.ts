@@ -1,7 +1,12 @@
 import type { DueDelivery } from './due-delivery.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { lanesOfWaiting } from './deliver-lane.sql.ts';
+
+interface Freed {
+  accountId: string;
+  webhookId: string;
+}
 
 /**
  * Gives back pending deliveries that a node has leased: all of them (the node ends, or was found
@@ -10,12 +15,12 @@ import { deliverLane } from './deliver-lane.sql.ts';
  */
 export async function releaseDeliveries(sql: Sql, nodeId: string, only?: { ids: readonly string[] }): Promise<number> {
   return sql.begin(async (tx) => {
-    const rows = await tx<{ webhook_id: string }[]>`
+    const rows = await tx<Freed[]>`
       update deliveries set leased_by = null
       where status = 'pending' and leased_by = ${nodeId}
         ${only === undefined ? tx`` : tx`and id = any(${[...only.ids]}::text[])`}
-      returning webhook_id`;
-    await addLanes(tx, rows);
+      returning account_id as "accountId", webhook_id as "webhookId"`;
+    await addJobs(tx, lanesOfWaiting(rows));
     return rows.length;
   });
 }
@@ -33,7 +38,7 @@ export async function releaseUnbegun(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     // By the primary key: those that were cancelled are in no other index.
-    const rows = await tx<{ webhook_id: string }[]>`
+    const rows = await tx<Freed[]>`
       with held as (
         select d.webhook_id, d.id from unnest(
           ${unbegun.map(({ webhookId }) => webhookId)}::text[], ${unbegun.map(({ id }) => id)}::text[]
@@ -42,17 +47,9 @@ export async function releaseUnbegun(
       ), released as (
         update deliveries d set leased_by = null from held
         where d.webhook_id = held.webhook_id and d.id = held.id
-        returning d.webhook_id, d.status
+        returning d.account_id, d.webhook_id, d.status
       )
-      select distinct webhook_id from released where status = 'pending'`;
-    await addLanes(tx, rows, runAtMs);
+      select distinct account_id as "accountId", webhook_id as "webhookId" from released where status = 'pending'`;
+    await addJobs(tx, lanesOfWaiting(rows, runAtMs));
   });
-}
-
-async function addLanes(tx: Transaction, rows: readonly { webhook_id: string }[], runAtMs?: number): Promise<void> {
-  const webhookIds = new Set(rows.map((row) => row.webhook_id));
-  await addJobs(
-    tx,
-    [...webhookIds].map((webhookId) => deliverLane(webhookId, runAtMs)),
-  );
 }

@@ -1,4 +1,4 @@
-import { isGoverned } from './receiver-columns.sql.ts';
+import { goesThroughLane } from './receiver-columns.sql.ts';
 import type { Sql } from '../../db/database.ts';
 
 /** The facts that the lane of a webhook reads before it claims. */
@@ -13,7 +13,7 @@ export interface LaneWebhook {
 /** Undefined where the webhook is gone. */
 export async function readLaneWebhook(sql: Sql, webhookId: string): Promise<LaneWebhook | undefined> {
   const [row] = await sql<LaneWebhook[]>`
-    select w.account_id as "accountId", w.active, w.drain_before is not null or ${isGoverned(sql)} as "isGoverned"
+    select w.account_id as "accountId", w.active, ${goesThroughLane(sql)} as "isGoverned"
     from webhooks w where w.id = ${webhookId}`;
   return row;
 }

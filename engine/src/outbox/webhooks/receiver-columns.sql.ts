@@ -38,6 +38,9 @@ const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null
 export const isGoverned = (sql: Sql | Transaction) =>
   sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null or ${isPutOff(sql)})`;
 
+/** Whether the deliveries of the webhook `w` that wait are claimed by `claimGoverned`. */
+export const goesThroughLane = (sql: Sql | Transaction) => sql`(w.drain_before is not null or ${isGoverned(sql)})`;
+
 /** All that an attempt needs to know of the webhook `w`. */
 export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.url, w.secret, w.format, w.previous_secret,

@@ -4,7 +4,7 @@ import { endOverLimit } from './final-commit.ts';
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import { commitExecutions } from './commit-executions.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { deliverLane } from '../../outbox/deliveries/deliver-lane.sql.ts';
+import { lanesOfWaiting } from '../../outbox/deliveries/deliver-lane.sql.ts';
 import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.sql.ts';
 import { insertAbandonedRuns } from './insert-abandoned-runs.sql.ts';
 import { insertMissed } from './insert-missed.sql.ts';
@@ -64,17 +64,20 @@ export async function writeCommit(
  * must not deadlock.
  */
 function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
-  const webhookIds = plan.deliveries
+  const waiting = plan.deliveries
     .filter((row) => !held.deliveries.has(row) && row.listener.isHeld !== true)
-    .map((row) => row.listener.webhookId);
+    .map(({ event, listener }) => ({ accountId: event.accountId, webhookId: listener.webhookId }));
   const sourceIds = plan.invocations.filter((row) => !held.invocations.has(row)).map((row) => row.sourceId);
   for (const fanOut of plan.fanOuts) {
-    for (const ids of fanOut.webhookIds.values()) webhookIds.push(...ids.filter((id) => !fanOut.heldIds.has(id)));
+    // A listener hears emitters of its own account only.
+    const accountId = fanOut.events[0]?.event.accountId ?? '';
+    for (const webhookId of [...fanOut.webhookIds.values()].flat())
+      if (!fanOut.heldIds.has(webhookId)) waiting.push({ accountId, webhookId });
     for (const ids of fanOut.sourceIds.values()) sourceIds.push(...ids);
   }
   const nowMs = Date.now();
   return [
-    ...[...new Set(webhookIds)].map((webhookId) => deliverLane(webhookId, nowMs)),
+    ...lanesOfWaiting(waiting),
     ...[...new Set(sourceIds)].map((sourceId) => runLane(sourceId)),
     ...sendLanesOf(sendsOf(plan), nowMs),
   ].sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -1,0 +1,111 @@
+import { LIMITS } from '@headwater/shared';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { claimOfAccount, readDueWebhooks } from './claim-of-account.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { accountLane } from './deliver-lane.sql.ts';
+import type { DueDelivery } from './due-delivery.ts';
+
+export interface AccountLanesOptions {
+  sql: Sql;
+  nodeId: () => string;
+  /** How many more deliveries this node should lease of the account, or of one of its webhooks. */
+  capacity: (of: { accountId: string; webhookId?: string }) => number;
+  nowMs?: () => number;
+}
+
+/**
+ * Deliveries that wait in the database, of all webhooks of an account together: its retries, and
+ * what its webhooks had no room for. One job and one claim serve a thousand dead receivers as well
+ * as one; a lane for each would be queued again and again for an account that has no room.
+ */
+export interface AccountLanes {
+  /**
+   * One turn: leases a bounded batch of what is due, with the same share for each webhook. What it
+   * leaves has a job. Undefined where the node has no room.
+   */
+  claim(accountId: string, room: number): Promise<DueDelivery[]>;
+  /** A lane of the account found no room here: all of them come back with one job. */
+  postpone(accountId: string): Promise<void>;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+export function createAccountLanes({ sql, nodeId, capacity, nowMs = Date.now }: AccountLanesOptions): AccountLanes {
+  /** Of each account the key of the last job that this node has added: it has not run yet. */
+  const postponed = createMemory();
+  /** Up to which webhook the last turn has looked, where more come after it. */
+  const looked = createMemory();
+
+  const comeBack = (accountId: string) => accountLane(accountId, nowMs() + LIMITS.deliveryLaneRetryMs);
+
+  return {
+    async claim(accountId, room) {
+      const after = looked.get(accountId) ?? '';
+      const { free, last } = await readDueWebhooks(sql, accountId, after);
+      looked.set(accountId, last);
+      const roomOf = (webhookId: string) => capacity({ accountId, webhookId });
+      const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, roomOf);
+      const isWhole = after === '' && last === undefined;
+      if (lanes.length === 0) {
+        if (!isWhole) await addJobs(sql, [accountLane(accountId)]);
+        else if (!isAllServed) await addJobs(sql, [comeBack(accountId)]);
+        return [];
+      }
+      const hasNext = !isWhole || isRoomLeft;
+      const later = comeBack(accountId);
+      const otherwise = hasNext ? accountLane(accountId) : isAllServed ? undefined : later;
+      return claimOfAccount(sql, nodeId(), { accountId, lanes, otherwise, later });
+    },
+    async postpone(accountId) {
+      const job = comeBack(accountId);
+      if (postponed.get(accountId) === job.key) return;
+      await addJobs(sql, [job]);
+      postponed.set(accountId, job.key);
+    },
+  };
+}
+
+interface Shares {
+  lanes: { webhookId: string; most: number }[];
+  /** Each webhook has a part. */
+  isAllServed: boolean;
+  /** A webhook without a part has room: there were too many for one turn. */
+  isRoomLeft: boolean;
+}
+
+/** The same of each, at least one; where they are too many, some of them, chosen at random. */
+function shareOut(webhookIds: readonly string[], room: number, roomOf: (webhookId: string) => number): Shares {
+  const share = Math.max(1, Math.floor(room / Math.max(1, webhookIds.length)));
+  const lanes: { webhookId: string; most: number }[] = [];
+  let left = room;
+  let isAllServed = true;
+  for (const webhookId of inRandomOrder(webhookIds)) {
+    if (left === 0) return { lanes, isAllServed: false, isRoomLeft: true };
+    const most = Math.min(share, left, roomOf(webhookId));
+    if (most > 0) lanes.push({ webhookId, most });
+    else isAllServed = false;
+    left -= most;
+  }
+  return { lanes, isAllServed, isRoomLeft: false };
+}
+
+function inRandomOrder(ids: readonly string[]): string[] {
+  return ids
+    .map((id) => ({ id, at: Math.random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ id }) => id);
+}
+
+/** By account, for a bounded number of them: what is forgotten costs a job more. */
+function createMemory() {
+  const values = new Map<string, string>();
+  return {
+    get: (accountId: string) => values.get(accountId),
+    set(accountId: string, value: string | undefined) {
+      values.delete(accountId);
+      if (value === undefined) return;
+      if (values.size >= MAX_REMEMBERED) values.clear();
+      values.set(accountId, value);
+    },
+  };
+}

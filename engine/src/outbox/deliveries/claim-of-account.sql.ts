@@ -1,0 +1,76 @@
+import type { DueDelivery } from './due-delivery.ts';
+import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
+import { leaseDueOfMany } from './claim-deliveries.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { accountLane, deliverLane } from './deliver-lane.sql.ts';
+import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
+
+/** Webhooks that are looked at in one turn of an account's lane. */
+const LOOKED_AT = 1_000;
+
+export interface DueWebhooks {
+  /** Their deliveries may be claimed together. */
+  free: string[];
+  /** The last one that was looked at. Undefined: no other webhook comes after these. */
+  last: string | undefined;
+}
+
+/**
+ * The webhooks of an account with something due, in the order of their ids. One that has a rate, an
+ * order or a bound gets a lane job of its own, unless one waits already: only its own lane knows
+ * when it may go on. Each webhook costs one probe of the index, however much waits for it.
+ */
+export async function readDueWebhooks(sql: Sql, accountId: string, after: string): Promise<DueWebhooks> {
+  const rows = await sql<{ id: string; isGoverned: boolean; hasJob: boolean }[]>`
+    select w.id, ${goesThroughLane(sql)} as "isGoverned", exists (
+      select from graphile_worker._private_jobs j where j.key = 'deliver:' || w.id || ':now' and j.locked_at is null
+    ) as "hasJob"
+    from (
+      select * from webhooks where account_id = ${accountId} and active and id > ${after} order by id
+    ) as w
+    cross join lateral (
+      select from deliveries d
+      where d.webhook_id = w.id and d.status = 'pending' and d.leased_by is null and d.next_attempt_at <= now()
+      order by d.leased_by, d.next_attempt_at limit 1
+    ) as due
+    limit ${LOOKED_AT}`;
+  const governed = rows.filter((row) => row.isGoverned && !row.hasJob);
+  await addJobs(
+    sql,
+    governed.map(({ id }) => deliverLane(id)),
+  );
+  return {
+    free: rows.filter((row) => !row.isGoverned).map(({ id }) => id),
+    last: rows.length === LOOKED_AT ? rows.at(-1)?.id : undefined,
+  };
+}
+
+export interface AccountClaim {
+  accountId: string;
+  /** Up to `most` of each. */
+  lanes: readonly { webhookId: string; most: number }[];
+  /** Added where these lanes leave nothing behind; where they do, the account's lane comes at once. */
+  otherwise: JobSpec | undefined;
+  /**
+   * Added where a webhook was found with something due and nothing was leased of it: it may go
+   * through its own lane by now, which has no job yet.
+   */
+  later: JobSpec;
+}
+
+/**
+ * Leases what is due of many webhooks in one statement, as `claimDeliveries` does of one. Nothing
+ * is taken of a webhook that is stopped or goes through its own lane by now.
+ */
+export async function claimOfAccount(
+  sql: Sql,
+  nodeId: string,
+  { accountId, lanes, otherwise, later }: AccountClaim,
+): Promise<DueDelivery[]> {
+  return sql.begin(async (tx) => {
+    const { taken, mayBeMore, hasEmpty } = await leaseDueOfMany(tx, nodeId, lanes);
+    const again = mayBeMore ? accountLane(accountId) : (otherwise ?? (hasEmpty ? later : undefined));
+    if (again !== undefined) await addJobs(tx, [again]);
+    return taken;
+  });
+}
