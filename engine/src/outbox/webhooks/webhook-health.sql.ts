@@ -43,12 +43,17 @@ export async function noteHealth(tx: Transaction, { failing, gone, recovered, ex
       or (id = any(${gone}::text[]) and active and ${hours} > 0)
       or (id = any(${recovered}::text[]) and failing_since is not null)
     order by id for no key update`;
+  const [isRecovered, isGone] = [new Set(recovered), new Set(gone)];
+  const [well, begun]: [string[], string[]] = [[], []];
   for (const row of rows) {
-    if (recovered.includes(row.id)) await tx`update webhooks set failing_since = null where id = ${row.id}`;
-    else if (gone.includes(row.id)) await disable(tx, row, 'gone');
+    if (isRecovered.has(row.id)) well.push(row.id);
+    else if (isGone.has(row.id)) await disable(tx, row, 'gone');
     else if (row.is_over && !(await hasSucceeded(tx, row))) await disable(tx, row, 'failing');
-    else await tx`update webhooks set failing_since = now() where id = ${row.id}`;
+    else begun.push(row.id);
   }
+  // Together: in an outage hundreds of webhooks begin to fail in one batch.
+  if (well.length > 0) await tx`update webhooks set failing_since = null where id = any(${well}::text[])`;
+  if (begun.length > 0) await tx`update webhooks set failing_since = now() where id = any(${begun}::text[])`;
 }
 
 /**
