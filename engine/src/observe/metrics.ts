@@ -63,7 +63,11 @@ export function createEngineMetrics(): EngineMetrics {
     historyCut: (bytes) => history.inc(bytes),
     sendAttempted: (kind, outcome) => sends.inc({ kind, outcome }),
     watch({ dispatcher, deliverer, sends: sender, sandbox, streams, waiting }) {
-      gauge('headwater_executions_waiting', 'Executions of workflows that wait, on all nodes together.', waiting);
+      gauge(
+        'headwater_executions_waiting',
+        'Executions of workflows that wait, on all nodes together.',
+        atLowCost(waiting),
+      );
       gauge('headwater_streams_open', 'Streams of events and log lines that are open.', () => streams.open());
       gauge('headwater_runs_waiting', 'Invocations held but not started.', () => dispatcher.stats().waiting);
       gauge('headwater_runs_in_flight', 'Invocations being run.', () => dispatcher.stats().running);
@@ -80,6 +84,30 @@ export function createEngineMetrics(): EngineMetrics {
       gauge('headwater_sandbox_crashes', 'Sandbox processes that ended unexpectedly.', () => sandbox.stats().crashes);
     },
     text: () => registry.metrics(),
+  };
+}
+
+/** A read that takes long is repeated seldom: it takes up to a hundredth of the time. */
+const ANSWER_AGE_PER_COST = 100;
+
+/** However often it is asked for. Callers meanwhile share the read that is under way. */
+export function atLowCost<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  let validUntilMs = Number.POSITIVE_INFINITY;
+  const forget = (failed: Promise<T>) => {
+    if (reading === failed) reading = undefined;
+  };
+  return () => {
+    if (reading !== undefined && performance.now() < validUntilMs) return reading;
+    const beganMs = performance.now();
+    validUntilMs = Number.POSITIVE_INFINITY;
+    const begun = read();
+    reading = begun;
+    begun.then(
+      () => (validUntilMs = performance.now() + ANSWER_AGE_PER_COST * (performance.now() - beganMs)),
+      () => forget(begun),
+    );
+    return begun;
   };
 }
 

@@ -52,7 +52,9 @@ export async function countExecutions(
   statuses: readonly ExecutionStatus[] | undefined,
   max: number,
 ): Promise<number> {
-  const slice = () => sql`limit ${max}`;
+  // In the order of the index: without one Postgres reads the table from its beginning, where a
+  // workflow that is newer than most has nothing.
+  const slice: Slicer = (...columns) => sql`order by ${columns.map((name) => sql`${sql(name)}, `)} id limit ${max}`;
   const [row] = await sql<{ count: number }[]>`
     select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, statuses, slice)}) as ids`;
   return row?.count ?? 0;
@@ -76,8 +78,12 @@ function executionsOf(
   slice: Slicer,
 ): Fragment {
   const own = sql`account_id = ${accountId}`;
+  // As a range where only the workflow leads the index: after `=` the primary key is in order as
+  // well, and of a workflow that is older than most all newer rows would be read.
+  const isOf = (columns: readonly string[]) =>
+    columns.length === 0 ? sql`workflow_id between ${workflowId} and ${workflowId}` : sql`workflow_id = ${workflowId}`;
   const ended = (where: Fragment, ...columns: string[]) => sql`
-    (select id from executions where workflow_id = ${workflowId} and ${own} ${where} ${slice('workflow_id', ...columns)})`;
+    (select id from executions where ${isOf(columns)} and ${own} ${where} ${slice('workflow_id', ...columns)})`;
   const queued = sql`
     (select id from invocations where leased_by is null and source_id = ${workflowId} and ${own}
       ${slice('leased_by', 'source_id')})`;

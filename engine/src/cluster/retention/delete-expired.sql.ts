@@ -50,8 +50,8 @@ export async function deleteExpiredRuns(sql: Sql, expiries: readonly Expiry[], l
         ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('invocation', ms))}::text[]
       ) as x(id, before_ms, before_id) cross join lateral (
         select id from runs
-        where source_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
-        order by id limit ${limit} for update skip locked
+        where ${isOf(sql, 'source_id')} and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+        order by source_id, id limit ${limit} for update skip locked
       ) as old limit ${limit}
     ) as old
     where r.id = old.id`;
@@ -82,8 +82,8 @@ export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expir
           ${ids}::text[], ${beforeMs}::int8[], ${beforeMs.map((ms) => idFloor('execution', ms))}::text[]
         ) as x(id, before_ms, before_id) cross join lateral (
           select id from executions
-          where workflow_id = x.id and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
-          order by id limit ${limit} for update skip locked
+          where ${isOf(sql, 'workflow_id')} and id < x.before_id and ended_at < to_timestamp(x.before_ms / 1000.0)
+          order by workflow_id, id limit ${limit} for update skip locked
         ) as old limit ${limit}
       ) as old
       where x.id = old.id returning x.id
@@ -101,8 +101,8 @@ export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], 
     delete from sends s using (
       select old.id from unnest(${ids}::text[], ${beforeMs.map((ms) => idFloor('send', ms))}::text[]) as x(id, before_id)
       cross join lateral (
-        select id from sends where workflow_id = x.id and id < x.before_id and status <> 'pending'
-        order by id limit ${limit} for update skip locked
+        select id from sends where ${isOf(sql, 'workflow_id')} and id < x.before_id and status <> 'pending'
+        order by workflow_id, id limit ${limit} for update skip locked
       ) as old limit ${limit}
     ) as old
     where s.id = old.id`;
@@ -131,6 +131,13 @@ export async function deleteExpiredDeliveries(sql: Sql, expiries: readonly Expir
     select count(*)::int4 as deliveries from gone`;
   return row?.deliveries ?? 0;
 }
+
+/**
+ * Whether a column is `x.id`, as a range: with the order by both columns only an index that begins
+ * with it will do. After `=` Postgres takes the primary key where one emitter has most rows, and
+ * reads all of them for each of the others.
+ */
+const isOf = (sql: Sql, column: 'source_id' | 'workflow_id') => sql`${sql(column)} between x.id and x.id`;
 
 function columnsOf(expiries: readonly Expiry[]): { ids: string[]; beforeMs: number[] } {
   return { ids: expiries.map((expiry) => expiry.id), beforeMs: expiries.map((expiry) => expiry.beforeMs) };

@@ -145,9 +145,11 @@ function matches(tx: Transaction, { channel, emitId, position, text }: EventSear
     ${
       text === undefined
         ? tx``
-        : tx`and (strpos(s.summary, ${text}) > 0 or exists (
-          select from events e where e.emitter_id = s.emitter_id and e.indexed_at_ms = s.indexed_at_ms and e.seq = s.seq
-            and (strpos(e.data, ${text}) > 0 or strpos(e.data, ${written}) > 0)
+        : // A value and no `exists`, which Postgres may answer by a hash of all events with the text: it
+          // would read those of all accounts, whatever a search may read.
+          tx`and (strpos(s.summary, ${text}) > 0 or (
+          select strpos(e.data, ${text}) > 0 or strpos(e.data, ${written}) > 0 from events e
+          where e.emitter_id = s.emitter_id and e.indexed_at_ms = s.indexed_at_ms and e.seq = s.seq
         ))`
     }`;
 }
