@@ -1,4 +1,4 @@
-import { type Database, openDatabase, type Sql } from '../../engine/src/store/database.ts';
+import { type Database, openDatabase, type Sql } from '../../engine/src/db/database.ts';
 
 export interface WatchedPlans {
   sql: Sql;
