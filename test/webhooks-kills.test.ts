@@ -61,16 +61,39 @@ test('what a webhook in order has held arrives in order, with the same ids, thou
   expect(arrived('/held')).toEqual([]);
   dies = await start();
   expect((await api('PUT', `/webhooks/${id}`, { active: true })).status).toBe(200);
-  for (const count of [5, 15]) {
-    await eventually(() => arrived('/held').length >= count, { timeoutMs: 60_000, what: `${count} of them` });
-    await kill();
-    dies = await start();
-  }
+  await eventually(() => arrived('/held').length >= EVENTS / 3, { timeoutMs: 60_000, what: 'some of them' });
+  await kill();
+  dies = await start();
   const isOver = () => new Set(arrived('/held').map(numberOf)).size === EVENTS;
   await eventually(isOver, { timeoutMs: 60_000, what: 'all of them' });
   const order = arrived('/held').map(numberOf);
   expect(order).toEqual(order.toSorted((a, b) => a - b));
   expectSameIds(arrived('/held'), EVENTS);
+});
+
+test('two nodes that are sent the same at once carry it out once', async () => {
+  const nodes = [stays, dies] as TestServer[];
+  const event = { id: 'twice', event_name: 'twice', data: 1 };
+  const published = await Promise.all(nodes.map(({ api }) => api('POST', '/events', event)));
+  expect(published.map(({ status }) => status)).toEqual([200, 200]);
+  const duplicates = published.filter(({ body }) => body.data.events[0].duplicate === true);
+  expect(duplicates).toHaveLength(1);
+  const [first, second] = published.map(({ body }) => body.data.events[0].id);
+  expect(second).toBe(first);
+
+  const make = ({ url }: TestServer) =>
+    fetch(`${url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', 'idempotency-key': 'made' },
+      body: JSON.stringify({ url: `${receiver.url}/made`, name: 'made once' }),
+    });
+  // The one that came second is told to wait, or has the answer of the first.
+  const made = await Promise.all(nodes.flatMap((node) => [make(node), make(node)]));
+  for (const { status } of made) expect([200, 409]).toContain(status);
+  const answers = await Promise.all(nodes.map(async (node) => (await make(node)).text()));
+  expect(answers[1]).toBe(answers[0]);
+  const rows = await database.db.sql`select from webhooks where name = 'made once'`;
+  expect(rows).toHaveLength(1);
 });
 
 /** Sends it until a node has answered: to another one where the first does not. */
@@ -109,30 +132,4 @@ test('what a client publishes until it is answered is stored and sent once, thou
   const isOver = () => new Set(arrived('/published').map(numberOf)).size === EVENTS;
   await eventually(isOver, { timeoutMs: 60_000, what: 'all of them' });
   expectSameIds(arrived('/published'), EVENTS);
-  dies = await start();
-});
-
-test('two nodes that are sent the same at once carry it out once', async () => {
-  const nodes = [stays, dies] as TestServer[];
-  const event = { id: 'twice', event_name: 'twice', data: 1 };
-  const published = await Promise.all(nodes.map(({ api }) => api('POST', '/events', event)));
-  expect(published.map(({ status }) => status)).toEqual([200, 200]);
-  const duplicates = published.filter(({ body }) => body.data.events[0].duplicate === true);
-  expect(duplicates).toHaveLength(1);
-  const [first, second] = published.map(({ body }) => body.data.events[0].id);
-  expect(second).toBe(first);
-
-  const make = ({ url }: TestServer) =>
-    fetch(`${url}/v1/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', 'idempotency-key': 'made' },
-      body: JSON.stringify({ url: `${receiver.url}/made`, name: 'made once' }),
-    });
-  // The one that came second is told to wait, or has the answer of the first.
-  const made = await Promise.all(nodes.flatMap((node) => [make(node), make(node)]));
-  for (const { status } of made) expect([200, 409]).toContain(status);
-  const answers = await Promise.all(nodes.map(async (node) => (await make(node)).text()));
-  expect(answers[1]).toBe(answers[0]);
-  const rows = await database.db.sql`select from webhooks where name = 'made once'`;
-  expect(rows).toHaveLength(1);
 });

@@ -53,11 +53,12 @@ export const USAGE = `npm run bench -- <command> [options]
   isolate   cold start, warm call and memory of an isolate
   timers    how late timers are: many in one minute, then many in one second
   workflow  request → steps, each durable → answer, beside Restate and DBOS (installed for it, not dependencies)
+  deliver   drain of pending deliveries, beside raw signed POSTs
   recovery  work that a dead node left, beside the same work when it comes by itself
   waiting   what executions that wait and that are queued cost everything else
   hostile   what a neighbour sees of every attack in test/hostile
 
-  --events <n>        of the closed loop; recovery: of each round (20000)
+  --events <n>        of the closed loop; deliver: pending in each case; recovery: of each round (20000)
   --connections <n>   kept open by the driver; for run: runs in flight (64)
   --accounts <n>      e2e: that share the requests, each with its source and webhook (1)
   --timers <n>        timers: due within one minute; a tenth of them in one second (10000)

@@ -1,4 +1,5 @@
 import { type BenchArguments, readArguments, USAGE } from './arguments.ts';
+import { benchDeliver } from './deliver/deliver.ts';
 import { benchE2e } from './e2e.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIngest } from './ingest.ts';
@@ -19,6 +20,7 @@ const COMMANDS: Record<string, Command> = {
   run: benchRun,
   isolate: benchIsolate,
   hostile: benchHostile,
+  deliver: benchDeliver,
   recovery: benchRecovery,
   timers: benchTimers,
   waiting: benchWaiting,
