@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LIMITS } from '../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld, limitsOf } from './support/delivery-world.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -92,4 +93,25 @@ test('an account’s lane leaves held webhooks alone and wakes the lanes of thos
   const keys = await world.jobKeys();
   expect(keys).toContain(`deliver:${ordered.id}:now`);
   expect(keys).not.toContain(`deliver:${held.id}:now`);
+});
+
+test('one turn of an account’s lane takes the same share of each webhook, so a backlog holds up no other', async () => {
+  const { sql } = world.database.db;
+  const who = await world.account();
+  const [backlog, one, other] = [
+    await world.webhook(who, { url: deadUrl }),
+    await world.webhook(who, { url: deadUrl }),
+    await world.webhook(who, { url: deadUrl }),
+  ];
+  await world.emit(backlog, who, 2 * LIMITS.accountLaneBatch, null);
+  for (const webhook of [one, other]) await world.emit(webhook, who, 5, null);
+  const deliverer = world.deliverer({ node: 'node_shares', retry: { scheduleSeconds: [3_600], jitter: 0 } });
+  await sql`delete from graphile_worker._private_jobs`;
+  await deliverer.runAccountLane({ accountId: who.accountId });
+  const taken = async (id: string) =>
+    (await world.rows(id)).filter((row) => row.leased_by !== null || row.attempt_count > 0).length;
+  expect([await taken(one.id), await taken(other.id)]).toEqual([5, 5]);
+  expect(await taken(backlog.id)).toBe(Math.floor(LIMITS.accountLaneBatch / 3));
+  // The rest has a job.
+  expect(await world.jobKeys()).toContain(`deliver:${who.accountId}:now`);
 });
