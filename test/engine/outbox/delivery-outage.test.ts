@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIMITS } from '../shared/src/index.ts';
-import { createDeliveryWorld, type DeliveryWorld, limitsOf } from './support/delivery-world.ts';
-import { eventually } from './support/eventually.ts';
-import { startReceiver } from './support/receiver.ts';
-import { type WatchedTransactions, watchTransactions } from './support/watch-transactions.ts';
+import { LIMITS } from '../../../shared/src/index.ts';
+import { createDeliveryWorld, type DeliveryWorld, limitsOf } from '../../support/delivery-world.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { type WatchedTransactions, watchTransactions } from '../../support/watch-transactions.ts';
 
 let world: DeliveryWorld;
 /** Nothing listens there. */

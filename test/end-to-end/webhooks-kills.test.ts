@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { eventually } from './support/eventually.ts';
-import { type ReceivedRequest, type Receiver, startReceiver } from './support/receiver.ts';
-import { API_KEY, killNode, startServer, type TestServer } from './support/server.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ReceivedRequest, type Receiver, startReceiver } from '../support/receiver.ts';
+import { API_KEY, killNode, startServer, type TestServer } from '../support/server.ts';
 
 const EVENTS = 30;
 
