@@ -31,37 +31,36 @@ export interface AccountLanes {
 const MAX_REMEMBERED = 10_000;
 
 export function createAccountLanes({ sql, nodeId, capacity, nowMs = Date.now }: AccountLanesOptions): AccountLanes {
-  /** Of each account the key of the last job that this node has added: it has not run yet. */
-  const postponed = createMemory();
-  /** Up to which webhook the last turn has looked, where more come after it. */
-  const looked = createMemory();
+  /** Of each account up to which webhook the last turn has looked, where more come after it. */
+  const looked = new Map<string, string>();
 
   const comeBack = (accountId: string) => accountLane(accountId, nowMs() + LIMITS.deliveryLaneRetryMs);
+
+  function remember(accountId: string, last: string | undefined): void {
+    looked.delete(accountId);
+    if (last === undefined || last === '') return;
+    // A turn that begins anew costs nothing but time.
+    if (looked.size >= MAX_REMEMBERED) looked.clear();
+    looked.set(accountId, last);
+  }
 
   return {
     async claim(accountId, room) {
       const after = looked.get(accountId) ?? '';
       const { free, last } = await readDueWebhooks(sql, accountId, after);
-      looked.set(accountId, last);
       const roomOf = (webhookId: string) => capacity({ accountId, webhookId });
       const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, roomOf);
-      const isWhole = after === '' && last === undefined;
-      if (lanes.length === 0) {
-        if (!isWhole) await addJobs(sql, [accountLane(accountId)]);
-        else if (!isAllServed) await addJobs(sql, [comeBack(accountId)]);
-        return [];
-      }
-      const hasNext = !isWhole || isRoomLeft;
+      remember(accountId, isRoomLeft ? after : last);
       const later = comeBack(accountId);
-      const otherwise = hasNext ? accountLane(accountId) : isAllServed ? undefined : later;
-      return claimOfAccount(sql, nodeId(), { accountId, lanes, otherwise, later });
+      const goesOn = isRoomLeft || last !== undefined;
+      // Webhooks before `after` may have found no room in a turn before.
+      const isOver = isAllServed && after === '';
+      const otherwise = goesOn ? accountLane(accountId) : isOver ? undefined : later;
+      if (lanes.length > 0) return claimOfAccount(sql, nodeId(), { accountId, lanes, otherwise, later });
+      if (otherwise !== undefined) await addJobs(sql, [otherwise]);
+      return [];
     },
-    async postpone(accountId) {
-      const job = comeBack(accountId);
-      if (postponed.get(accountId) === job.key) return;
-      await addJobs(sql, [job]);
-      postponed.set(accountId, job.key);
-    },
+    postpone: (accountId) => addJobs(sql, [comeBack(accountId)]),
   };
 }
 
@@ -94,18 +93,4 @@ function inRandomOrder(ids: readonly string[]): string[] {
     .map((id) => ({ id, at: Math.random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ id }) => id);
-}
-
-/** By account, for a bounded number of them: what is forgotten costs a job more. */
-function createMemory() {
-  const values = new Map<string, string>();
-  return {
-    get: (accountId: string) => values.get(accountId),
-    set(accountId: string, value: string | undefined) {
-      values.delete(accountId);
-      if (value === undefined) return;
-      if (values.size >= MAX_REMEMBERED) values.clear();
-      values.set(accountId, value);
-    },
-  };
 }
