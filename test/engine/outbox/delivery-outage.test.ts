@@ -43,8 +43,9 @@ test('the retries of a hundred dead webhooks take a job a second of their accoun
   const dead = await Promise.all(Array.from({ length: WEBHOOKS }, () => world.webhook(who, { url: deadUrl })));
   const deliverer = world.deliverer({ node: 'node_dead', retry: { scheduleSeconds: [1, 3_600], jitter: 0 } });
   for (const webhook of dead) deliverer.take(await world.emit(webhook, who, EACH, 'node_dead'));
-  await world.runLanes(deliverer);
+  const runner = await world.runLanes(deliverer);
   await eventually(() => deliverer.stats().retried === 2 * WEBHOOKS * EACH);
+  await runner.stop();
   const [added] = await sql<{ jobs: number }[]>`select count(*)::int4 as jobs from jobs_added`;
   // Each attempt is leased by one transaction and recorded by another, at least ten of them at once.
   const transactions = (await updates.rows()).length;
@@ -64,8 +65,9 @@ test('webhooks that find no room come back with one job, and all of theirs is se
   const keys = await world.jobKeys();
   expect(keys.length).toBeLessThanOrEqual(2);
   expect(keys).toEqual(keys.map(() => expect.stringMatching(`^deliver:${who.accountId}:`)));
-  await world.runLanes(world.deliverer({ node: 'node_free', accountLimits: limitsOf({}) }));
+  const runner = await world.runLanes(world.deliverer({ node: 'node_free', accountLimits: limitsOf({}) }));
   await receiver.until(120);
+  await runner.stop();
   await receiver.stop();
 });
 
