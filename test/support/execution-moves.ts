@@ -32,6 +32,8 @@ export const EXECUTION_NODES = 2;
 export const WORKFLOWS = 3;
 /** Longer than any pause of the product. */
 export const PASS_MS = 60_000;
+/** Seldom more are due at a time. */
+const DUE_JOBS = 6;
 
 const base = { node: fc.nat({ max: EXECUTION_NODES - 1 }), cut: statementCut(9, 2) };
 const weigh = (weight: number, arbitrary: fc.Arbitrary<ExecutionMove>) => ({ weight, arbitrary });
@@ -129,8 +131,9 @@ const heldAgain = fc
     ];
   });
 
+/** What is due, one after the other: a job that is done is gone. */
 const allJobs = (node: number): ExecutionMove[] =>
-  [0, 1, 2].map((at) => ({ node, cut: undefined, kind: 'work', which: at, limit: 4 }));
+  Array.from({ length: DUE_JOBS }, () => ({ node, cut: undefined, kind: 'work', which: 0, limit: 4 }));
 
 /**
  * A commit of a claim that has ended comes beside, or behind, what the same node did under its next
@@ -150,7 +153,7 @@ const lateCommit = fc
     const stepsOf = (as: StepOutcome['kind']) =>
       Array.from({ length: 6 }, () => ({ kind: as, emits, isSecond: false, ms: 0, which: 0 }));
     return [
-      // What a run looks up is known then: the first statements of the next are those of its commit.
+      // What a run looks up is known then: the next one's first statements are of its commit.
       { ...move, kind: 'accept', workflow: 1, rows: [true] },
       { ...move, kind: 'run', steps: stepsOf('exits') },
       { ...move, kind: 'accept', workflow: 1, rows: [true] },
@@ -165,7 +168,7 @@ const lateCommit = fc
 
 /** The job that wakes an execution is done, and done again once a node has the execution. */
 const wokenTwice = fc
-  .record({ ...base, kind: oneOf('reruns', 'reruns', 'retries', 'delays'), lost: fc.nat({ max: 2 }) })
+  .record({ ...base, kind: oneOf('reruns', 'reruns', 'retries', 'delays'), lost: fc.nat({ max: DUE_JOBS - 1 }) })
   .map(({ node, kind, lost }): ExecutionMove[] => {
     const move = { node, cut: undefined };
     const steps = [{ kind, emits: false, isSecond: false, ms: 0, which: 0 }];
