@@ -90,23 +90,33 @@ export async function readSubjectBuckets(
   const isWebhook = kind === 'webhook';
   /** Sums of one row each would cost more than all else. */
   const isRow = rowSeconds === stepSeconds;
+  const failingFirst = isWebhook
+    ? sql`"failedAttempts" desc, delivered desc, "subjectId"`
+    : sql`"runsFailed" desc, received desc, "subjectId"`;
+  // JSON is written for those that are shown alone: that costs more than to add up.
   const rows = await sql<(StatCounts & Omit<SubjectBuckets, 'totals'>)[]>`
-    select "subjectId", sum(received)::int8 as received, sum(emitted)::int8 as emitted, sum("runsOk")::int8 as "runsOk",
-      sum("runsFailed")::int8 as "runsFailed", sum(delivered)::int8 as delivered,
-      sum("failedAttempts")::int8 as "failedAttempts", sum(exhausted)::int8 as exhausted,
-      json_agg("beganMs") as "beganMs", json_agg(${isWebhook ? sql`delivered` : sql`received`}) as activity,
-      json_agg(${isWebhook ? sql`"failedAttempts"` : sql`"runsFailed"`}) as failures
+    select "subjectId", received, emitted, "runsOk", "runsFailed", delivered, "failedAttempts", exhausted,
+      to_json("beganMs") as "beganMs", to_json(activity) as activity, to_json(failures) as failures
     from (
-      select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs", ${isRow ? statColumns(sql) : statSums(sql)}
-      from stats
-      where account_id = ${accountId} and subject_id = any(${subjectIds}::text[]) and step_seconds = ${rowSeconds}
-        and began_ms >= ${sinceMs} and began_ms < ${untilMs}
-      ${isRow ? sql`` : sql`group by 1, 2`}
-    ) as buckets
-    group by "subjectId"
-    order by sum(${isWebhook ? sql`"failedAttempts"` : sql`"runsFailed"`}) desc,
-      sum(${isWebhook ? sql`delivered` : sql`received`}) desc, "subjectId"
-    limit ${limit}`;
+      select * from (
+        select "subjectId", sum(received)::int8 as received, sum(emitted)::int8 as emitted,
+          sum("runsOk")::int8 as "runsOk", sum("runsFailed")::int8 as "runsFailed", sum(delivered)::int8 as delivered,
+          sum("failedAttempts")::int8 as "failedAttempts", sum(exhausted)::int8 as exhausted,
+          array_agg("beganMs") as "beganMs", array_agg(${isWebhook ? sql`delivered` : sql`received`}) as activity,
+          array_agg(${isWebhook ? sql`"failedAttempts"` : sql`"runsFailed"`}) as failures
+        from (
+          select subject_id as "subjectId", ${bucketOf(sql, stepSeconds)} as "beganMs",
+            ${isRow ? statColumns(sql) : statSums(sql)}
+          from stats
+          where account_id = ${accountId} and subject_id = any(${subjectIds}::text[]) and step_seconds = ${rowSeconds}
+            and began_ms >= ${sinceMs} and began_ms < ${untilMs}
+          ${isRow ? sql`` : sql`group by 1, 2`}
+        ) as buckets
+        group by "subjectId"
+      ) as subjects
+      order by ${failingFirst} limit ${limit}
+    ) as first
+    order by ${failingFirst}`;
   return rows.map(({ subjectId, beganMs, activity, failures, ...totals }) => ({
     subjectId,
     totals,

@@ -54,9 +54,15 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
     },
     async subjects({ accountId }, range, { kind, limit }) {
       const span = spanOf(range, nowMs(), SUBJECT_STEPS);
-      const found = await readActiveSubjects(sql, kind, roughly(queryOf(accountId, span)), candidatesFor(limit));
+      const query = queryOf(accountId, span);
+      const found = await readActiveSubjects(sql, kind, roughly(query), candidatesFor(limit));
       const names = new Map(found.map((subject) => [subject.id, subject]));
-      const rows = await readSubjectBuckets(sql, kind, [...names.keys()], queryOf(accountId, span), limit);
+      const ids = [...names.keys()];
+      const likely = ids.slice(0, limit + SPARE);
+      let rows = await readSubjectBuckets(sql, kind, likely, query, limit);
+      if (rows.length < limit && ids.length > likely.length) {
+        rows = await readSubjectBuckets(sql, kind, ids, query, limit);
+      }
       const subjects = rows.flatMap((row) => {
         const name = names.get(row.subjectId);
         return name === undefined ? [] : [subjectOf(span, name, row)];
@@ -66,11 +72,14 @@ export function createStats(sql: Sql, nowMs: () => number): Stats {
   };
 }
 
+/** Read with those that are shown: within the range the order may be another. */
+const SPARE = 20;
+
 /**
  * Some more than are shown: those that were looked for in whole hours or days may have done nothing
- * in the range.
+ * in the range. Only then are the others read as well.
  */
-const candidatesFor = (limit: number) => 2 * limit + 20;
+const candidatesFor = (limit: number) => 2 * limit + SPARE;
 
 /**
  * Long rows are few: an hour has 60 times as many of a minute. The range gets longer by less than
