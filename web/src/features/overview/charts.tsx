@@ -49,7 +49,7 @@ export function Charts({ range }: { range: Range }) {
   return (
     <>
       <ProblemNote error={error} />
-      <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 lg:grid-cols-2">
         {MEASURES.map((measure) => (
           <MeasurePanel key={measure.title} measure={measure} range={range} series={data} />
         ))}

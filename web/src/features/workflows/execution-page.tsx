@@ -9,6 +9,7 @@ import { JsonTree } from '../../ui/json-tree.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Stack } from '../../ui/stack.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { type Execution, executionQuery, type ExecutionStep, isOver, workflowQuery } from './workflow-queries.ts';
@@ -137,7 +138,7 @@ function Failure({ error: { code, message, namespace, stack } }: { error: NonNul
         {namespace !== null && ` in step ${namespace}`}
       </p>
       <p className="break-words whitespace-pre-wrap">{message}</p>
-      {stack !== null && <pre className="mt-2 overflow-x-auto font-mono text-xs">{stack}</pre>}
+      {stack !== null && <Stack text={stack} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { JsonTree } from '../../../ui/json-tree.tsx';
+import { Stack } from '../../../ui/stack.tsx';
 import { Status } from '../../../ui/status.tsx';
 import { formatDuration } from '../../../ui/time.tsx';
 import type { TestedStep } from './sample.ts';
@@ -18,7 +19,7 @@ export function TestedStepView({ step }: { step: TestedStep }) {
         <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
           <p className="font-medium text-bad">{error.code}</p>
           <p className="break-words whitespace-pre-wrap">{error.message}</p>
-          {error.stack !== null && <pre className="mt-2 overflow-x-auto font-mono text-xs">{error.stack}</pre>}
+          {error.stack !== null && <Stack text={error.stack} />}
         </div>
       )}
       {step.$return_value !== undefined && (
