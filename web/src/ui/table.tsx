@@ -5,7 +5,7 @@ export interface Column<T> {
   header: string;
   cell: (row: T) => ReactNode;
   className?: string;
-  /** Left out on narrow screens. */
+  /** Left out where the table is narrow: on a phone, or beside something. */
   wide?: boolean;
 }
 
@@ -32,7 +32,7 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
     all[all.indexOf(event.currentTarget as HTMLTableRowElement) + step]?.focus();
   };
   return (
-    <div className="overflow-x-auto">
+    <div className="@container overflow-x-auto">
       <table aria-label={label} className="w-full border-collapse text-sm">
         <thead>
           <tr className="border-b border-line text-left text-xs text-ink-faint">
@@ -40,7 +40,7 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
               <th
                 key={header}
                 scope="col"
-                className={classNames('px-3 py-2 font-medium', wide === true && 'max-md:hidden', className)}
+                className={classNames('px-3 py-2 font-medium', wide === true && '@max-2xl:hidden', className)}
               >
                 {header}
               </th>
@@ -64,7 +64,7 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
               {columns.map(({ header, cell, className, wide }) => (
                 <td
                   key={header}
-                  className={classNames('max-w-0 truncate px-3 py-2', wide === true && 'max-md:hidden', className)}
+                  className={classNames('max-w-0 truncate px-3 py-2', wide === true && '@max-2xl:hidden', className)}
                 >
                   {cell(row)}
                 </td>

@@ -4,6 +4,7 @@ import { type SubmitEvent, useDeferredValue, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
+import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -80,7 +81,13 @@ export function DataPage() {
           onOpen={({ id }) => void navigate({ search: { store: id } })}
         />
       </Paged>
-      {chosen !== undefined && <Records key={chosen.id} store={chosen} />}
+      <Below
+        isOpen={chosen !== undefined}
+        title={`Records of ${chosen?.name ?? ''}`}
+        onClose={() => void navigate({ search: {} })}
+      >
+        {chosen !== undefined && <Records key={chosen.id} store={chosen} />}
+      </Below>
       {isMaking && <NewStore onClose={() => setMaking(false)} />}
     </Page>
   );

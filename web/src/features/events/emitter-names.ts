@@ -1,11 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { portal } from '../../app/portal.ts';
 import { sourcesQuery } from '../sources/source-queries.ts';
 import { workflowsQuery } from '../workflows/workflow-queries.ts';
 
 /** Names of sources and workflows by their ids, of the pages of the lists that are loaded. */
 export function useEmitterNames(): Map<string, string> {
-  const sources = useInfiniteQuery(sourcesQuery());
-  const workflows = useInfiniteQuery(workflowsQuery());
+  // The key of a portal reads webhooks alone.
+  const enabled = portal === undefined;
+  const sources = useInfiniteQuery({ ...sourcesQuery(), enabled });
+  const workflows = useInfiniteQuery({ ...workflowsQuery(), enabled });
   const pages = [...(sources.data?.pages ?? []), ...(workflows.data?.pages ?? [])];
   return new Map(pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)));
 }

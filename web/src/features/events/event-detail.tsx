@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
+import { CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
@@ -11,6 +12,8 @@ import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useWebhookNames } from '../webhooks/webhook-queries.ts';
+import { EmitterLink } from './emitter-link.tsx';
 import { eventQuery } from './event-queries.ts';
 import type { LiveEvent } from './use-live-events.ts';
 
@@ -48,9 +51,7 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
               hw: `hw search --id ${metadata.emit_id} --json`,
             }}
           />
-          <Button kind="quiet" size="small" onClick={onClose}>
-            Close
-          </Button>
+          <CloseDetail onClose={onClose} />
         </>
       }
     >
@@ -113,15 +114,6 @@ function Difference({ emitId, event }: { emitId: string; event: LiveEvent }) {
   );
 }
 
-function EmitterLink({ id }: { id: string }) {
-  const isWorkflow = id.startsWith('p_');
-  return (
-    <Link to={isWorkflow ? '/workflows/$id' : '/sources/$id'} params={{ id }} className="text-accent underline">
-      {id}
-    </Link>
-  );
-}
-
 const REFRESH_MS = 3_000;
 
 function DeliveriesOfEvent({ emitId }: { emitId: string }) {
@@ -131,6 +123,7 @@ function DeliveriesOfEvent({ emitId }: { emitId: string }) {
       ask(api.GET('/v1/deliveries', { params: { query: { emit_id: emitId, limit: 20 } }, signal })),
     refetchInterval: REFRESH_MS,
   });
+  const names = useWebhookNames();
   if (error !== null) return <ProblemNote error={error} />;
   const rows = data?.data ?? [];
   if (rows.length === 0) return null;
@@ -143,9 +136,10 @@ function DeliveriesOfEvent({ emitId }: { emitId: string }) {
             to="/webhooks/$id"
             params={{ id: webhookId }}
             search={{ delivery: id }}
-            className="font-mono text-xs text-accent underline"
+            title={webhookId}
+            className="truncate text-accent underline"
           >
-            {webhookId}
+            {names.get(webhookId) ?? webhookId}
           </Link>
           <span className="text-xs text-ink-faint">
             {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}

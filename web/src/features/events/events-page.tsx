@@ -2,8 +2,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
-import { classNames } from '../../ui/class-names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
@@ -152,7 +152,20 @@ function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<stri
   const last = list.data?.pages.at(-1)?.page_info.scanned_until;
   const select = (key: string | undefined) => void navigate({ search: (old) => ({ ...old, event: key }) });
   return (
-    <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
+    <Beside
+      title="Event"
+      onClose={() => select(undefined)}
+      detail={
+        chosen && (
+          <EventDetail
+            event={chosen}
+            onClose={() => select(undefined)}
+            compared={compare}
+            onCompare={(emitId) => void navigate({ search: (old) => ({ ...old, compare: emitId }) })}
+          />
+        )
+      }
+    >
       <div className="flex min-w-0 flex-col gap-4">
         <ProblemNote error={list.error ?? linked.error} />
         <Panel>
@@ -181,15 +194,7 @@ function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<stri
           </p>
         )}
       </div>
-      {chosen !== undefined && (
-        <EventDetail
-          event={chosen}
-          onClose={() => select(undefined)}
-          compared={compare}
-          onCompare={(emitId) => void navigate({ search: (old) => ({ ...old, compare: emitId }) })}
-        />
-      )}
-    </div>
+    </Beside>
   );
 }
 

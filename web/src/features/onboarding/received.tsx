@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { parseExact } from '../../api/exact-json.ts';
-import { Button } from '../../ui/button.tsx';
+import { Below, CloseDetail } from '../../ui/beside.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -47,7 +47,9 @@ export function Received({ requests, selected, onSelect }: ReceivedProps) {
         selected={selected}
         onOpen={({ id }) => onSelect(id === selected ? undefined : id)}
       />
-      {chosen !== undefined && <RequestDetail request={chosen} onClose={() => onSelect(undefined)} />}
+      <Below isOpen={chosen !== undefined} title="Request" onClose={() => onSelect(undefined)}>
+        {chosen !== undefined && <RequestDetail request={chosen} onClose={() => onSelect(undefined)} />}
+      </Below>
     </>
   );
 }
@@ -66,9 +68,9 @@ function RequestDetail({ request, onClose }: { request: SampleRequest; onClose: 
               {webhookId}
             </Link>
           </span>
-          <Button size="small" kind="quiet" className="ml-auto" onClick={onClose}>
-            Close
-          </Button>
+          <span className="ml-auto">
+            <CloseDetail onClose={onClose} />
+          </span>
         </p>
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 font-mono text-xs">
           {Object.entries(headers).map(([name, value]) => (

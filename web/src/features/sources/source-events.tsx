@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { classNames } from '../../ui/class-names.ts';
+import { Beside } from '../../ui/beside.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -40,7 +40,11 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
     scroller.current?.scrollTo({ top: 0 });
   };
   return (
-    <div className={classNames('grid gap-4', chosen !== undefined && 'lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]')}>
+    <Beside
+      title="Event"
+      onClose={() => select(undefined)}
+      detail={chosen && <EventDetail event={chosen} onClose={() => select(undefined)} />}
+    >
       <Panel
         title="Events"
         actions={
@@ -68,8 +72,7 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
           />
         )}
       </Panel>
-      {chosen !== undefined && <EventDetail event={chosen} onClose={() => select(undefined)} />}
-    </div>
+    </Beside>
   );
 }
 

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, type SubmitEvent, useMemo, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
+import { Beside, CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
@@ -12,6 +13,7 @@ import { JsonTree } from '../../ui/json-tree.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { Stack } from '../../ui/stack.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
@@ -117,15 +119,15 @@ export function TracePage() {
         <p className="text-sm text-warn">There is more than is shown: see the limits in docs/traces.md.</p>
       )}
       {rows.length > 0 && (
-        <div
-          className={classNames(
-            'grid items-start gap-4',
-            chosen !== undefined && 'xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]',
-          )}
+        <Beside
+          from="xl"
+          className="items-start"
+          title="Part of the trace"
+          onClose={() => select(undefined)}
+          detail={chosen && <RowDetail row={chosen} onClose={() => select(undefined)} />}
         >
           <TracePicture rows={rows} selected={node} onSelect={select} />
-          {chosen !== undefined && <RowDetail row={chosen} onClose={() => select(undefined)} />}
-        </div>
+        </Beside>
       )}
     </Page>
   );
@@ -247,14 +249,7 @@ function Bars({ row, range }: { row: TraceRow; range: { fromMs: number; toMs: nu
 function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
   const { error, logs = [], link } = row;
   return (
-    <Panel
-      title={row.label}
-      actions={
-        <Button kind="quiet" size="small" onClick={onClose}>
-          Close
-        </Button>
-      }
-    >
+    <Panel title={row.label} actions={<CloseDetail onClose={onClose} />}>
       <div className="flex flex-col gap-3 p-4 text-sm">
         <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">
           <span className="truncate">{row.key}</span>
@@ -269,7 +264,7 @@ function RowDetail({ row, onClose }: { row: TraceRow; onClose: () => void }) {
           <div className="rounded-md bg-bad-soft p-3">
             <p className="font-medium text-bad">{error.code}</p>
             <p className="break-words whitespace-pre-wrap">{error.message}</p>
-            {error.stack !== null && <pre className="mt-2 overflow-x-auto font-mono text-xs">{error.stack}</pre>}
+            {error.stack !== null && <Stack text={error.stack} />}
           </div>
         )}
         {logs.length > 0 && (

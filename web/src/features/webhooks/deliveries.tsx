@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -65,7 +66,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   const isFiltered = Object.keys(filter).length > 0;
   const select = (id: string | undefined) => void navigate({ search: (old) => ({ ...old, delivery: id }) });
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       <div className="flex flex-wrap items-center gap-2">
         <Filters />
         <div className="ml-auto flex items-center gap-2">
@@ -73,41 +74,54 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
           <CopyMenu command={commandOf(webhook.id, filter)} />
         </div>
       </div>
-      <Paged
-        list={list}
-        title="Deliveries"
-        count={rows.length}
-        empty={
-          isFiltered ? (
-            <Empty icon="search" title="No delivery matches">
-              Take a filter away, or widen the time.
-            </Empty>
-          ) : (
-            <Empty
-              icon="webhook"
-              title="Nothing was sent yet"
-              command={`npx hw subscriptions create <source> ${webhook.id}`}
-            >
-              Subscribe this webhook to a source; each event from then on is sent to its URL.
-            </Empty>
-          )
-        }
+      <Beside
+        className="items-start"
+        title="Delivery"
+        onClose={() => select(undefined)}
+        detail={selected === undefined ? undefined : <Chosen id={selected} onClose={() => select(undefined)} />}
       >
-        <Table
-          label="Deliveries"
-          columns={COLUMNS}
-          rows={rows}
-          keyOf={({ id }) => id}
-          selected={selected}
-          onOpen={({ id }) => select(id)}
-        />
-      </Paged>
-      {scannedUntil !== undefined && (
-        <p role="status" className="text-center text-xs text-ink-faint">
-          Looked back to <Time atMs={scannedUntil} />.
-        </p>
-      )}
-      {selected !== undefined && <Chosen id={selected} onClose={() => select(undefined)} />}
+        <div className="flex min-w-0 flex-col gap-4">
+          <Paged
+            list={list}
+            title="Deliveries"
+            count={rows.length}
+            empty={
+              isFiltered ? (
+                <Empty icon="search" title="No delivery matches">
+                  Take a filter away, or widen the time.
+                </Empty>
+              ) : (
+                <Empty
+                  icon="webhook"
+                  title="Nothing was sent yet"
+                  action={
+                    <Button onClick={() => void navigate({ search: { tab: 'subscriptions' } })}>
+                      Choose what it gets
+                    </Button>
+                  }
+                  command={`hw subscriptions create <source> ${webhook.id}`}
+                >
+                  It gets the events of what it is subscribed to, from then on. Each is sent to its URL, signed.
+                </Empty>
+              )
+            }
+          >
+            <Table
+              label="Deliveries"
+              columns={COLUMNS}
+              rows={rows}
+              keyOf={({ id }) => id}
+              selected={selected}
+              onOpen={({ id }) => select(id)}
+            />
+          </Paged>
+          {scannedUntil !== undefined && (
+            <p role="status" className="text-center text-xs text-ink-faint">
+              Looked back to <Time atMs={scannedUntil} />.
+            </p>
+          )}
+        </div>
+      </Beside>
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, ask } from '../../api/client.ts';
+import { portal } from '../../app/portal.ts';
+import { CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -8,6 +10,7 @@ import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
+import { EmitterLink } from '../events/emitter-link.tsx';
 import { AttemptRow, spanOf } from './attempt-row.tsx';
 import type { Delivery } from './webhook-queries.ts';
 
@@ -52,9 +55,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             </Button>
           )}
           <CopyMenu command={{ path: `/v1/deliveries/${id}`, hw: `hw webhooks delivery ${id}` }} />
-          <Button kind="quiet" size="small" onClick={onClose}>
-            Close
-          </Button>
+          <CloseDetail onClose={onClose} />
         </>
       }
     >
@@ -62,21 +63,26 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
         <ProblemNote error={again.error ?? skipping.error} />
         <p className="text-sm text-ink-soft">
           <Status of={delivery.status} /> Event{' '}
-          <Link to="/events" search={{ id: emitId, event: emitId }} className="font-mono text-xs text-accent underline">
-            {delivery.event_id}
-          </Link>{' '}
-          of{' '}
-          <Link
-            to={delivery.emitter_id.startsWith('p_') ? '/workflows/$id' : '/sources/$id'}
-            params={{ id: delivery.emitter_id }}
-            className="text-accent underline"
-          >
-            {delivery.emitter_id}
-          </Link>
-          {'. '}
-          <Link to="/traces/$id" params={{ id: emitId }} className="text-accent underline">
-            Trace
-          </Link>
+          {portal === undefined ? (
+            <Link
+              to="/events"
+              search={{ id: emitId, event: emitId }}
+              className="font-mono text-xs text-accent underline"
+            >
+              {delivery.event_id}
+            </Link>
+          ) : (
+            <code className="font-mono text-xs">{delivery.event_id}</code>
+          )}{' '}
+          of <EmitterLink id={delivery.emitter_id} />
+          {portal === undefined && (
+            <>
+              {'. '}
+              <Link to="/traces/$id" params={{ id: emitId }} className="text-accent underline">
+                Trace
+              </Link>
+            </>
+          )}
           {next_attempt_at !== null && (
             <>
               . Next attempt <Time atMs={next_attempt_at * 1000} />

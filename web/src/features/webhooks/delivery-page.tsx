@@ -4,12 +4,13 @@ import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
-import { deliveryQuery } from './webhook-queries.ts';
+import { deliveryQuery, useWebhookNames } from './webhook-queries.ts';
 
 /** A delivery by its id alone: where the palette and links of others lead. */
 export function DeliveryPage() {
   const { id } = useParams({ from: '/shell/deliveries/$id' });
   const navigate = useNavigate();
+  const names = useWebhookNames();
   const { data: delivery, error } = useQuery(deliveryQuery(id));
   if (delivery === undefined) {
     return <Page title="Delivery">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
@@ -20,7 +21,7 @@ export function DeliveryPage() {
       <p className="text-sm text-ink-soft">
         To the webhook{' '}
         <Link to="/webhooks/$id" params={params} search={{ delivery: id }} className="text-accent underline">
-          {delivery.webhook_id}
+          {names.get(delivery.webhook_id) ?? delivery.webhook_id}
         </Link>
       </p>
       <DeliveryDetail delivery={delivery} onClose={() => void navigate({ to: '/webhooks/$id', params })} />

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 
@@ -13,6 +13,12 @@ export type Attempt = Delivery['attempts'][number];
 
 export const webhooksQuery = () =>
   pagesOf(['webhooks'], (query, signal) => ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })));
+
+/** Names of webhooks by their ids, or their URLs, of the pages of the list that are loaded. */
+export function useWebhookNames(): Map<string, string> {
+  const { data } = useInfiniteQuery(webhooksQuery());
+  return new Map(data?.pages.flatMap((page) => page.data.map(({ id, name, url }) => [id, name ?? url] as const)));
+}
 
 export const webhookQuery = (id: string) =>
   queryOptions({

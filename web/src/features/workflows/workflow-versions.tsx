@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api, ask } from '../../api/client.ts';
+import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -77,7 +78,13 @@ export function Versions({ workflow }: { workflow: Workflow }) {
       <Paged list={list} count={rows.length} empty={null}>
         <Table label="Versions" columns={columns} rows={rows} keyOf={({ id }) => id} selected={shown} />
       </Paged>
-      {shown !== undefined && <VersionDiff workflow={workflow} deploymentId={shown} />}
+      <Below
+        isOpen={shown !== undefined}
+        title="Version"
+        onClose={() => void navigate({ search: { tab: 'versions' }, replace: true })}
+      >
+        {shown !== undefined && <VersionDiff workflow={workflow} deploymentId={shown} />}
+      </Below>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Below } from '../../../ui/beside.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Icon } from '../../../ui/icons.tsx';
@@ -42,12 +43,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
   const at = draft.steps.findIndex(({ namespace }) => namespace === search.step);
   const step = draft.steps[at];
   const taken = draft.steps.map(({ namespace }) => namespace);
-  const select = (namespace: string) => {
-    onSearch({ ...search, step: namespace });
-    // On a phone the editor is below the list.
-    if (matchMedia('(max-width: 1023px)').matches)
-      requestAnimationFrame(() => document.getElementById('step-editor')?.scrollIntoView());
-  };
+  const select = (namespace: string) => onSearch({ ...search, step: namespace });
   const add = (added: DraftStep, position: number) => {
     builder.setSteps(draft.steps.toSpliced(position, 0, added));
     setAdding(undefined);
@@ -75,50 +71,57 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
           onMove={move}
           onAdd={setAdding}
         />
-        <div id="step-editor" className="flex min-w-0 scroll-mt-4 flex-col gap-4">
-          {step === undefined ? (
-            <>
-              <TriggerEditor
-                triggers={draft.triggers}
-                onChange={(triggers) => set({ ...draft, triggers })}
-                error={problemsOfTriggers(refusal)}
+        <Below
+          closes={false}
+          isOpen={search.step !== undefined}
+          title={step === undefined ? 'Trigger' : `Step ${step.namespace}`}
+          onClose={() => onSearch({ ...search, step: undefined })}
+        >
+          <div className="flex min-w-0 flex-col gap-4">
+            {step === undefined ? (
+              <>
+                <TriggerEditor
+                  triggers={draft.triggers}
+                  onChange={(triggers) => set({ ...draft, triggers })}
+                  error={problemsOfTriggers(refusal)}
+                />
+                <TestEvent
+                  samples={samples}
+                  onChoose={(event) => onSearch({ ...search, event })}
+                  written={written}
+                  onWrite={setWritten}
+                />
+                {draft.steps.length === 0 && <NoSteps onAdd={() => setAdding(0)} />}
+              </>
+            ) : (
+              <StepEditor
+                key={step.key}
+                step={step}
+                others={taken.filter((name) => name !== step.namespace)}
+                before={taken.slice(0, at)}
+                groups={groupsFor(builder, samples, at)}
+                error={problemsOfStep(refusal, at)}
+                result={results[step.namespace]}
+                testError={builder.testing.error}
+                isTesting={builder.testing.isPending}
+                onTest={(mode) => builder.testing.mutate({ namespace: step.namespace, mode, sample: samples.sample })}
+                onChange={(next) => builder.changeStep(at, next)}
+                onRename={(name) => {
+                  builder.rename(step.namespace, name);
+                  onSearch({ ...search, step: name });
+                }}
+                onMove={taken.length > 1 ? (by) => move(step.namespace, by) : undefined}
+                onDuplicate={() => add(copyOf(step, taken), at + 1)}
+                onDelete={() => {
+                  builder.setSteps(draft.steps.toSpliced(at, 1));
+                  const next = taken[at - 1] ?? 'trigger';
+                  select(next);
+                  focusCard(next);
+                }}
               />
-              <TestEvent
-                samples={samples}
-                onChoose={(event) => onSearch({ ...search, event })}
-                written={written}
-                onWrite={setWritten}
-              />
-              {draft.steps.length === 0 && <NoSteps onAdd={() => setAdding(0)} />}
-            </>
-          ) : (
-            <StepEditor
-              key={step.key}
-              step={step}
-              others={taken.filter((name) => name !== step.namespace)}
-              before={taken.slice(0, at)}
-              groups={groupsFor(builder, samples, at)}
-              error={problemsOfStep(refusal, at)}
-              result={results[step.namespace]}
-              testError={builder.testing.error}
-              isTesting={builder.testing.isPending}
-              onTest={(mode) => builder.testing.mutate({ namespace: step.namespace, mode, sample: samples.sample })}
-              onChange={(next) => builder.changeStep(at, next)}
-              onRename={(name) => {
-                builder.rename(step.namespace, name);
-                onSearch({ ...search, step: name });
-              }}
-              onMove={taken.length > 1 ? (by) => move(step.namespace, by) : undefined}
-              onDuplicate={() => add(copyOf(step, taken), at + 1)}
-              onDelete={() => {
-                builder.setSteps(draft.steps.toSpliced(at, 1));
-                const next = taken[at - 1] ?? 'trigger';
-                select(next);
-                focusCard(next);
-              }}
-            />
-          )}
-        </div>
+            )}
+          </div>
+        </Below>
       </div>
       {adding !== undefined && (
         <AddStep taken={taken} onAdd={(added) => add(added, adding)} onClose={() => setAdding(undefined)} />
