@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu';
 import { useState } from 'react';
 import { publicUrl } from '../api/base-url.ts';
+import { portal } from '../app/portal.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
 
@@ -54,6 +55,8 @@ function shellQuote(text: string): string {
 export function CopyMenu({ command }: { command: Command }) {
   const { copied, copy } = useCopy();
   const { hw } = command;
+  // The key of a portal is not the customer's to keep.
+  if (portal !== undefined) return null;
   return (
     <Menu.Root>
       <Menu.Trigger

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { portal } from '../app/portal.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 /** An empty list says what would be in it, and has a button that makes the first one. */
@@ -18,7 +19,8 @@ export function Empty(props: {
       <h2 className="text-lg font-semibold">{title}</h2>
       <div className="max-w-md text-sm text-ink-soft">{children}</div>
       {action !== undefined && <div className="mt-2 flex gap-2">{action}</div>}
-      {command !== undefined && (
+      {/* A customer in a portal has no command line. */}
+      {command !== undefined && portal === undefined && (
         <code className="mt-2 max-w-full rounded bg-sunken px-2 py-1 font-mono text-xs break-all text-ink-soft">
           {command}
         </code>

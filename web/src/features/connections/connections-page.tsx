@@ -114,7 +114,7 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
         title="Connected accounts"
         count={rows.length}
         empty={
-          <Empty icon="connection" title="No connected accounts" command="npx hw connect <app>">
+          <Empty icon="connection" title="No connected accounts" command="hw connect <app>">
             Connect an account of an app below once; every source and step that you choose may use it.
           </Empty>
         }

@@ -70,7 +70,7 @@ export function RegistryPage() {
           <Empty
             icon="registry"
             title={q === '' ? 'The registry is empty' : 'Nothing matches'}
-            command="npx hw registry import <folder>"
+            command="hw registry import <folder>"
           >
             Components that are published to the registry appear here, for every account of this instance.
           </Empty>

@@ -51,7 +51,7 @@ export function Environment() {
         title="Variables"
         count={rows.length}
         empty={
-          <Empty icon="settings" title="No variables" command="npx hw env set NAME value">
+          <Empty icon="settings" title="No variables" command="hw env set NAME value">
             Steps read them as {'{{env.NAME}}'}.
           </Empty>
         }

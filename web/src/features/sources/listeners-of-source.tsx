@@ -72,7 +72,7 @@ export function ListenersOfSource({ source }: { source: Source }) {
           <Empty
             icon="webhook"
             title="Nothing listens"
-            command={`npx hw subscriptions create ${source.name_slug} <webhook>`}
+            command={`hw subscriptions create ${source.name_slug} <webhook>`}
           >
             Choose a webhook or workflow above; each event that this source emits from then on reaches it.
           </Empty>

@@ -103,7 +103,7 @@ export function SourceList() {
             icon="source"
             title="No sources yet"
             action={newSource}
-            command="npx hw init source hello && npx hw deploy hello.mjs"
+            command="hw init source hello && hw deploy hello.mjs"
           >
             A source is started by a request, a timer or by hand, and emits events. Its events reach webhooks and
             workflows.

@@ -29,7 +29,7 @@ export function CreateWebhook({ onClose }: { onClose: () => void }) {
       open
       onClose={onClose}
       title="New webhook"
-      description="Events of the sources that it is subscribed to are sent to this URL, signed."
+      description="The events that you subscribe it to are sent to this URL, signed."
     >
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField

@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,8 +10,8 @@ import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { sourcesQuery } from '../sources/source-queries.ts';
-import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { EmitterLink } from '../events/emitter-link.tsx';
+import { useEmitterNames } from '../events/emitter-names.ts';
 import { FilterField, readFilter, SubscriptionFilter } from './subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
@@ -35,7 +34,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
   });
   const own = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(({ listener_id: id }) => id === webhookId);
   const columns: readonly Column<Subscription>[] = [
-    { header: 'Emitter', cell: ({ emitter_id: id }) => <Emitter id={id} name={names.get(id) ?? EVERY[id]} /> },
+    { header: 'Emitter', cell: ({ emitter_id: id }) => EVERY[id] ?? <EmitterLink id={id} /> },
     { header: 'Channel', cell: ({ event_name: name }) => (name === '' ? 'default' : name), className: 'w-40' },
     { header: 'Filter', cell: (row) => <SubscriptionFilter subscription={row} />, className: 'w-60', wide: true },
     {
@@ -68,11 +67,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
         title="Subscriptions"
         count={own.length}
         empty={
-          <Empty
-            icon="webhook"
-            title="It listens to nothing"
-            command={`npx hw webhooks subscribe <source> ${webhookId}`}
-          >
+          <Empty icon="webhook" title="It listens to nothing" command={`hw webhooks subscribe <source> ${webhookId}`}>
             Choose a source or workflow above; each event that it emits from then on is sent to this webhook.
           </Empty>
         }
@@ -81,29 +76,6 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
       </Paged>
     </div>
   );
-}
-
-function Emitter({ id, name }: { id: string; name: string | undefined }) {
-  if (!id.startsWith('dc_') || id.includes('*')) return <span>{name ?? id}</span>;
-  return (
-    <Link to="/sources/$id" params={{ id }} className="text-accent underline">
-      {name ?? id}
-    </Link>
-  );
-}
-
-/** Names of sources and workflows by id, as far as their first page. */
-export function useEmitterNames(): Map<string, string> {
-  const sources = useInfiniteQuery(sourcesQuery());
-  const workflows = useInfiniteQuery(workflowsQuery());
-  return new Map([
-    ...(sources.data?.pages.flatMap(({ data }) => data.map(nameById)) ?? []),
-    ...(workflows.data?.pages.flatMap(({ data }) => data.map(nameById)) ?? []),
-  ]);
-}
-
-function nameById({ id, name }: { id: string; name: string }): [string, string] {
-  return [id, name];
 }
 
 function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string, string> }) {

@@ -7,7 +7,9 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ReplayEvents } from './replay-events.tsx';
-import { SubscriptionsOfWebhook, useEmitterNames } from './subscriptions-of-webhook.tsx';
+import { portal } from '../../app/portal.ts';
+import { useEmitterNames } from '../events/emitter-names.ts';
+import { SubscriptionsOfWebhook } from './subscriptions-of-webhook.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
 import { WebhookSettings } from './webhook-settings.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -65,7 +67,7 @@ function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
   return (
     <>
       {active && <RetryNow id={id} />}
-      {active && <ReplayEvents given={{ listener_id: id }} others={emitters} />}
+      {active && portal === undefined && <ReplayEvents given={{ listener_id: id }} others={emitters} />}
       <SendTest id={id} />
       <StartOrStop webhook={webhook} />
       <CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks describe ${id}` }} />

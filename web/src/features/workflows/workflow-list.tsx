@@ -81,7 +81,7 @@ export function WorkflowList() {
             icon="workflow"
             title="No workflows yet"
             action={newWorkflow}
-            command="npx hw workflows create workflow.json"
+            command="hw workflows create workflow.json"
           >
             A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
           </Empty>
