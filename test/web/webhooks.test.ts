@@ -140,6 +140,34 @@ test('a webhook is tried out, its secret replaced and its requests changed', asy
   await receiver.stop();
 });
 
+test('what is typed into a part of the settings outlasts changes by others, and a change of it is shown', async () => {
+  const { id } = (await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:2/', name: 'Shared' })).data;
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${id}?tab=settings`, headwater.apiKey);
+  const schedule = page.getByRole('textbox', { name: 'Retry schedule' });
+  await schedule.fill('5, 60');
+  // Another part, by somebody else and by the same page: no conflict, and nothing is lost.
+  await headwater.api('PUT', `/webhooks/${id}`, { rate_per_second: 3 });
+  await page.getByRole('textbox', { name: 'Name' }).fill('Shared by two');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { name: 'Shared by two', level: 1 }).waitFor();
+  expect(await schedule.inputValue()).toBe('5, 60');
+  expect((await headwater.api('GET', `/webhooks/${id}`)).data).toMatchObject({
+    name: 'Shared by two',
+    rate_per_second: 3,
+  });
+  // The same part: both are shown, and nothing is written before the choice.
+  await headwater.api('PUT', `/webhooks/${id}`, { retry_schedule_seconds: [9] });
+  await page.getByRole('button', { name: 'Save requests' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' });
+  await dialog.waitFor();
+  expect((await headwater.api('GET', `/webhooks/${id}`)).data.retry_schedule_seconds).toEqual([9]);
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Take theirs' }).click();
+  await expect.poll(() => schedule.inputValue()).toBe('9');
+  check();
+});
+
 test('a webhook is given a token and a method, and its attempts show phases and headers', async () => {
   const receiver = await startReceiver();
   receiver.answer = { status: 307, headers: { location: 'https://elsewhere.example.com/hook' } };

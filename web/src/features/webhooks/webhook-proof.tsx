@@ -1,11 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
-import { api, askTagged, forState } from '../../api/client.ts';
+import { useState } from 'react';
 import { messagesBelow, messagesFor } from '../../api/problem.ts';
-import { Button } from '../../ui/button.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
-import { Panel } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
+import { useWebhookSaving, WebhookForm, type WebhookFormProps } from './webhook-form.tsx';
 import type { WholeWebhook } from './webhook-queries.ts';
 
 type AuthType = NonNullable<WholeWebhook['auth']>['type'];
@@ -38,7 +34,8 @@ const FIELDS: Record<AuthType, readonly { name: string; label: string; isSecret?
 };
 
 /** The proof that a webhook's requests bring, whom they trust, and their method. */
-export function WebhookProof({ webhook }: { webhook: WholeWebhook }) {
+export function WebhookProof(props: WebhookFormProps) {
+  const { webhook } = props;
   const { type: shownType = '', ...shown } = webhook.auth ?? {};
   const [type, setType] = useState<AuthType | ''>(shownType);
   const [fields, setFields] = useState<Fields>(shown);
@@ -46,102 +43,112 @@ export function WebhookProof({ webhook }: { webhook: WholeWebhook }) {
   const [ca, setCa] = useState(webhook.ca_certificate ?? '');
   const [certificate, setCertificate] = useState(webhook.client_certificate ?? '');
   const [key, setKey] = useState('');
-  const queries = useQueryClient();
-  const saving = useMutation({
-    mutationFn: () =>
-      askTagged<WholeWebhook>(
-        api.PUT('/v1/webhooks/{id}', {
-          params: { path: { id: webhook.id }, ...forState(webhook) },
-          body: {
-            method,
-            ca_certificate: ca.trim() || null,
-            ...certificateChange(webhook, certificate, key),
-            ...authChange(webhook, type, fields),
-          },
-        }),
-      ),
-    onSuccess: (now) => queries.setQueryData(['webhook', webhook.id], now),
-  });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    saving.mutate();
+  const isSecretTyped =
+    key.trim() !== '' || (type !== '' && FIELDS[type].some(({ name, isSecret }) => isSecret && fields[name]));
+  const part = {
+    ...props,
+    partOf: proofOf,
+    mine: {
+      method,
+      ca_certificate: ca.trim() || null,
+      client_certificate: certificate.trim() || null,
+      auth: type === '' ? null : { type, ...withoutSecrets(type, fields) },
+      ...(isSecretTyped ? { secrets: 'new ones' } : {}),
+    },
+    body: () => ({
+      method,
+      ca_certificate: ca.trim() || null,
+      ...certificateChange(webhook, certificate, key),
+      ...authChange(webhook, type, fields),
+    }),
   };
+  const saving = useWebhookSaving(part);
   return (
-    <Panel title="Authentication and TLS">
-      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4 p-4">
-        <Field label="Method">
-          {(ids) => (
-            <select
-              {...ids}
-              className={INPUT_CLASS}
-              value={method}
-              onChange={({ target }) => setMethod(target.value as WholeWebhook['method'])}
-            >
-              <option value="POST">POST</option>
-              <option value="PUT">PUT</option>
-            </select>
-          )}
-        </Field>
-        <Field label="Authentication" errors={messagesFor(saving.error, 'auth')}>
-          {(ids) => (
-            <select
-              {...ids}
-              className={INPUT_CLASS}
-              value={type}
-              onChange={({ target }) => setType(target.value as AuthType | '')}
-            >
-              {TYPES.map(([value, label]) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        {type !== '' &&
-          FIELDS[type].map(({ name, label, isSecret = false, optional = false }) => (
-            <TextField
-              key={name}
-              label={label}
-              optional={optional}
-              autoComplete="off"
-              type={isSecret ? 'password' : 'text'}
-              {...(isSecret ? { description: 'Stored encrypted and never shown; empty: as it is.' } : {})}
-              value={fields[name] ?? ''}
-              onChange={({ target }) => setFields({ ...fields, [name]: target.value })}
-              errors={messagesBelow(saving.error, `auth.${name}`)}
-            />
-          ))}
-        <Pem
-          label="Trusted certificates"
-          description="PEM. For a receiver whose certificate is its own; in the place of public authorities."
-          value={ca}
-          onChange={setCa}
-          errors={messagesFor(saving.error, 'ca_certificate')}
-        />
-        <Pem
-          label="Client certificate"
-          description="PEM, for receivers that ask for one (mTLS)."
-          value={certificate}
-          onChange={setCertificate}
-          errors={messagesFor(saving.error, 'client_certificate')}
-        />
-        {certificate.trim() !== '' && (
-          <Pem
-            label="Client key"
-            description="PEM. Stored encrypted and never shown; needed where the certificate changes."
-            value={key}
-            onChange={setKey}
-            errors={messagesFor(saving.error, 'client_key')}
-          />
+    <WebhookForm {...part} title="Authentication and TLS" action="Save authentication" saving={saving}>
+      <Field label="Method">
+        {(ids) => (
+          <select
+            {...ids}
+            className={INPUT_CLASS}
+            value={method}
+            onChange={({ target }) => setMethod(target.value as WholeWebhook['method'])}
+          >
+            <option value="POST">POST</option>
+            <option value="PUT">PUT</option>
+          </select>
         )}
-        <ProblemNote error={saving.error} />
-        <Button type="submit" kind="primary" className="self-start" busy={saving.isPending}>
-          Save authentication
-        </Button>
-      </form>
-    </Panel>
+      </Field>
+      <Field label="Authentication" errors={messagesFor(saving.error, 'auth')}>
+        {(ids) => (
+          <select
+            {...ids}
+            className={INPUT_CLASS}
+            value={type}
+            onChange={({ target }) => setType(target.value as AuthType | '')}
+          >
+            {TYPES.map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {type !== '' &&
+        FIELDS[type].map(({ name, label, isSecret = false, optional = false }) => (
+          <TextField
+            key={name}
+            label={label}
+            optional={optional}
+            autoComplete="off"
+            type={isSecret ? 'password' : 'text'}
+            {...(isSecret ? { description: 'Stored encrypted and never shown; empty: as it is.' } : {})}
+            value={fields[name] ?? ''}
+            onChange={({ target }) => setFields({ ...fields, [name]: target.value })}
+            errors={messagesBelow(saving.error, `auth.${name}`)}
+          />
+        ))}
+      <Pem
+        label="Trusted certificates"
+        description="PEM. For a receiver whose certificate is its own; in the place of public authorities."
+        value={ca}
+        onChange={setCa}
+        errors={messagesFor(saving.error, 'ca_certificate')}
+      />
+      <Pem
+        label="Client certificate"
+        description="PEM, for receivers that ask for one (mTLS)."
+        value={certificate}
+        onChange={setCertificate}
+        errors={messagesFor(saving.error, 'client_certificate')}
+      />
+      {certificate.trim() !== '' && (
+        <Pem
+          label="Client key"
+          description="PEM. Stored encrypted and never shown; needed where the certificate changes."
+          value={key}
+          onChange={setKey}
+          errors={messagesFor(saving.error, 'client_key')}
+        />
+      )}
+    </WebhookForm>
   );
+}
+
+function proofOf({ method, ca_certificate: ca, client_certificate: certificate, auth }: WholeWebhook) {
+  const { type, ...fields } = auth ?? {};
+  return {
+    method,
+    ca_certificate: ca?.trim() ?? null,
+    client_certificate: certificate?.trim() ?? null,
+    auth: type === undefined ? null : { type, ...withoutSecrets(type, fields) },
+  };
+}
+
+/** In the order of the form, to be compared. */
+function withoutSecrets(type: AuthType, fields: Fields): Fields {
+  const names = FIELDS[type].filter(({ isSecret = false }) => !isSecret).map(({ name }) => name);
+  return Object.fromEntries(names.flatMap((name) => (fields[name] ? [[name, fields[name]] as const] : [])));
 }
 
 function certificateChange(webhook: WholeWebhook, certificate: string, key: string) {

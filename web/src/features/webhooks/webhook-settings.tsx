@@ -1,30 +1,27 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
-import { api, ask, askTagged, forState } from '../../api/client.ts';
+import { useState } from 'react';
+import { api, ask, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Webhook, WholeWebhook } from './webhook-queries.ts';
+import { Edited, useWebhookSaving, WebhookForm, type WebhookFormProps } from './webhook-form.tsx';
 import { WebhookPace } from './webhook-pace.tsx';
 import { WebhookProof } from './webhook-proof.tsx';
 import { WebhookRequest } from './webhook-request.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
 export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
-  // What is being edited stays as it is when somebody else changes the webhook: the save then shows
-  // both.
-  const [base, setBase] = useState(webhook);
   return (
     <div className="flex flex-col gap-4">
-      <Details key={base.etag} webhook={base} onSaved={setBase} />
-      <WebhookRequest key={webhook.etag} webhook={webhook} />
-      <WebhookPace key={`pace ${webhook.etag}`} webhook={webhook} />
-      <WebhookProof key={`proof ${webhook.etag}`} webhook={webhook} />
+      <Edited webhook={webhook} form={Details} />
+      <Edited webhook={webhook} form={WebhookRequest} />
+      <Edited webhook={webhook} form={WebhookPace} />
+      <Edited webhook={webhook} form={WebhookProof} />
       <WebhookSecret webhook={webhook} />
       <DeleteWebhook webhook={webhook} />
     </div>
@@ -38,90 +35,58 @@ const detailsOf = ({ url, name, description, format }: Webhook) => ({
   format,
 });
 
-function Details({ webhook, onSaved }: { webhook: WholeWebhook; onSaved: (webhook: WholeWebhook) => void }) {
+function Details(props: WebhookFormProps) {
+  const { webhook } = props;
   const [url, setUrl] = useState(webhook.url);
   const [name, setName] = useState(webhook.name ?? '');
   const [description, setDescription] = useState(webhook.description ?? '');
   const [format, setFormat] = useState(webhook.format);
-  const queries = useQueryClient();
-  const take = (now: WholeWebhook) => {
-    onSaved(now);
-    queries.setQueryData(['webhook', webhook.id], now);
-    return queries.invalidateQueries({ queryKey: ['webhooks'] });
-  };
-  const body = { url, name, description, format };
-  const saving = useMutation({
-    mutationFn: (over: WholeWebhook) =>
-      askTagged<WholeWebhook>(
-        api.PUT('/v1/webhooks/{id}', { params: { path: { id: webhook.id }, ...forState(over) }, body }),
-      ),
-    onSuccess: take,
-  });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    saving.mutate(webhook);
-  };
+  const mine = { url, name, description, format };
+  const part = { ...props, partOf: detailsOf, mine, body: () => mine };
+  const saving = useWebhookSaving(part);
   return (
-    <Panel title="Details">
-      <form onSubmit={submit} className="flex max-w-2xl flex-col gap-4 p-4">
-        <TextField
-          label="URL"
-          type="url"
-          required
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-          errors={messagesFor(saving.error, 'url')}
-        />
-        <TextField
-          label="Name"
-          optional
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-          errors={messagesFor(saving.error, 'name')}
-        />
-        <TextField
-          label="Description"
-          optional
-          value={description}
-          onChange={({ target }) => setDescription(target.value)}
-          errors={messagesFor(saving.error, 'description')}
-        />
-        <Field
-          label="Format"
-          description="Raw sends the event as it was emitted; envelope and CloudEvents 1.0 put it beside its type and time."
-        >
-          {(ids) => (
-            <select
-              {...ids}
-              className={INPUT_CLASS}
-              value={format}
-              onChange={({ target }) => setFormat(target.value as Webhook['format'])}
-            >
-              <option value="raw">raw</option>
-              <option value="envelope">envelope</option>
-              <option value="cloudevents">CloudEvents, structured</option>
-              <option value="cloudevents-binary">CloudEvents, binary</option>
-            </select>
-          )}
-        </Field>
-        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
-        <Button type="submit" kind="primary" className="self-start" busy={saving.isPending}>
-          Save
-        </Button>
-      </form>
-      {isConflict(saving.error) && (
-        <Conflict<WholeWebhook>
-          mine={JSON.stringify(body, null, 2)}
-          textOf={(theirs) => JSON.stringify(detailsOf(theirs), null, 2)}
-          language="json"
-          read={() => askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id: webhook.id } } }))}
-          busy={saving.isPending}
-          onClose={() => saving.reset()}
-          onTakeTheirs={(theirs) => void take(theirs)}
-          onKeepMine={(theirs) => saving.mutate(theirs)}
-        />
-      )}
-    </Panel>
+    <WebhookForm {...part} title="Details" action="Save" saving={saving}>
+      <TextField
+        label="URL"
+        type="url"
+        required
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+        errors={messagesFor(saving.error, 'url')}
+      />
+      <TextField
+        label="Name"
+        optional
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+        errors={messagesFor(saving.error, 'name')}
+      />
+      <TextField
+        label="Description"
+        optional
+        value={description}
+        onChange={({ target }) => setDescription(target.value)}
+        errors={messagesFor(saving.error, 'description')}
+      />
+      <Field
+        label="Format"
+        description="Raw sends the event as it was emitted; envelope and CloudEvents 1.0 put it beside its type and time."
+      >
+        {(ids) => (
+          <select
+            {...ids}
+            className={INPUT_CLASS}
+            value={format}
+            onChange={({ target }) => setFormat(target.value as Webhook['format'])}
+          >
+            <option value="raw">raw</option>
+            <option value="envelope">envelope</option>
+            <option value="cloudevents">CloudEvents, structured</option>
+            <option value="cloudevents-binary">CloudEvents, binary</option>
+          </select>
+        )}
+      </Field>
+    </WebhookForm>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
-import { api, ask, forState } from '../../api/client.ts';
+import { type SubmitEvent, useEffect, useState } from 'react';
+import { api, ask, askTagged, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -13,12 +14,26 @@ type Settings = Workflow['settings'];
 
 /**
  * How executions are started and ended. A save is a version of its own; the steps stay as they are.
+ * What is being edited stays as it is when somebody else changes the settings: the save then shows
+ * both.
  */
 export function WorkflowSettings({ workflow }: { workflow: Workflow }) {
-  return <SettingsForm key={workflow.deployment_id} workflow={workflow} />;
+  const [base, setBase] = useState(workflow);
+  return <SettingsForm key={base.etag} workflow={base} newest={workflow} onSaved={setBase} />;
 }
 
-function SettingsForm({ workflow }: { workflow: Workflow }) {
+const readWorkflow = (id: string) => askTagged<Workflow>(api.GET('/v1/workflows/{id}', { params: { path: { id } } }));
+
+const settingsText = (name: string, settings: Settings) => JSON.stringify({ name, settings }, undefined, 2);
+
+interface SettingsFormProps {
+  /** The state that the form was begun on, and the one that there is now. */
+  workflow: Workflow;
+  newest: Workflow;
+  onSaved: (workflow: Workflow) => void;
+}
+
+function SettingsForm({ workflow, newest, onSaved }: SettingsFormProps) {
   const { id, name: savedName, name_slug: slug, settings: saved } = workflow;
   const [name, setName] = useState(savedName);
   const [settings, setSettings] = useState<Settings>(saved);
@@ -28,22 +43,37 @@ function SettingsForm({ workflow }: { workflow: Workflow }) {
     ...(name === savedName ? {} : { name }),
     ...(Object.keys(changed).length === 0 ? {} : { settings: changed }),
   };
+  const isChanged = Object.keys(body).length > 0;
+  const take = async (now: Workflow) => {
+    queries.setQueryData(['workflow', id], now);
+    onSaved(now);
+    await queries.invalidateQueries({ queryKey: ['workflows'] });
+    await queries.invalidateQueries({ queryKey: ['deployments', id] });
+  };
+  const put = (over: Workflow) =>
+    ask(api.PUT('/v1/workflows/{id}', { params: { path: { id }, ...forState(over) }, body }));
   const saving = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params: { path: { id }, ...forState(workflow) }, body })),
-    // Somebody else's change is shown, and a save after that is over it.
-    onError: () => queries.invalidateQueries({ queryKey: ['workflow', id] }),
-    onSuccess: async ({ data }) => {
-      queries.setQueryData(['workflow', id], data);
-      await queries.invalidateQueries({ queryKey: ['workflow', id] });
-      await queries.invalidateQueries({ queryKey: ['workflows'] });
-      await queries.invalidateQueries({ queryKey: ['deployments', id] });
+    mutationFn: async (over: Workflow | undefined) => {
+      try {
+        await put(over ?? workflow);
+      } catch (error) {
+        if (over !== undefined || !isConflict(error)) throw error;
+        const now = await readWorkflow(id);
+        // Other steps are no other settings.
+        if (settingsText(now.name, now.settings) !== settingsText(savedName, saved)) throw error;
+        await put(now);
+      }
+      return readWorkflow(id);
     },
+    onSuccess: take,
   });
+  useEffect(() => {
+    if (!isChanged && newest.etag !== workflow.etag) onSaved(newest);
+  }, [isChanged, newest, workflow, onSaved]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    saving.mutate();
+    saving.mutate(undefined);
   };
-  const isChanged = Object.keys(body).length > 0;
   const set = (next: Partial<Settings>) => setSettings({ ...settings, ...next });
   return (
     <Panel
@@ -76,18 +106,23 @@ function SettingsForm({ workflow }: { workflow: Workflow }) {
           />
           A save through the API or hw is deployed at once
         </label>
-        <ProblemNote error={saving.error} />
-        <div className="flex items-center gap-3">
-          <Button type="submit" kind="primary" busy={saving.isPending} disabled={!isChanged}>
-            Save
-          </Button>
-          {saving.isSuccess && !isChanged && (
-            <p role="status" className="text-sm text-good">
-              Saved.
-            </p>
-          )}
-        </div>
+        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
+        <Button type="submit" kind="primary" className="self-start" busy={saving.isPending} disabled={!isChanged}>
+          Save
+        </Button>
       </form>
+      {isConflict(saving.error) && (
+        <Conflict<Workflow>
+          mine={settingsText(name, settings)}
+          textOf={(theirs) => settingsText(theirs.name, theirs.settings)}
+          language="json"
+          read={() => readWorkflow(id)}
+          busy={saving.isPending}
+          onClose={() => saving.reset()}
+          onTakeTheirs={(theirs) => void take(theirs)}
+          onKeepMine={(theirs) => saving.mutate(theirs)}
+        />
+      )}
     </Panel>
   );
 }
