@@ -24,6 +24,7 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
   [/^(dc|p)_\w+-\d{1,15}-\d+$|^\d{13}-\d+$/, 'Event', 'event', (id) => `/events?id=${id}`],
   [/^exec_\w+$/, 'Execution', 'workflow', (id) => `/executions/${id}`],
   [/^(exec|inv)_\w+$/, 'Trace', 'trace', (id) => `/traces/${id}`],
+  [/^rpl_\w+$/, 'Replays', 'retry', () => '/replays'],
   [/^(dc|p)_\w+-\d{13}-\d+$/, 'Trace of the event', 'trace', (id) => `/traces/${id}`],
 ];
 
@@ -56,6 +57,7 @@ export async function namedThings(): Promise<PaletteEntry[]> {
 /** Pages of an account that the navigation does not show. */
 const MORE_PAGES: readonly PaletteEntry[] = [
   { label: 'Sample receiver', path: '/sample-receiver', icon: 'webhook', hint: 'page' },
+  { label: 'Replays', path: '/replays', icon: 'retry', hint: 'page' },
   { label: 'First event', path: '/first-run', icon: 'play', hint: 'page' },
 ];
 

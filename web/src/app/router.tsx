@@ -180,6 +180,15 @@ const webhook = createRoute({
   ),
 });
 
+const replays = createRoute({
+  getParentRoute: () => shell,
+  path: '/replays',
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/webhooks/replays-page.tsx')),
+    'ReplaysPage',
+  ),
+});
+
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$id',
@@ -287,6 +296,7 @@ export const router = createRouter({
       webhooks,
       webhook,
       delivery,
+      replays,
       traces,
       trace,
       registry,

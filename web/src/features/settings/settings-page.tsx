@@ -3,6 +3,7 @@ import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Environment } from './environment.tsx';
+import { OwnLimits } from './own-limits.tsx';
 
 export function SettingsPage() {
   const { tab = 'keys' } = useSearch({ from: '/shell/settings' });
@@ -16,6 +17,7 @@ export function SettingsPage() {
         tabs={[
           { value: 'keys', label: 'API keys', panel: <ApiKeys /> },
           { value: 'environment', label: 'Environment variables', panel: <Environment /> },
+          { value: 'limits', label: 'Limits', panel: <OwnLimits /> },
         ]}
       />
     </Page>

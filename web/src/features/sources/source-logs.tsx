@@ -3,6 +3,7 @@ import { useCallback, useState } from 'react';
 import { type StreamMessage, useEventStream } from '../../api/event-stream.ts';
 import { classNames } from '../../ui/class-names.ts';
 import { Empty } from '../../ui/empty.tsx';
+import { FILTER_CLASS } from '../../ui/field.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -19,6 +20,14 @@ const MAX_KEPT = 2_000;
 
 const LEVELS: Record<string, string> = { error: 'text-bad', warn: 'text-warn', debug: 'text-ink-faint' };
 
+const RANKS = ['debug', 'info', 'warn', 'error'];
+
+/** A line without a level is an ordinary one. */
+function rankOf(level = 'info'): number {
+  const rank = RANKS.indexOf(level === 'log' ? 'info' : level);
+  return rank === -1 ? 1 : rank;
+}
+
 /** What the component writes with `console`, as it comes. */
 export function SourceLogs({ source }: { source: Source }) {
   const [lines, setLines] = useState<LogLine[]>([]);
@@ -26,16 +35,41 @@ export function SourceLogs({ source }: { source: Source }) {
     const fresh = messages.map(({ data }) => JSON.parse(data) as LogLine).reverse();
     setLines((old) => [...fresh, ...old].slice(0, MAX_KEPT));
   }, []);
+  const [level, setLevel] = useState('');
+  const shown = lines.filter(({ event }) => level === '' || rankOf(event.level) >= rankOf(level));
   const state = useEventStream({ path: `/v1/sources/${source.id}/logs`, onMessages });
   return (
-    <Panel title="Logs" actions={<LiveBadge state={state} />}>
+    <Panel
+      title="Logs"
+      actions={
+        <>
+          <select
+            aria-label="Level"
+            className={FILTER_CLASS}
+            value={level}
+            onChange={({ target }) => setLevel(target.value)}
+          >
+            <option value="">every level</option>
+            {RANKS.slice(1).map((name) => (
+              <option key={name} value={name}>
+                {name} and worse
+              </option>
+            ))}
+          </select>
+          <LiveBadge state={state} />
+        </>
+      }
+    >
+      {lines.length > 0 && shown.length === 0 && (
+        <p className="p-4 text-sm text-ink-soft">None of the {lines.length} newest lines is that bad.</p>
+      )}
       {lines.length === 0 ? (
         <Empty icon="trace" title="No log lines" command={`hw logs ${source.name_slug} -f`}>
           What the component writes with console.log, and the errors of its runs, appear here.
         </Empty>
       ) : (
         <ol aria-label="Log lines" className="max-h-[65vh] overflow-y-auto py-1 font-mono text-xs">
-          {lines.map((line) => (
+          {shown.map((line) => (
             <li key={line.id} className="flex gap-3 px-3 py-0.5 hover:bg-sunken">
               <span className="shrink-0 text-ink-faint">
                 <Time atMs={line.indexed_at_ms} form="clock" />

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -190,7 +191,11 @@ function Progress({ started }: { started: Replay }) {
   return (
     <div className="flex flex-col gap-4 text-sm">
       <p role="status">
-        <strong>{replay.status}</strong>: {replay.sent} of {replay.count} sent. It goes on when this page is closed.
+        <strong>{replay.status}</strong>: {replay.sent} of {replay.count} sent. It goes on when this page is closed: see{' '}
+        <Link to="/replays" className="text-accent underline">
+          Replays
+        </Link>
+        .
       </p>
       <progress className="w-full" value={replay.sent} max={Math.max(replay.count, 1)} aria-label="Events sent" />
       <ProblemNote error={cancelling.error} />

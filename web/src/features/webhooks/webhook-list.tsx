@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { portal } from '../../app/portal.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -11,6 +12,7 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActivityOf } from '../overview/activity-of.tsx';
+import { Health, p95Text, successText } from './webhook-health.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 
@@ -25,11 +27,26 @@ const COLUMNS: readonly Column<Webhook>[] = [
     wide: true,
   },
   {
-    header: 'Changed',
-    cell: ({ updated_at }) => <Time atMs={updated_at * 1000} />,
+    header: 'Success',
+    cell: ({ id }) => <Health id={id} of={successText} />,
+    className: 'w-24 text-right tabular-nums',
+    wide: true,
+  },
+  {
+    header: 'p95',
+    cell: ({ id }) => <Health id={id} of={p95Text} />,
+    className: 'w-20 text-right tabular-nums',
+    wide: true,
+  },
+  {
+    header: 'Oldest due',
+    cell: ({ id }) => <Health id={id} of={({ oldest_due_at: at }) => at !== null && <Time atMs={at * 1000} />} />,
     className: 'w-28 text-ink-soft',
   },
 ];
+
+/** The key of a portal reads no counters of the account. */
+const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header }) => header !== 'Last hour');
 
 export function WebhookList() {
   const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
@@ -53,6 +70,11 @@ export function WebhookList() {
             label="Search webhooks"
             onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
           />
+          {portal === undefined && (
+            <Link to="/replays" className="text-sm text-accent underline">
+              Replays
+            </Link>
+          )}
           <CopyMenu command={{ path: '/v1/users/me/webhooks?limit=50', hw: 'hw webhooks list' }} />
           {newWebhook}
         </>
@@ -66,16 +88,15 @@ export function WebhookList() {
             icon="webhook"
             title="No webhooks yet"
             action={newWebhook}
-            command="npx hw webhooks create https://example.com/hook"
+            command="hw webhooks create https://example.com/hook"
           >
-            A webhook is a URL of yours. Each event of the sources that it is subscribed to is sent there, signed, until
-            it is taken.
+            A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
           </Empty>
         }
       >
         <Table
           label="Webhooks"
-          columns={COLUMNS}
+          columns={SHOWN_COLUMNS}
           rows={shown}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/webhooks/$id', params: { id } })}

@@ -7,6 +7,7 @@ import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { ReplayFailed } from './replay-failed.tsx';
 import { type Execution, executionCountQuery, executionsQuery } from './workflow-queries.ts';
 
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
@@ -72,6 +73,9 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
         {WAITING.map((one) => (
           <WaitingCount key={one} workflowId={workflowId} status={one} />
         ))}
+        <span className="ml-auto">
+          <ReplayFailed workflowId={workflowId} />
+        </span>
       </div>
       <Paged
         list={list}
