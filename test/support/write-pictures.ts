@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { type StatCounter } from '../../engine/src/contract/stats.ts';
 import { signIn, startBrowser } from './browser.ts';
 import { eventually } from './eventually.ts';
+import { type Filled, fillInstance } from './filled-instance.ts';
 import { setup } from './global-setup.ts';
 import { type Headwater, startHeadwater } from './headwater.ts';
 import { startReceiver } from './receiver.ts';
@@ -11,27 +12,6 @@ import { startReceiver } from './receiver.ts';
 const FOLDER = path.resolve('docs/pictures');
 const MINUTE_MS = 60_000;
 const SLOW = { timeoutMs: 3 * MINUTE_MS };
-
-const ORDERS = `export default {
-  name: 'Shop orders', version: '1.2.0',
-  props: { http: '$.interface.http' },
-  async run({ body }) {
-    console.log('order', body.order, 'of', body.customer.name);
-    this.$emit(body, { id: body.order, summary: 'Order ' + body.order + ' · ' + body.customer.name });
-  },
-};`;
-const RATES = `export default { name: 'Currency rates', version: '0.3.1', async run() { this.$emit({ EUR: 1 }); } };`;
-const TOTAL = `export default { run({ steps, $ }) {
-  const { items } = steps.trigger.event;
-  console.log('pricing', items.length, 'items');
-  $.export('cents', items.reduce((sum, { count, cents }) => sum + count * cents, 0));
-  return items.map(({ sku }) => sku);
-} };`;
-const CHECK = `export default { run({ steps }) {
-  if (steps.total.cents > 200000) throw new Error('The order is over the credit limit of 2000.00');
-  return 'within the limit';
-} };`;
-const CUSTOMERS = ['Ada Lovelace', 'Grace Hopper', 'Mary Jackson', 'Hedy Lamarr', 'Radia Perlman'];
 
 /** Draws the pictures of docs/web.md anew, of an instance with made-up content. */
 async function writePictures(): Promise<void> {
@@ -41,7 +21,12 @@ async function writePictures(): Promise<void> {
   const receiver = await startReceiver();
   const browser = await startBrowser();
   try {
-    const content = await fill(headwater, receiver);
+    const content = await fillInstance(headwater, receiver, 18);
+    await eventually(
+      async () => (await headwater.api('GET', `/deliveries/${content.delivery}`)).data.attempts.length >= 2,
+      SLOW,
+    );
+    await count(headwater, content);
     const { page } = await browser.open({ viewport: { width: 1280, height: 720 } });
     await signIn(page, headwater.url, headwater.apiKey);
     await draw(page, headwater.url, content);
@@ -53,74 +38,10 @@ async function writePictures(): Promise<void> {
   }
 }
 
-async function fill(headwater: Headwater, receiver: Awaited<ReturnType<typeof startReceiver>>) {
-  const ask = async (...request: Parameters<Headwater['api']>) => {
-    const { status, data, text } = await headwater.api(...request);
-    if (status >= 300) throw new Error(text);
-    return data;
-  };
-  receiver.answer = ({ url }) =>
-    url === '/accounting'
-      ? { status: 503, headers: { 'retry-after': '30' }, body: 'Down for maintenance until noon' }
-      : { status: 200, body: '{"number":"W-1017"}', headers: { 'content-type': 'application/json' } };
-  const orders = await headwater.deploy(ORDERS);
-  const rates = await headwater.deploy(RATES);
-  const warehouse = await ask('POST', '/webhooks', { url: `${receiver.url}/warehouse`, name: 'Warehouse' });
-  const accounting = await ask('POST', '/webhooks', { url: `${receiver.url}/accounting`, name: 'Accounting' });
-  for (const { id } of [warehouse, accounting]) {
-    await ask('POST', '/subscriptions', { emitter_id: orders.id, listener_id: id });
-  }
-  await ask('PUT', '/environment_variables/WAREHOUSE_URL', { value: receiver.url });
-  const workflow = await ask('POST', '/workflows', {
-    name: 'Order intake',
-    triggers: [{ source_id: orders.id }],
-    steps: [
-      { namespace: 'total', component_code: TOTAL },
-      {
-        namespace: 'reserve',
-        component_key: 'http-send-request',
-        props: {
-          method: 'POST',
-          url: '{{env.WAREHOUSE_URL}}/reservations',
-          body: { lines: '{{steps.total.$return_value}}', order: '{{steps.trigger.event.order}}' },
-        },
-      },
-      { namespace: 'check', component_code: CHECK },
-    ],
-    settings: { timeout_seconds: 30 },
-  });
-  for (let at = 0; at < 18; at++) {
-    const items = [
-      { sku: 'weir', count: at === 17 ? 2 : 1, cents: 125_000 },
-      { sku: 'sluice', count: 1, cents: 48_000 },
-    ];
-    const body = {
-      order: 1000 + at,
-      customer: { name: CUSTOMERS[at % CUSTOMERS.length], vat: 'DE 811 907 980' },
-      items,
-    };
-    await fetch(orders.endpoint, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    await headwater.untilEvents(orders.id, at + 1);
-  }
-  const execution = await eventually(async () => {
-    const data = await ask('GET', `/workflows/${workflow.id}/executions`, { limit: 30 });
-    return data.length === 18 && data.find(({ status }: { status: string }) => status === 'failed');
-  }, SLOW);
-  const [delivery] = await ask('GET', `/webhooks/${accounting.id}/deliveries`, { limit: 1 });
-  await eventually(async () => (await ask('GET', `/deliveries/${delivery.id}`)).attempts.length >= 2, SLOW);
-  await count(headwater, { orders: orders.id, rates: rates.id, workflow: workflow.id, warehouse: warehouse.id });
-  const [event] = await ask('GET', `/sources/${orders.id}/event_summaries`, { limit: 3 });
-  return { orders: orders.id, event: event.id, workflow: workflow.id, delivery: delivery.id, execution: execution.id };
-}
-
 type Counts = Partial<Record<StatCounter, number>>;
 
 /** An hour of activity, which the instance has not been there for. */
-async function count(headwater: Headwater, ids: Record<'orders' | 'rates' | 'workflow' | 'warehouse', string>) {
+async function count(headwater: Headwater, ids: Filled): Promise<void> {
   const nowMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   const add = (subject: string, atMs: number, counts: Counts) => {
     const { received = 0, emitted = 0, runsOk = 0, runsFailed = 0, delivered = 0, failedAttempts = 0 } = counts;
@@ -150,7 +71,7 @@ async function count(headwater: Headwater, ids: Record<'orders' | 'rates' | 'wor
   }
 }
 
-async function draw(page: Page, url: string, content: Awaited<ReturnType<typeof fill>>): Promise<void> {
+async function draw(page: Page, url: string, content: Filled): Promise<void> {
   const { orders, event, workflow, delivery, execution } = content;
   await page.goto(url);
   await page.getByRole('img', { name: /^Runs/ }).waitFor();

@@ -85,6 +85,69 @@ test('a workflow is paused and gets its throttle back', async () => {
   check();
 });
 
+test('on a phone an event opens over the list, with a way back to its row', async () => {
+  const { id } = await headwater.deploy(SOURCE);
+  await headwater.api('POST', `/sources/${id}/run`, { event: { order: 7 } });
+  await headwater.untilEvents(id, 1);
+  const { page, check } = await browser.open({ viewport: { width: 390, height: 844 } });
+  await signIn(page, `${headwater.url}/sources/${id}`, headwater.apiKey);
+  const row = page.getByRole('row', { name: 'Order 7' });
+  await row.press('Enter');
+  const sheet = page.getByRole('dialog', { name: 'Event' });
+  await sheet.getByRole('tree').getByText('7', { exact: true }).waitFor();
+  expect((await sheet.boundingBox())?.width).toBe(390);
+  expect(page.url()).toContain('event=');
+  await sheet.getByRole('button', { name: 'Back' }).click();
+  await sheet.waitFor({ state: 'detached' });
+  expect(page.url()).not.toContain('event=');
+  await expect.poll(() => row.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  // On a desk it lies beside the list.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await row.press('Enter');
+  await page.getByRole('tree').getByText('7', { exact: true }).waitFor();
+  expect(await sheet.count()).toBe(0);
+  await page.getByRole('button', { name: 'Close' }).click();
+  check();
+});
+
+test('failed executions of a workflow begin anew, many at once', async () => {
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Shaky',
+    steps: [{ namespace: 'work', component_code: `export default { run() { throw new Error('not yet'); } };` }],
+  });
+  for (let at = 0; at < 2; at++) await headwater.api('POST', `/workflows/${workflow.id}/run`, { event: { at } });
+  await headwater.untilIdle();
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/workflows/${workflow.id}?status=failed`, headwater.apiKey);
+  await page.getByRole('button', { name: 'Replay failed…' }).click();
+  await page.getByText('2 of this workflow have failed').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Replay them' }).click();
+  await page.getByText('2 executions begin anew.').waitFor();
+  await expect
+    .poll(async () => (await headwater.api('GET', `/workflows/${workflow.id}/executions`)).data.length)
+    .toBe(4);
+  check();
+});
+
+test('a replay is seen in the list of replays, with how far it has come', async () => {
+  const { id } = await headwater.deploy(SOURCE.replace('Orders', 'Past orders'));
+  await headwater.api('POST', `/sources/${id}/run`, { event: { order: 1 } });
+  await headwater.untilEvents(id, 1);
+  const { data: receiver } = await headwater.api('GET', '/sample_receiver');
+  const { data: webhook } = await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Late' });
+  await headwater.api('POST', '/replays', { emitter_id: id, listener_id: webhook.id });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks`, headwater.apiKey);
+  await page.getByRole('link', { name: 'Replays' }).click();
+  await page.getByRole('row', { name: /done.*Past orders.*Late.*1 of 1/ }).waitFor();
+  await expectAccessible(page);
+  // What became of it: in the list of webhooks, of the last day.
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await page.getByRole('row', { name: /Late.*100\.0 %.*\d m?s/ }).waitFor();
+  check();
+});
+
 test('on a phone nothing of a workflow, a trace or a delivery is cut off', async () => {
   const source = await headwater.deploy(SOURCE);
   const { data: workflow } = await headwater.api('POST', '/workflows', {
