@@ -80,6 +80,9 @@ async function draw(page: Page, url: string, content: Filled): Promise<void> {
   await page.goto(`${url}/sources/${orders}?event=${event}`);
   await page.getByRole('tree').first().waitFor();
   await shoot(page, 'source-events');
+  await page.goto(`${url}/webhooks`);
+  await page.getByRole('row', { name: /Warehouse.*100\.0 %/ }).waitFor();
+  await shoot(page, 'webhooks');
   await page.goto(`${url}/deliveries/${delivery}`);
   await page.getByRole('list', { name: 'Attempts' }).waitFor();
   await shoot(page, 'delivery');
