@@ -203,8 +203,10 @@ test('an event is found across emitters, compared with another, and led to where
   await picture(page, 'events-search-phone');
   await expectAccessible(page);
   await page.getByRole('list', { name: 'Deliveries of this event' }).getByRole('link').click();
+  const sheet = page.getByRole('dialog', { name: 'Delivery' });
+  await sheet.getByRole('list', { name: 'Attempts' }).getByText('HTTP 200').waitFor();
+  await sheet.getByRole('button', { name: 'Back' }).click();
   await page.getByRole('heading', { name: 'Warehouse', level: 1 }).waitFor();
-  await page.getByRole('list', { name: 'Attempts' }).getByText('HTTP 200').waitFor();
   check();
   await receiver.stop();
 });

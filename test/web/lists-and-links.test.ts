@@ -137,6 +137,9 @@ test('a replay is seen in the list of replays, with how far it has come', async 
   const { data: receiver } = await headwater.api('GET', '/sample_receiver');
   const { data: webhook } = await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Late' });
   await headwater.api('POST', '/replays', { emitter_id: id, listener_id: webhook.id });
+  // Nodes add what they have counted every few seconds.
+  const share = async () => (await headwater.api('GET', `/webhooks/${webhook.id}/stats`)).data.success_share;
+  await expect.poll(share, { timeout: 60_000 }).toBe(1);
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/webhooks`, headwater.apiKey);
   await page.getByRole('link', { name: 'Replays' }).click();

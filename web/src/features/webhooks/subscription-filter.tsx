@@ -75,7 +75,7 @@ export function SubscriptionFilter({ subscription }: { subscription: Subscriptio
         size="small"
         onClick={open}
         title={now}
-        aria-label={now === '' ? 'Add a filter' : `Filter ${now}`}
+        aria-label={now === '' ? 'Filter: every event' : `Filter ${now}`}
       >
         <span className="max-w-56 truncate font-mono text-xs">{now === '' ? 'every event' : now}</span>
       </Button>

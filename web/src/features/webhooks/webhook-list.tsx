@@ -16,6 +16,8 @@ import { Health, p95Text, successText } from './webhook-health.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 
+const REFRESH_MS = 10_000;
+
 const COLUMNS: readonly Column<Webhook>[] = [
   { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'md:w-1/4' },
   { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
@@ -51,7 +53,7 @@ const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header 
 export function WebhookList() {
   const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const list = useInfiniteQuery(webhooksQuery());
+  const list = useInfiniteQuery({ ...webhooksQuery(), refetchInterval: REFRESH_MS });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = all.filter(({ name, url, id }) => `${name ?? ''} ${url} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const newWebhook = (
