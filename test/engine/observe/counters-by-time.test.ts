@@ -144,6 +144,26 @@ test('a range is answered in whole buckets, and what cannot be answered is refus
   expect((await read({ emitter_id: 'dc_none' })).status).toBe(404);
 });
 
+test('one that did something in the range is found behind many that did more in the rest of its hour', async () => {
+  const tenant = await hw.newAccount();
+  const make = async (name: string) =>
+    (await tenant.api('POST', '/sources', { kind: 'ingest', name })).data.id as string;
+  const late = await make('Late');
+  const early = await Promise.all(Array.from({ length: 21 }, (_, i) => make(`Early ${i}`)));
+  const hourMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS;
+  const failed = (subjectId: string, minute: number, runsFailed: number) => ({
+    accountId: tenant.accountId,
+    subjectId,
+    beganMs: hourMs + minute * MINUTE_MS,
+    counts: { ...noStats(), runsFailed },
+  });
+  await addStats(hw.sql, [failed(late, 30, 1), ...early.map((id) => failed(id, 5, 3))]);
+  const range = { since: hourMs + 20 * MINUTE_MS, until: hourMs + 40 * MINUTE_MS, step: 60, limit: 1 };
+  const { data } = await tenant.api('GET', '/stats/emitters', range);
+  expect(data.subjects).toMatchObject([{ id: late, totals: { runs_failed: 1 } }]);
+  await tenant.stop();
+});
+
 test('counters by minute go after a day, those by hour with the history of their account', async () => {
   const { sql, accountId } = hw;
   const nowMs = Date.UTC(2026, 0, 10, 12);
