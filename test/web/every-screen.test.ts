@@ -138,7 +138,11 @@ const SCREENS: Record<string, Screen> = {
   trace: { path: ({ orders, event }) => `/traces/${orders}-${event}`, shows: table('Trace') },
   'trace-node': {
     path: ({ orders, event }) => `/traces/${orders}-${event}`,
-    open: (page) => page.getByRole('row', { name: /Warehouse/ }).first().click(),
+    open: (page) =>
+      page
+        .getByRole('row', { name: /Warehouse/ })
+        .first()
+        .click(),
     shows: (page) => page.getByRole('tree'),
   },
   registry: { path: () => '/registry', shows: table('Components of the registry') },
