@@ -91,7 +91,7 @@ export function createEngineMetrics(): EngineMetrics {
 const ANSWER_AGE_PER_COST = 100;
 
 /** However often it is asked for. Callers meanwhile share the read that is under way. */
-export function atLowCost<T>(read: () => Promise<T>): () => Promise<T> {
+function atLowCost<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   let validUntilMs = Number.POSITIVE_INFINITY;
   const forget = (failed: Promise<T>) => {

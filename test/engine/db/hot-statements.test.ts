@@ -35,7 +35,9 @@ let accountId: string;
 let sourceId: string;
 let webhookId: string;
 let fifoId: string;
-/** It has half of all executions, runs and sends, another one nearly all the rest, `SMALL` a few. */
+/**
+ * It has half of all executions, runs and sends, another one nearly all the rest, `SMALL` a few.
+ */
 const DOMINANT = 'p_dominant';
 const SMALL = 'p_small';
 

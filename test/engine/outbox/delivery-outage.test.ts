@@ -47,7 +47,7 @@ test('the retries of a hundred dead webhooks take a job a second of their accoun
   await eventually(() => deliverer.stats().retried === 2 * WEBHOOKS * EACH);
   await runner.stop();
   const [added] = await sql<{ jobs: number }[]>`select count(*)::int4 as jobs from jobs_added`;
-  // Each attempt is leased by one transaction and recorded by another, at least ten of them at once.
+  // Each attempt is leased by one transaction and recorded by another, ten and more at once.
   const transactions = (await updates.rows()).length;
   expect([added?.jobs, transactions]).toEqual([expect.toSatisfy((n) => n < 100), expect.toSatisfy((n) => n < 400)]);
 });

@@ -1,7 +1,7 @@
 /**
  * The graphile-worker tasks. Each is a lane: one job drains many rows of one source, webhook or
- * account, takes a bounded batch and goes to the back of the queue. Jobs are added in the transaction that
- * makes the rows, never afterwards.
+ * account, takes a bounded batch and goes to the back of the queue. Jobs are added in the
+ * transaction that makes the rows, never afterwards.
  */
 export const TASKS = {
   /** Waiting invocations of one source. */

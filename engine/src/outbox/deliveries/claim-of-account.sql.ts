@@ -49,7 +49,9 @@ export interface AccountClaim {
   accountId: string;
   /** Up to `most` of each. */
   lanes: readonly { webhookId: string; most: number }[];
-  /** Added where these lanes leave nothing behind; where they do, the account's lane comes at once. */
+  /**
+   * Added where these lanes leave nothing behind; where they do, the account's lane comes at once.
+   */
   otherwise: JobSpec | undefined;
   /**
    * Added where a webhook was found with something due and nothing was leased of it: it may go

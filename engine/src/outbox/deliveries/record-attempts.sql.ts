@@ -29,9 +29,9 @@ export type AttemptResult = {
 
 /**
  * Records attempts and gives up their leases in one statement; where there are retries, the job of
- * their account and second is in the same transaction. Answers for each result whether it was recorded: false where this
- * node's lease was lost, and another node has the say. A delivery cancelled meanwhile stays so,
- * unless this attempt delivered it after all.
+ * their account and second is in the same transaction. Answers for each result whether it was
+ * recorded: false where this node's lease was lost, and another node has the say. A delivery
+ * cancelled meanwhile stays so, unless this attempt delivered it after all.
  */
 export function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {

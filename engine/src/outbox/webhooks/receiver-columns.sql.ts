@@ -35,7 +35,7 @@ export interface Receiver {
 const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null and w.paced_until > now(), false)`;
 
 /** Whether no delivery of the webhook `w` is sent but through its lane. */
-export const isGoverned = (sql: Sql | Transaction) =>
+const isGoverned = (sql: Sql | Transaction) =>
   sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null or ${isPutOff(sql)})`;
 
 /** Whether the deliveries of the webhook `w` that wait are claimed by `claimGoverned`. */
