@@ -105,11 +105,15 @@ const updateSource = versionedEndpoint({
     .object({
       ...sourceParameters,
       active: z.boolean().optional().openapi({ description: 'false stops the source, true starts it again.' }),
+      if_changed: z.boolean().optional().openapi({
+        description:
+          'true: where code, props, name and state are already as given, nothing is done. No hook runs, and the `ETag` stays.',
+      }),
     })
     .superRefine(checkChoice),
   schema: sourceSchema,
   handle: async ({ engine, who, id, input, expected }) => {
-    const change = { ...toChange(input), ...given({ active: input.active }) };
+    const change = { ...toChange(input), ...given({ active: input.active, ifChanged: input.if_changed }) };
     return versioned(await engine.sources.update(who, id, change, expected), presentSource);
   },
 });

@@ -59,6 +59,9 @@ export interface Component {
   created_at: number;
   dependencies: Record<string, string>;
   has_additional_props: boolean;
+  code_url: string | null;
+  /** Not in lists. */
+  code?: string;
   configurable_props?: ComponentProp[];
 }
 

@@ -71,6 +71,16 @@ async function ofRegistry(api: ApiClient, key: string, version: string | undefin
   }
 }
 
+/** Whether a choice would lead to the same component again. A key without a version may be newer. */
+export function isSameComponent(component: Component, { parameters }: ComponentChoice): boolean {
+  const { component_id: id, component_key: key, component_version: version } = parameters;
+  const { component_code: code, component_url: url } = parameters;
+  if (id !== undefined) return id === component.id;
+  if (code !== undefined) return code === component.code && component.code_url === null;
+  if (url !== undefined) return false;
+  return key === component.key && version === component.version;
+}
+
 /** `slack-send@1.2.0`. */
 export function splitKey(word: string): { key: string; version?: string } {
   const at = word.lastIndexOf('@');

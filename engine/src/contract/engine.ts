@@ -75,6 +75,8 @@ export interface SourceRecord {
 
 export interface SourceUpdate extends SourceCreate {
   active?: boolean;
+  /** Where nothing would be another afterwards, nothing is done: no hook runs. */
+  ifChanged?: boolean;
 }
 
 export interface RunRecord {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { notFound, type PropDefinition } from '@headwater/shared';
 import { checkRevision } from '../contract/check-revision.ts';
 import { chooseComponent, namesComponent } from '../components/choose-component.ts';
@@ -26,6 +27,7 @@ import {
   whileHeld,
 } from './lifecycle.ts';
 import { slugOf } from './name-slug.ts';
+import { openStoredProps } from './seal-props.ts';
 
 /**
  * Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means.
@@ -55,6 +57,10 @@ async function changeHeld(
     // Nobody else changes it while this lease is held.
     checkRevision(`source ${sourceId}`, row.revision, expected);
     const change = await planChange(context, who, row, input);
+    if (input.ifChanged === true && isAsBefore(context, row, change.after)) {
+      await endChange(context, lease, interfacesOf(row.configurable_props, row.configured_props));
+      return;
+    }
     await applyChange(context, lease, row, change);
     await endChange(context, lease, interfacesOf(change.definitions, change.after.configuredProps));
   } catch (error) {
@@ -154,6 +160,19 @@ async function planChange(
   };
   return { after, definitions, isRedeploy, ...(growth === undefined ? {} : { growth }) };
 }
+
+/** Sealed values are opened first: the same secret is sealed into another text each time. */
+function isAsBefore({ sealer }: LifecycleContext, row: SourceRow, after: SourceChange): boolean {
+  const compared = ({ configuredProps, dynamicProps, componentId, name, active, preflight }: SourceChange) => ({
+    ...{ componentId, name, active, preflight },
+    // As jsonb gives it back, which has no undefined values.
+    configuredProps: asJson(openStoredProps(sealer, row.account_id, configuredProps)),
+    dynamicProps: asJson(dynamicProps),
+  });
+  return isDeepStrictEqual(compared(after), compared(beforeOf(row)));
+}
+
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /**
  * Before a hook runs; by the time that it has there may be less room, and it is counted again.
