@@ -16,6 +16,7 @@ import { componentEndpoints } from './routes/components.ts';
 import { dataStoreEndpoints } from './routes/data-stores.ts';
 import { connectedAccountEndpoints } from './routes/connected-accounts.ts';
 import { environmentEndpoints } from './routes/environment.ts';
+import { stackEndpoints } from './routes/stacks.ts';
 import { eventEndpoints } from './routes/events.ts';
 import { executionEndpoints } from './routes/executions.ts';
 import { executionActionEndpoints } from './routes/execution-actions.ts';
@@ -104,6 +105,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
     ...sourceEndpoints(),
     ...workflowEndpoints(),
     ...environmentEndpoints(),
+    ...stackEndpoints(),
     ...dataStoreEndpoints(),
     ...eventEndpoints(),
     ...publishEndpoints(),

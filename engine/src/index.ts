@@ -77,6 +77,7 @@ export type { EventStreamRequest, Stream, Streams } from './contract/streams.ts'
 export type { NewTunnel, TunnelAnswer, TunnelRequest, Tunnels } from './contract/tunnels.ts';
 export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract/traces.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract/props.ts';
+export { STACK_RESOURCE_KINDS, type StackRecord, type StackResource } from './contract/stacks.ts';
 export type { S3SettingsInput, S3SettingsRecord, SendRecord, Sends } from './contract/sends.ts';
 export type {
   TestedFlow,

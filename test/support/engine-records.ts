@@ -3,6 +3,7 @@ import type {
   AccountLimitsRecord,
   DeploymentRecord,
   EnvironmentVariable,
+  StackRecord,
   WorkflowRecord,
   DataStoreRecord,
   S3SettingsRecord,
@@ -162,6 +163,13 @@ export const workflow: WorkflowRecord = {
 };
 
 export const deployment: DeploymentRecord = { id: 'd_1', version: 1, isCurrent: true, createdAt: MADE_AT };
+
+export const stack: StackRecord = {
+  name: 'shop',
+  resources: [{ kind: 'source', key: 'orders', id: 'dc_1', secrets: 'a:b' }],
+  createdAt: MADE_AT,
+  updatedAt: MADE_AT,
+};
 
 export const variable: EnvironmentVariable = { name: 'TOKEN', createdAt: MADE_AT, updatedAt: MADE_AT };
 

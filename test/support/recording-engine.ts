@@ -21,6 +21,7 @@ import {
   webhook,
   workflow,
   deployment,
+  stack,
   variable,
   replay,
   subscription,
@@ -201,6 +202,12 @@ export function createRecordingEngine() {
       delete: answer('workflows.delete', undefined),
       run: answer('workflows.run', { executionId: 'exec_1' }),
       deployments: answer('workflows.deployments', page([deployment])),
+    },
+    stacks: {
+      list: answer('stacks.list', [stack]),
+      get: answer('stacks.get', stack),
+      put: answer('stacks.put', stack),
+      delete: answer('stacks.delete', undefined),
     },
     environment: {
       list: answer('environment.list', page([variable])),

@@ -18,6 +18,7 @@ import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
 import { createWebhooks } from '../outbox/webhooks/webhooks.ts';
 import { createGuestFetch } from '../egress/guest-fetch.ts';
 import { endpointUrls } from '../ingest/endpoint-urls.ts';
+import { createStacks } from '../stacks/stacks.ts';
 import { createEnvironment } from '../environment/environment.ts';
 import { createOpenEnvironment } from '../environment/open-environment.ts';
 import { createEvents } from '../observe/search/stored-events.ts';
@@ -109,6 +110,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     sources: code.sources,
     workflows: createWorkflows({ ...code.sourceParts, sources: code.sources, queueInTurn: base.inTurn.queue }),
     workflowTests: assembleTests(options.publicUrl, code, base),
+    stacks: createStacks(db.sql),
     environment: createEnvironment({ sql: db.sql, sealer, limits, forget: base.environment.forget }),
     dataStores: createDataStores({ db, limits }),
     apps: connected.apps,

@@ -8,6 +8,7 @@ import type { Publisher } from './publish.ts';
 import type { AbandonedRuns } from './runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './components.ts';
 import type { ComponentProps } from './props.ts';
+import type { Stacks } from './stacks.ts';
 import type { Environment, Executions, Workflows } from './workflows.ts';
 import type { Replays } from './replays.ts';
 import type { Sends } from './sends.ts';
@@ -178,6 +179,7 @@ export interface Engine {
   sources: Sources;
   workflows: Workflows;
   workflowTests: WorkflowTests;
+  stacks: Stacks;
   environment: Environment;
   executions: Executions;
   /** Runs of sources that were given up. */

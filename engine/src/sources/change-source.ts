@@ -27,7 +27,7 @@ import {
   whileHeld,
 } from './lifecycle.ts';
 import { slugOf } from './name-slug.ts';
-import { openStoredProps } from './seal-props.ts';
+import { openStoredProps } from '../props/seal-props.ts';
 
 /**
  * Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means.

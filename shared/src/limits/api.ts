@@ -19,6 +19,11 @@ export const API_LIMITS = {
   /** The longest address that mail can be sent to (RFC 5321), with room to spare. */
   maxEmailChars: 320,
   maxDescriptionChars: 4_096,
+  /** Stacks of an account: what `hw apply` has made from folders, and for how long one is held. */
+  maxStacks: 100,
+  maxStackNameChars: 128,
+  maxStackResources: 2_000,
+  maxStackHoldSeconds: 600,
   maxUrlChars: 2_048,
   /** Lists. */
   defaultPageSize: 10,

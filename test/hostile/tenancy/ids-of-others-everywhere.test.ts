@@ -13,6 +13,7 @@ const world = hostile();
  */
 const OF_NOBODY = [
   '/environment_variables/',
+  '/stacks/',
   '/users/me/oauth_clients/',
   '/components/registry/',
   '/registry/components/',
