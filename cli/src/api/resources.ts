@@ -22,7 +22,15 @@ export interface Workflow {
   deployment_id: string;
   version?: number;
   triggers: { id: string; type?: string; endpoint_url?: string; source_id?: string; [field: string]: unknown }[];
-  steps: { id: string; namespace: string; component_id: string }[];
+  steps: {
+    id: string;
+    namespace: string;
+    component_id: string;
+    props: Record<string, unknown>;
+    configurable_props: ComponentProp[];
+    retries: number | null;
+    on_error: 'fail' | 'continue';
+  }[];
   settings: Record<string, unknown>;
   created_at?: number;
   updated_at?: number;

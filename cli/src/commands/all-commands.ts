@@ -1,4 +1,5 @@
 import type { CommandSpec, GroupSpec } from '../command.ts';
+import { apply } from './apply.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
 import { deleteAny } from './delete.ts';
@@ -8,6 +9,7 @@ import { dev } from './dev.ts';
 import { appCommands } from './apps.ts';
 import { envCommands } from './env.ts';
 import { events, logs, search } from './events.ts';
+import { exportFolder } from './export.ts';
 import { initCommands } from './init.ts';
 import { keyCommands } from './keys.ts';
 import { list } from './list.ts';
@@ -57,6 +59,8 @@ export function allCommands(): readonly CommandSpec[] {
     ...initCommands,
     dev,
     deploy,
+    apply,
+    exportFolder,
     update,
     run,
     events,

@@ -71,7 +71,9 @@ async function ofRegistry(api: ApiClient, key: string, version: string | undefin
   }
 }
 
-/** Whether a choice would lead to the same component again. A key without a version may be newer. */
+/**
+ * Whether a choice would lead to the same component again. A key without a version may be newer.
+ */
 export function isSameComponent(component: Component, { parameters }: ComponentChoice): boolean {
   const { component_id: id, component_key: key, component_version: version } = parameters;
   const { component_code: code, component_url: url } = parameters;
