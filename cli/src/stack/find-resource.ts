@@ -62,8 +62,8 @@ const WORDS: Readonly<Record<string, Kind>> = { source: 'source', workflow: 'wor
 const ANYTHING = /^(?:dc|p)_\*$|^(?:dc|p|wh)_[0-9A-Za-z]{20}$|^u_|^o_/;
 
 /**
- * The id of an end of a subscription, or of what triggers a workflow; PENDING where it is in the file
- * and not made yet.
+ * The id of an end of a subscription, or of what triggers a workflow; PENDING where it is in the
+ * file and not made yet.
  */
 export function findEnd(
   { file, account, state }: { file: StackFile; account: Account; state: StackState },

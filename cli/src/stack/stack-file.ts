@@ -3,7 +3,7 @@ import { CliError, type ErrorField } from '../cli-error.ts';
 import { readText } from '../props/read-props.ts';
 
 export const STACK_FILES = ['headwater.yaml', 'headwater.yml', 'headwater.json'] as const;
-export const DEFAULT_STACK = 'default';
+const DEFAULT_STACK = 'default';
 
 export type Fields = Record<string, unknown>;
 
@@ -22,7 +22,7 @@ export const KINDS = ['environment_variable', 'data_store', 'source', 'workflow'
 export type Kind = (typeof KINDS)[number];
 
 /** The words of the file. */
-export const SECTIONS = {
+const SECTIONS = {
   environment: 'environment_variable',
   data_stores: 'data_store',
   sources: 'source',

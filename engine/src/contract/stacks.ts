@@ -28,7 +28,7 @@ export interface StackRecord {
   updatedAt: Date;
 }
 
-export interface StackUpdate {
+interface StackUpdate {
   /** Absent: those of before. */
   resources?: readonly StackResource[] | undefined;
   holder: string;
