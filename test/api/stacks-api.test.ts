@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, sharedHeadwater } from './support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
@@ -40,10 +40,9 @@ test('a stack that is deleted is there no more; names are checked, and unknown k
 test('a key that may only read sees no fingerprints of secrets, and changes nothing', async () => {
   await hw.api('PUT', '/stacks/seen', { holder: 'ann', resources: [ORDERS] });
   const { data: key } = await hw.api('POST', '/api_keys', { name: 'reader', scopes: ['read'] });
-  const headers = { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' };
-  const read = await fetch(`${hw.url}/v1/stacks/seen`, { headers });
+  const reader = hw.as(key.api_key);
+  const { data: read } = await reader('GET', '/stacks/seen');
   const { kind, key: name, id } = ORDERS;
-  expect(((await read.json()) as { data: { resources: unknown } }).data.resources).toEqual([{ kind, key: name, id }]);
-  const body = JSON.stringify({ holder: 'reader' });
-  expect((await fetch(`${hw.url}/v1/stacks/seen`, { method: 'PUT', headers, body })).status).toBe(403);
+  expect(read.resources).toEqual([{ kind, key: name, id }]);
+  expect(await reader('PUT', '/stacks/seen', { holder: 'reader' })).toMatchObject({ status: 403 });
 });

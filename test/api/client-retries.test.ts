@@ -16,7 +16,7 @@ interface ClientModule {
   HeadwaterProblem: new (status: number, body: unknown) => Error;
 }
 
-const load = (name: string): Promise<unknown> => import(new URL(`../client/src/${name}.ts`, import.meta.url).href);
+const load = (name: string): Promise<unknown> => import(new URL(`../../client/src/${name}.ts`, import.meta.url).href);
 const { createClient, HeadwaterProblem } = (await load('index')) as ClientModule;
 const { readStream } = (await load('read-stream')) as {
   readStream: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Message>;

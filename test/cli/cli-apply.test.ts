@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseStack } from '../cli/src/stack/stack-file.ts';
-import { cliWorld, ORDERS_SOURCE } from './support/cli-world.ts';
+import { parseStack } from '../../cli/src/stack/stack-file.ts';
+import { cliWorld, ORDERS_SOURCE } from '../support/cli-world.ts';
 
 const world = cliWorld({ shared: true });
 

@@ -4,15 +4,15 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildPackages } from './support/build-packages.ts';
-import { type CliUser, createCliUser } from './support/cli.ts';
-import { type Headwater, sharedHeadwater } from './support/headwater.ts';
-import { type Receiver, startReceiver } from './support/receiver.ts';
+import { buildPackages } from '../support/build-packages.ts';
+import { type CliUser, createCliUser } from '../support/cli.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
 
 const MB = 1024 * 1024;
-const ROOT = path.resolve(import.meta.dirname, '..');
+const ROOT = path.resolve(import.meta.dirname, '../..');
 
 let hw: Headwater;
 let user: CliUser;

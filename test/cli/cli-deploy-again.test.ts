@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cliWorld, ORDERS_SOURCE } from './support/cli-world.ts';
+import { cliWorld, ORDERS_SOURCE } from '../support/cli-world.ts';
 
 const world = cliWorld({ shared: true });
 
