@@ -261,11 +261,18 @@ test('while the database does not answer, outcomes wait and are recorded once it
   const webhook = await world.webhook(who, { url: receiver.url });
   const deliverer = world.deliverer({ node: 'node_a' });
   const due = await world.emit(webhook, who, 5, 'node_a');
-  await sql`alter table deliveries rename to deliveries_away`;
+  const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const locking = sql.begin(async (tx) => {
+    await tx`lock table deliveries in access exclusive mode`;
+    locked.resolve();
+    await over.promise;
+  });
+  await locked.promise;
   deliverer.take(due);
   await receiver.until(5);
   await eventually(() => deliverer.stats().recording === 5);
-  await sql`alter table deliveries_away rename to deliveries`;
+  over.resolve();
+  await locking;
   await allAre(webhook.id, 'delivered');
   expect(receiver.requests.length).toBe(5);
 });
