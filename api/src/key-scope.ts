@@ -30,6 +30,13 @@ export function requireFull({ scopes }: Principal): void {
   throw new HeadwaterError('FORBIDDEN', `The scope of this API key is ${scopes.join(', ')}; credentials need full`);
 }
 
+/** For what decides which code of the account runs. */
+export function requireCode({ scopes }: Principal): void {
+  if (scopes === undefined) return;
+  const message = `The scope of this API key is ${scopes.join(', ')}; to choose the code of a transform it needs full`;
+  throw new HeadwaterError('FORBIDDEN', message);
+}
+
 /**
  * Whether the answer to the caller may contain secrets, such as the signing secret of a webhook.
  */

@@ -55,6 +55,7 @@ export {
   type WholeAttempt,
 } from './contract/deliveries.ts';
 export { WEBHOOK_AUTH_TYPES, WEBHOOK_FORMATS, WEBHOOK_METHODS, type WebhookAuth } from './contract/webhook-requests.ts';
+export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract/data-stores.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
 export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract/replays.ts';

@@ -33,4 +33,5 @@ export type {
   StepInput,
 } from './sandbox.ts';
 export { SANDBOX_LAYERS } from './sandbox.ts';
+export { readTransformAnswer, type TransformAnswer } from './bridge/transform-answer.ts';
 export { SENT_BYTES } from './bridge/head-bounds.ts';

@@ -70,7 +70,12 @@ export type RunEntry =
    * `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent:
    * undefined.
    */
-  | { kind: 'step'; input: StepInput };
+  | { kind: 'step'; input: StepInput }
+  /**
+   * `run` of a transform, which changes the request of a delivery. `request`: JSON text of `{ method,
+   * path, headers, body, event }`. The result: see `readTransformAnswer`.
+   */
+  | { kind: 'transform'; request: string };
 
 /** What a step is given besides its props. */
 export interface StepInput {
@@ -264,7 +269,7 @@ export interface RunFault {
  * can tell.
  */
 export type RunOutcome =
-  /** `result`: what the entries `options`, `additional-props` and `step` answer. */
+  /** `result`: what the entries `options`, `additional-props`, `step` and `transform` answer. */
   | { ok: true; cpuMs: number; wallMs: number; result?: string }
   | { ok: false; fault: RunFault; innocent: boolean; diedAlone?: true; cpuMs: number; wallMs: number };
 

@@ -6,6 +6,9 @@ import type { ExceededLimit } from './exceeded-limit.ts';
  */
 
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';
+/** A transform changes the requests of a webhook. */
+export const COMPONENT_TYPES = ['source', 'action', 'transform'] as const;
+export type ComponentType = (typeof COMPONENT_TYPES)[number];
 export type HookName = 'deploy' | 'activate' | 'deactivate';
 
 /**
@@ -35,7 +38,7 @@ export interface ComponentDescription {
   name: string;
   version: string;
   key?: string;
-  type: 'source' | 'action';
+  type: ComponentType;
   description?: string;
   dedupe?: DedupeStrategy;
   hooks: HookName[];

@@ -45,8 +45,10 @@ export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';
 export { createPresence, type Presence } from './presence.ts';
 export { createReadPace, type ReadPace } from './read-pace.ts';
 export { eventChars } from './component.ts';
+export { COMPONENT_TYPES } from './component.ts';
 export type {
   ComponentDescription,
+  ComponentType,
   DedupeStrategy,
   EmittedEvent,
   HookName,

@@ -328,6 +328,7 @@ export function createRecordingEngine() {
         delivered: true,
         attempt: { at: MADE_AT.toISOString(), status_code: 204, duration_ms: 3 },
       }),
+      previewTransform: answer('webhooks.previewTransform', []),
     },
     subscriptions: {
       create: answer('subscriptions.create', subscription),

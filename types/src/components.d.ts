@@ -109,6 +109,47 @@ export interface ActionOptions<P, M, K, V, R> extends ComponentFields<P, M, K, V
 export type Action = ActionOptions<{ readonly [name: string]: ActionProp }, Methods, string, string, unknown> &
   ThisType<any>;
 
+/** A request of a webhook, before it is sent. */
+export interface TransformRequest {
+  method: 'POST' | 'PUT' | 'PATCH';
+  /** With the query. */
+  path: string;
+  /** Names in lower case. Own headers of the webhook, its proof and its signature come later. */
+  headers: { [name: string]: string };
+  body: any;
+  readonly event: {
+    readonly id: string;
+    readonly emitter_id: string;
+    /** Empty: the default one. */
+    readonly channel: string;
+    readonly timestamp_ms: number;
+  };
+}
+
+/** What is left out stays as it was. */
+export type TransformResult =
+  | {
+      method?: string;
+      path?: string;
+      /** Set beside those that there are; null removes one. */
+      headers?: { [name: string]: string | number | null | undefined };
+      /** A text is sent as it is, anything else as JSON. */
+      body?: unknown;
+    }
+  /** Nothing is sent. */
+  | { drop: string | true }
+  | null;
+
+/** For `export default { … } satisfies Transform`. */
+export interface Transform {
+  readonly name: string;
+  readonly key?: string;
+  readonly type: 'transform';
+  readonly version: string;
+  readonly description?: string;
+  run(request: TransformRequest): TransformResult | Promise<TransformResult>;
+}
+
 export interface ActionDefinition<P = {}, M = {}, K = string, V = string, R = unknown> {
   readonly name: string;
   readonly key?: K;

@@ -22,6 +22,9 @@ export type {
   SourceDefinition,
   SourceEvent,
   SourceThis,
+  Transform,
+  TransformRequest,
+  TransformResult,
 } from './components.d.ts';
 export type { DedupedMetadata, DedupeStrategy, Emit, EmitMetadata, HttpEvent, TimerEvent } from './events.d.ts';
 export type {

@@ -70,6 +70,13 @@ export const webhookRequestParameters = {
     }),
 };
 
+export const transformParameters = {
+  transform_id: textParameter('maxNameChars', 1).nullable().optional().openapi({
+    description:
+      'A saved component of the type `transform`, by its id (`sc_…`), or by its key for the newest version there is now: it changes each request, or drops it. A version saved later holds once it is named here. Null: none.',
+  }),
+};
+
 /** How fast, and in which order, its deliveries are sent. */
 export const webhookPaceParameters = {
   ordering: z.enum(['none', 'fifo']).optional().openapi({
@@ -110,6 +117,7 @@ interface RequestInput {
   ordering_key?: string | null | undefined;
   rate_per_second?: number | null | undefined;
   max_in_flight?: number | null | undefined;
+  transform_id?: string | null | undefined;
   method?: (typeof WEBHOOK_METHODS)[number] | undefined;
   auth?: z.output<typeof authParameter>;
   ca_certificate?: string | null | undefined;
@@ -127,6 +135,7 @@ export function webhookRequestOf(input: RequestInput) {
     orderingKey: input.ordering_key,
     ratePerSecond: input.rate_per_second,
     maxInFlight: input.max_in_flight,
+    transformId: input.transform_id,
     method: input.method,
     auth: authOf(input.auth),
     caCertificate: input.ca_certificate,

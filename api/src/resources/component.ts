@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { ComponentRecord, ComponentSummary, RegistryRecord, RegistrySummary } from '@headwater/engine';
+import { COMPONENT_TYPES } from '@headwater/shared';
 import { epochSeconds, secondsField } from './time.ts';
 
 const summaryFields = {
@@ -7,7 +8,11 @@ const summaryFields = {
   name: z.string().describe('The name that its code gives.'),
   key: z.string().nullable().describe('The key that its code gives. Null: none.'),
   version: z.string().describe('The version that its code gives.'),
-  type: z.enum(['source', 'action']).describe('`source`: it emits events. `action`: a step of workflows.'),
+  type: z
+    .enum(COMPONENT_TYPES)
+    .describe(
+      '`source`: it emits events. `action`: a step of workflows. `transform`: it changes requests of webhooks.',
+    ),
   description: z.string().nullable().describe('What its code says about it. Null: nothing.'),
   code_hash: z.string().describe('SHA-256 of the code, in hex.'),
   code_url: z.string().nullable().openapi({ description: 'Where the code came from, or what was said about it.' }),

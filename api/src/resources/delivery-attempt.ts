@@ -9,7 +9,7 @@ const headersField = (description: string) => z.record(z.string(), z.string()).n
 
 export const errorClassSchema = z.enum(DELIVERY_ERROR_CLASSES).nullable().openapi({
   description:
-    'How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.',
+    'How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent; `transform`: the transform of the webhook failed.',
 });
 
 /** An attempt of a delivery. Null: there was none, or the attempt is of before this was kept. */

@@ -64,6 +64,9 @@ export const webhookSummarySchema = z
       .openapi({ description: 'The path of the key in the event. Null: all have the same.' }),
     rate_per_second: z.int().nullable().openapi({ description: 'Attempts a second. Null: as the account may.' }),
     max_in_flight: z.int().nullable().openapi({ description: 'Attempts at the same time. Null: as the account may.' }),
+    transform_id: z.string().nullable().openapi({
+      description: 'The component that changes each of its requests, or drops it (`sc_…`).',
+    }),
     failing_since: secondsField('When its attempts began to fail, all of them since.').nullable(),
     disabled_at: secondsField('When it was stopped because of its failures.').nullable(),
     disabled_reason: z.enum(['failing', 'gone']).nullable().openapi({
@@ -110,6 +113,7 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     ordering_key: webhook.orderingKey ?? null,
     rate_per_second: webhook.ratePerSecond ?? null,
     max_in_flight: webhook.maxInFlight ?? null,
+    transform_id: webhook.transformId ?? null,
     failing_since: webhook.failingSince === undefined ? null : epochSeconds(webhook.failingSince),
     disabled_at: webhook.disabled === undefined ? null : epochSeconds(webhook.disabled.at),
     disabled_reason: webhook.disabled?.reason ?? null,
@@ -172,7 +176,7 @@ export const deliverySchema = z
     event_id: z.string().describe('The id of the event.'),
     status: z.enum(DELIVERY_STATUSES).openapi({
       description:
-        '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start.',
+        '`sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start; `dropped`: its transform has dropped it, and the attempt says why.',
     }),
     error_class: errorClassSchema,
     attempts: z.array(deliveryAttemptSchema).openapi({ description: 'Oldest first.' }),

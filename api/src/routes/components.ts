@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { COMPONENT_TYPES } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { codeParameter, httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -60,7 +61,7 @@ const listComponents = listEndpoint({
   summary: 'The saved components of the account, newest first',
   description: 'Every version and draft, without its code.',
   parameters: z.object({
-    type: z.enum(['source', 'action']).optional().describe('Only sources, or only actions.'),
+    type: z.enum(COMPONENT_TYPES).optional().describe('Only sources, only actions, or only transforms.'),
     q: textParameter('maxNameChars').optional().openapi({ description: 'A part of the name or the key.' }),
     key: textParameter('maxNameChars', 1).optional().openapi({ description: 'Versions and drafts of one key.' }),
     published: z.boolean().optional().openapi({ description: 'true: published ones alone; false: drafts alone.' }),

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { COMPONENT_TYPES } from '@headwater/shared';
 import { adminEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { isStorableText, UNSTORABLE } from '../parameters/json-value.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -43,7 +44,7 @@ const searchRegistry = listEndpoint({
     q: textParameter('maxNameChars')
       .optional()
       .openapi({ description: 'Beginnings of words of name, key and description; all have to be there.' }),
-    type: z.enum(['source', 'action']).optional().describe('Only sources, or only actions.'),
+    type: z.enum(COMPONENT_TYPES).optional().describe('Only sources, only actions, or only transforms.'),
     app: textParameter('maxNameChars', 1).optional().openapi({ description: 'The slug of an app.' }),
     ...pageParameters,
   }),

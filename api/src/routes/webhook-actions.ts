@@ -1,10 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { requireCode } from '../key-scope.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given } from '../parameters/given.ts';
-import { idParameter, textParameter } from '../parameters/schemas.ts';
+import { codeParameter, idParameter, textParameter } from '../parameters/schemas.ts';
 import { secretParameter } from '../parameters/webhook-request.ts';
+import { presentPreviews, transformPreviewSchema } from '../resources/transform.ts';
 import { epochSeconds } from '../resources/time.ts';
 import {
   deliverySchema,
@@ -20,7 +22,7 @@ const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';
 
 export function webhookActionEndpoints(): Endpoint[] {
-  return [retryNow, discard, skip, rotateSecret, testWebhook];
+  return [retryNow, discard, skip, rotateSecret, testWebhook, previewTransform];
 }
 
 const retryNow = itemEndpoint({
@@ -128,5 +130,52 @@ const testWebhook = itemEndpoint({
       throw new HeadwaterError('INVALID_REQUEST', 'event and event_id contradict each other: give one of them');
     }
     return presentWebhookTest(await engine.webhooks.test(who, id, given({ event, eventId, emitterId })));
+  },
+});
+
+const previewTransform = itemEndpoint({
+  method: 'post',
+  path: '/v1/webhooks/{id}/transform/preview',
+  name: 'previewTransform',
+  // Code that is given is built first, and each event may take as long as a hook.
+  takesTurn: false,
+  tag,
+  summary: 'Run a transform on past events',
+  description:
+    'Answers each request as it is before the transform and after it. Nothing is sent or stored. Without `component_id` and `component_code` the transform of the webhook runs.',
+  pathId,
+  parameters: z
+    .object({
+      component_id: textParameter('maxNameChars', 1).optional().openapi({
+        description: 'A saved component of the type `transform`, by its id or key.',
+      }),
+      component_code: codeParameter().optional(),
+      event_ids: z
+        .array(idParameter('An event, as `1606511826306-0` or by its `metadata.emit_id`.'))
+        .min(1)
+        .max(LIMITS.maxPreviewedEvents)
+        .optional()
+        .openapi({ description: 'Past events of the account.' }),
+      last: z
+        .int()
+        .min(1)
+        .max(LIMITS.maxPreviewedEvents)
+        .optional()
+        .openapi({ description: 'So many of the newest events that were delivered to the webhook. Default: 3.' }),
+      event: z.unknown().optional().openapi({ description: 'The data of an event that is made up.' }),
+    })
+    .superRefine((input, context) => {
+      const events = (['event_ids', 'last', 'event'] as const).filter((name) => input[name] !== undefined);
+      if (events.length > 1)
+        context.addIssue({ code: 'custom', path: [events[1] ?? ''], message: `does not go with ${events[0]}` });
+      if (input.component_id !== undefined && input.component_code !== undefined)
+        context.addIssue({ code: 'custom', path: ['component_code'], message: 'does not go with component_id' });
+    }),
+  schema: transformPreviewSchema,
+  handle: async ({ engine, who, id, input }) => {
+    const { component_id: componentId, component_code: componentCode, event_ids: eventIds, last, event } = input;
+    if (componentId !== undefined || componentCode !== undefined) requireCode(who);
+    const request = given({ componentId, componentCode, eventIds, last, event });
+    return presentPreviews(await engine.webhooks.previewTransform(who, id, request));
   },
 });

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES, WEBHOOK_FORMATS } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
-import { mayReadSecrets } from '../key-scope.ts';
+import { mayReadSecrets, requireCode } from '../key-scope.ts';
 import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
@@ -15,6 +15,7 @@ import {
 } from '../parameters/schemas.ts';
 import {
   secretParameter,
+  transformParameters,
   webhookPaceParameters,
   webhookRequestOf,
   webhookRequestParameters,
@@ -42,6 +43,7 @@ const urlParameter = httpUrlParameter().openapi({ description: 'Where events are
 const detailParameters = {
   ...webhookRequestParameters,
   ...webhookPaceParameters,
+  ...transformParameters,
   name: clearableParameter('maxNameChars').openapi({ description: 'For your own reference.' }),
   description: clearableParameter('maxDescriptionChars').describe('What it is for.'),
   format: z
@@ -112,6 +114,7 @@ const createWebhook = itemEndpoint({
   schema: webhookSchema,
   handle: async ({ engine, who, input }) => {
     const { url, name, description, format, secret } = input;
+    if (input.transform_id !== undefined) requireCode(who);
     const request = webhookRequestOf(input);
     return presentWebhook(
       await engine.webhooks.create(who, given({ url, name, description, format, secret, ...request })),
@@ -161,6 +164,7 @@ const updateWebhook = versionedEndpoint({
   schema: webhookSchema,
   handle: async ({ engine, who, id, input, expected }) => {
     const { url, name, description, format, active, drain_per_second: drainPerSecond } = input;
+    if (input.transform_id !== undefined) requireCode(who);
     const change = given({ url, name, description, format, active, drainPerSecond, ...webhookRequestOf(input) });
     return versioned(await engine.webhooks.update(who, id, change, expected), presentWebhook);
   },

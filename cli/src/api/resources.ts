@@ -61,7 +61,7 @@ export interface Component {
   name: string;
   key: string | null;
   version: string;
-  type: 'source' | 'action';
+  type: 'source' | 'action' | 'transform';
   description: string | null;
   published_at: number | null;
   created_at: number;
@@ -125,6 +125,7 @@ export interface Webhook {
   format: string;
   method?: string;
   auth?: { type: string } | null;
+  transform_id: string | null;
   active: boolean;
   /** Why the server stopped it; null where its owner did. */
   disabled_reason: 'failing' | 'gone' | null;

@@ -150,6 +150,7 @@ function describeWebhook(webhook: Tagged<Webhook>, output: Output): Answer {
     ['format', webhook.format],
     ['method', webhook.method],
     ['auth', webhook.auth?.type],
+    ['transform', webhook.transform_id],
     ['secret', webhook.secret],
     ['created', ofSeconds(webhook.created_at)],
     ['etag', webhook.etag],

@@ -38,8 +38,11 @@ export const publish: CommandSpec = {
       return api.send<Component>('POST', `/components/${saved.id}/publish`, scopeOf(input.flag('registry')));
     });
     const { id, key, version, type } = component;
-    const use =
-      type === 'action' ? `As a step of a workflow: { "component_key": "${key}" }` : `Deploy it: hw deploy ${key}`;
+    const use = {
+      action: `As a step of a workflow: { "component_key": "${key}" }`,
+      source: `Deploy it: hw deploy ${key}`,
+      transform: `Of a webhook: hw webhooks update <name> --transform ${key}`,
+    }[type];
     return { json: component, text: `Published the ${type} ${key}@${version} (${id})\n${use}`, quiet: id };
   },
 };

@@ -8,6 +8,7 @@ import { confirmed, YES } from './delete.ts';
 import { FILTER, filterOf } from './filter-option.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
+import { previewTransform, TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -26,6 +27,7 @@ const update: CommandSpec = {
     FORMAT_OPTION,
     ...REQUEST_OPTIONS,
     ...PROOF_OPTIONS,
+    TRANSFORM_OPTION,
     { name: 'activate', summary: 'Start it: what it held is sent, the oldest first.' },
     { name: 'drain-per-second', value: 'number', summary: 'With --activate: how much of that a second.' },
     { name: 'deactivate', summary: 'Stop it: what is pending is held, and so are new events.' },
@@ -36,6 +38,7 @@ const update: CommandSpec = {
     { does: 'A token for the receiver', command: "hw webhooks update shop --header 'Authorization: Bearer 6f1c'" },
     { does: 'Hold everything', command: 'hw webhooks update shop --deactivate' },
     { does: 'Send what was held', command: 'hw webhooks update shop --activate --drain-per-second 20' },
+    { does: 'A transform of its requests', command: 'hw webhooks update shop --transform slim.mjs' },
     { does: 'Three attempts within a minute', command: 'hw webhooks update shop --retry-schedule 10,50' },
   ],
   json: 'the webhook, as `PUT /v1/webhooks/{id}` answers it',
@@ -57,11 +60,13 @@ const update: CommandSpec = {
       active: start || (stop ? false : undefined),
       drain_per_second,
     };
-    if (Object.values(body).every((value) => value === undefined)) throw usageError('Say what is to be changed');
+    if (input.text('transform') === undefined && Object.values(body).every((value) => value === undefined))
+      throw usageError('Say what is to be changed');
     const onlyIf = ifMatchHeader({ input });
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], input.argument('name'));
-    const webhook = await api.send<Webhook>('PUT', `/webhooks/${id}`, body, onlyIf);
+    const whole = { ...body, ...(await transformOf(context, api)) };
+    const webhook = await api.send<Webhook>('PUT', `/webhooks/${id}`, whole, onlyIf);
     return { json: webhook, text: `Changed the webhook ${webhook.id}`, quiet: webhook.id };
   },
 };
@@ -218,4 +223,12 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export const webhookActionCommands: readonly CommandSpec[] = [update, test, retry, discard, skip, rotateSecret];
+export const webhookActionCommands: readonly CommandSpec[] = [
+  update,
+  test,
+  previewTransform,
+  retry,
+  discard,
+  skip,
+  rotateSecret,
+];

@@ -14,6 +14,7 @@ import { attempt } from './webhook-attempt.ts';
 import { webhookStats } from './webhook-stats.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
 import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
+import { TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
@@ -32,6 +33,7 @@ const create: CommandSpec = {
     { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
     ...REQUEST_OPTIONS,
     ...PROOF_OPTIONS,
+    TRANSFORM_OPTION,
   ],
   examples: [
     { does: 'A receiver of orders', command: 'hw webhooks create https://shop.example.com/hooks --name shop' },
@@ -53,6 +55,7 @@ const create: CommandSpec = {
       secret,
       ...requestSettingsOf(input),
       ...proof,
+      ...(await transformOf(context, api)),
     };
     const webhook = await api.send<Webhook>('POST', '/webhooks', body);
     return { json: webhook, text: `Made the webhook ${webhook.id}\nSecret: ${webhook.secret}`, quiet: webhook.id };
@@ -94,7 +97,7 @@ const FAILURES: readonly OptionSpec[] = [
     name: 'error-class',
     value: 'class',
     summary:
-      'Only those whose last attempt failed like this, or like one of several: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`.',
+      'Only those whose last attempt failed like this, or like one of several: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`, `transform`.',
   },
 ];
 
@@ -128,7 +131,7 @@ const deliveries: CommandSpec = {
       name: 'status',
       value: 'status',
       summary:
-        'Only those of this status, or of several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `cancelled`.',
+        'Only those of this status, or of several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `dropped`, `cancelled`.',
     },
     ...FAILURES,
     { name: 'event', value: 'emit_id', summary: 'Only those of this event, by its `metadata.emit_id`.' },

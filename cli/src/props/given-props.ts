@@ -29,7 +29,7 @@ export async function givenProps(context: CommandContext, api: ApiClient, of: Pr
   const { choice, source, answers = {} } = of;
   const { parameters, described } = choice;
   const component = await context.output.progress(`Reading ${described}`, () => saveComponent(api, choice));
-  if (component.type === 'action') throw isAction(described);
+  if (component.type !== 'source') throw isNoSource(described, component.type);
   const asked = await askForProps(context, api, {
     component,
     source,
@@ -43,9 +43,13 @@ export async function givenProps(context: CommandContext, api: ApiClient, of: Pr
   };
 }
 
-function isAction(described: string): CliError {
-  return new CliError('failure', `${described} is an action, and only sources are deployed`, {
+function isNoSource(described: string, type: 'action' | 'transform'): CliError {
+  const [what, hint] =
+    type === 'action'
+      ? ['an action', `Publish it and use it as a step of a workflow: hw publish ${described}`]
+      : ['a transform', `A webhook uses it: hw webhooks update <name> --transform ${described}`];
+  return new CliError('failure', `${described} is ${what}, and only sources are deployed`, {
     code: 'INVALID_COMPONENT',
-    hint: `Publish it and use it as a step of a workflow: hw publish ${described}`,
+    hint,
   });
 }

@@ -24,12 +24,14 @@ export async function deleteUnusedCode(sql: Sql, accountId: string): Promise<boo
             and n.deleted_at is null and n.registry_id is null and n.created_at > c.created_at
         ))
         and not exists (select from emitters s where s.component_id = c.id and s.deleted_at is null)
+        and not exists (select from webhooks w where w.transform_id = c.id)
       order by id for update skip locked`;
     if (locked.length === 0) return false;
     const ids = locked.map(({ id }) => id);
     const unused = await tx<{ id: string }[]>`
       select id from components c where id = any(${ids}::text[])
         and not exists (select from emitters s where s.component_id = c.id and s.deleted_at is null)
+        and not exists (select from webhooks w where w.transform_id = c.id)
         and not exists (
           select from deployments d where d.account_id = ${accountId}
             and d.steps @> jsonb_build_array(jsonb_build_object('componentId', c.id))

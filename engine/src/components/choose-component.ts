@@ -9,9 +9,11 @@ export function namesComponent(input: ComponentChoice): boolean {
 
 const TYPES = { source: 'source', step: 'action' } as const;
 
+const A = { source: 'a source', action: 'an action', transform: 'a transform' } as const;
+
 const REFUSED = {
-  source: 'is an action; only sources can be deployed',
-  step: 'is a source; steps of workflows are actions',
+  source: 'only sources can be deployed',
+  step: 'steps of workflows are actions',
 } as const;
 
 /**
@@ -32,7 +34,7 @@ export async function chooseComponent(
     saved === undefined
       ? await components.save(who, input, use)
       : await components.obtain(who, saved, componentVersion);
-  if (component.type !== TYPES[use.of]) throw refused(`${component.id} ${REFUSED[use.of]}`);
+  if (component.type !== TYPES[use.of]) throw refused(`${component.id} is ${A[component.type]}; ${REFUSED[use.of]}`);
   return component;
 }
 

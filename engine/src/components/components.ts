@@ -89,13 +89,14 @@ async function copyOnce({ db, room }: SaveOptions, accountId: string, registryId
   return known ?? room.make(accountId, (limits) => copyFromRegistry(db.sql, accountId, registryId, limits));
 }
 
-function usersOf({ sources, workflows }: ComponentUse): string | undefined {
+function usersOf({ sources, workflows, webhooks }: ComponentUse): string | undefined {
   const users = [
     ...(sources === 0 ? [] : [sources === 1 ? 'a source' : `${sources} sources`]),
     ...(workflows === 0 ? [] : [workflows === 1 ? 'a workflow' : `${workflows} workflows`]),
+    ...(webhooks === 0 ? [] : [webhooks === 1 ? 'a webhook' : `${webhooks} webhooks`]),
   ];
   if (users.length === 0) return undefined;
-  return `${users.join(' and ')} ${sources + workflows === 1 ? 'uses' : 'use'} it`;
+  return `${users.join(' and ')} ${sources + workflows + webhooks === 1 ? 'uses' : 'use'} it`;
 }
 
 const isId = (idOrKey: string) => idOrKey.startsWith(ID_PREFIXES.savedComponent);

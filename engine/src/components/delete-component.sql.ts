@@ -3,10 +3,11 @@ import type { Sql } from '../db/database.ts';
 export interface ComponentUse {
   sources: number;
   workflows: number;
+  webhooks: number;
 }
 
 /**
- * Answers how many sources and workflows use it, by any version of theirs; with none of them its
+ * Answers how many sources, workflows and webhooks use it, by any version of theirs; with none of them its
  * code is gone, and the row too where no deleted source names it.
  */
 export async function deleteComponent(sql: Sql, accountId: string, id: string): Promise<ComponentUse> {
@@ -21,8 +22,10 @@ export async function deleteComponent(sql: Sql, accountId: string, id: string): 
     const [used] = await tx<{ workflows: number }[]>`
       select count(distinct workflow_id)::int as workflows from deployments
       where account_id = ${accountId} and steps @> ${JSON.stringify([{ componentId: id }])}::text::jsonb`;
-    const use = { sources: live, workflows: used?.workflows ?? 0 };
-    if (use.sources + use.workflows > 0) return use;
+    const [transforms] = await tx<{ webhooks: number }[]>`
+      select count(*)::int as webhooks from webhooks where transform_id = ${id}`;
+    const use = { sources: live, workflows: used?.workflows ?? 0, webhooks: transforms?.webhooks ?? 0 };
+    if (use.sources + use.workflows + use.webhooks > 0) return use;
     if (total === 0) await tx`delete from components where account_id = ${accountId} and id = ${id}`;
     // Without its hash nobody takes the empty bundle for one that was made earlier.
     else

@@ -1,3 +1,4 @@
+import type { ComponentType } from '@headwater/shared';
 import type { Page } from '../contract/base.ts';
 import type { ComponentListRequest, ComponentSummary } from '../contract/components.ts';
 import type { Sql } from '../db/database.ts';
@@ -8,7 +9,7 @@ interface SummaryRow {
   name: string;
   key: string | null;
   version: string;
-  type: 'source' | 'action';
+  type: ComponentType;
   description: string | null;
   code_hash: string;
   code_url: string | null;

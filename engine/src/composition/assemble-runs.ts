@@ -23,13 +23,12 @@ import { countCrash } from '../runs/count-crash.sql.ts';
 import { countListeners } from '../runs/counts/count-listeners.sql.ts';
 import { createHeavyTurns } from '../db/heavy-turns.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
-import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
 import { askUntilBack } from '../db/lost-connection.ts';
 import { readDbValue } from '../runs/read-db-value.sql.ts';
 import { releaseInvocations } from '../runs/release-invocations.sql.ts';
 import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
 import type { AccountSums } from '../runs/counts/account-sums.ts';
-import { createBundles } from '../runs/bundles.ts';
+import type { HoldBundle } from '../runs/bundles.ts';
 import { createDbOverlay } from '../runs/db-overlay.ts';
 import { createDbTurns } from '../fairness/db-turns.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../runs/dispatcher.ts';
@@ -63,6 +62,7 @@ export interface RunParts {
   waiting: AccountSums;
   history: HistoryCount;
   stats: StatCount;
+  holdBundle: HoldBundle;
   log: Log;
 }
 
@@ -117,10 +117,7 @@ export function assembleRuns(parts: RunParts): Runs {
     prepare: createRunPreparer(parts.resolveAuth),
     commit: committer.commit,
     countCrash: (invocation) => countCrash(sql, invocation),
-    holdBundle: createBundles({
-      read: (componentId) => readComponentBundle(sql, componentId),
-      maxHeldChars: LIMITS.maxHeldBundleChars,
-    }),
+    holdBundle: parts.holdBundle,
     live,
     nowMs: Date.now,
   };

@@ -13,6 +13,8 @@ import { createDataStores } from '../data-stores/data-stores.ts';
 import { joinInboxes } from '../outbox/deliveries/inbox.ts';
 import { createDeliverer, type DelivererOptions } from '../outbox/deliveries/deliverer.ts';
 import { createReplays } from '../runs/replays/replays.ts';
+import { createTransformsOfWebhooks } from '../transforms/preview-transform.ts';
+import { createTransforms } from '../transforms/run-transform.ts';
 import { createRetryPolicy } from '../outbox/deliveries/retry-policy.ts';
 import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
 import { createWebhooks } from '../outbox/webhooks/webhooks.ts';
@@ -48,6 +50,7 @@ import { createPublisher } from '../ingest/publisher.ts';
 import { readinessProblems } from '../cluster/readiness.ts';
 import { assembleRegistry } from './assemble-registry.ts';
 import { createAbandonedRuns } from '../runs/abandoned-runs.ts';
+import { createBundles } from '../runs/bundles.ts';
 import { createIntake } from '../runs/intake.ts';
 import { createRequestRate } from '../fairness/request-rate.ts';
 import { assembleRuns } from './assemble-runs.ts';
@@ -93,7 +96,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   const base = await startBase(options, parts);
   const code = assembleCode(options, parts, base);
   const stopJobs = once(await startJobs(options, parts, base));
-  const hooks = assembleHooks(parts, base);
+  const hooks = assembleHooks(parts, base, code);
   const endStreams = () => {
     base.streams.end();
     hooks.tunnels.end();
@@ -147,13 +150,14 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
 }
 
 /** Webhooks, who subscribes them, and those to which a developer listens. */
-function assembleHooks({ db, sealer }: EngineParts, base: Base) {
+function assembleHooks({ db, sealer }: EngineParts, base: Base, { components }: Code) {
   const { room, limits, deliverer, tunnelInbox, sampleReceiver, egress, log } = base;
   const { giveBack, attemptOnce } = deliverer;
   const own = joinInboxes([sampleReceiver, tunnelInbox]);
   // Deliveries that stay within the node pass by the guard, which refuses the node itself.
   const checkUrl = (url: URL) => (own.isBelow(url.href) ? undefined : egress.checkUrl(url));
-  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce, checkUrl });
+  const transforms = createTransformsOfWebhooks({ sql: db.sql, components, run: base.transform });
+  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce, checkUrl, transforms });
   const subscriptions = createSubscriptions({ db, room });
   const tunnels = createTunnels({ sql: db.sql, base: tunnelInbox.base, webhooks, subscriptions, limits, log });
   return { webhooks, subscriptions, tunnels };
@@ -171,8 +175,9 @@ function assemblePublisher({ sources }: Code, { sql, runs, limits, stats }: Base
   });
 }
 
-function assembleTests(publicUrl: string, { components, propParts }: Code, { runs, limits }: Base): WorkflowTests {
+function assembleTests(publicUrl: string, { components, propParts }: Code, base: Base): WorkflowTests {
   const { sql, sealer } = propParts;
+  const { runs, limits } = base;
   const { runtimes, stepContext: steps } = runs.executions;
   const waitUrls = (id: string, token: string) => ({
     resumeUrl: `${publicUrl}/resume/${id}/${token}`,
@@ -187,7 +192,7 @@ function assembleTests(publicUrl: string, { components, propParts }: Code, { run
     waitUrls,
     components,
     readBundle: propParts.readBundle,
-    holdBundle: runs.context.holdBundle,
+    holdBundle: base.holdBundle,
     additionalPropsOf: (unsaved) =>
       createComponentProps({ ...propParts, components: unsaved, readBundle: unsaved.readBundle }).additionalProps,
   });
@@ -219,7 +224,9 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const counts = await startAccountCounts(options, { sql, limits, metrics });
   const nodeId = node.id;
   const onUnrecorded = () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded');
-  const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, onUnrecorded };
+  const holdBundle = createHoldBundle(sql);
+  const transform = createTransforms({ sandbox, holdBundle, limits });
+  const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, transform, onUnrecorded };
   const deliveries = assembleDeliveries(options, { ...delivering, ...counts });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
@@ -236,6 +243,8 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
     guestFetch,
     starter,
     sandbox,
+    holdBundle,
+    transform,
     node,
     stopPorts,
     metrics,
@@ -253,7 +262,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
 
 type Delivering = Pick<
   DelivererOptions,
-  'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats' | 'onUnrecorded'
+  'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats' | 'transform' | 'onUnrecorded'
 >;
 
 function assembleDeliveries(
@@ -415,6 +424,12 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
   const stopRetention = startRetention(retentionOf(options, db.sql));
   return () => stopInOrder([lanes.stop, async () => stopRetention()]);
 }
+
+const createHoldBundle = (sql: Sql) =>
+  createBundles({
+    read: (componentId) => readComponentBundle(sql, componentId),
+    maxHeldChars: LIMITS.maxHeldBundleChars,
+  });
 
 function assembleStreams(sql: Sql, limits: LimitsCache, log: EngineOptions['log']) {
   const watches = createWatches({

@@ -1,4 +1,4 @@
-import type { DedupeStrategy, ErrorCode, FieldError, PropDefinition } from '@headwater/shared';
+import type { ComponentType, DedupeStrategy, ErrorCode, FieldError, PropDefinition } from '@headwater/shared';
 import type { Page, PageRequest, Preflight, Principal } from './base.ts';
 
 export interface ComponentRecord {
@@ -6,7 +6,7 @@ export interface ComponentRecord {
   name: string;
   key?: string;
   version: string;
-  type: 'source' | 'action';
+  type: ComponentType;
   description?: string;
   code: string;
   codeHash: string;
@@ -50,7 +50,7 @@ export interface SourceCreate extends ComponentChoice {
 }
 
 export interface ComponentListRequest extends PageRequest {
-  type?: 'source' | 'action';
+  type?: ComponentType;
   /** A part of the name or the key. */
   query?: string;
   key?: string;
@@ -111,7 +111,7 @@ export type RegistrySummary = Omit<RegistryRecord, 'code' | 'configurableProps' 
 export interface RegistrySearch extends PageRequest {
   /** Beginnings of words of name, key and description; all of them. */
   query?: string;
-  type?: 'source' | 'action';
+  type?: ComponentType;
   app?: string;
 }
 

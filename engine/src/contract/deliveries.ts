@@ -2,16 +2,16 @@ import type { AttemptRecord } from './base.ts';
 
 /**
  * `sending`: a node has it, and its next attempt is under way or about to begin; `held`: its
- * webhook is stopped, and it waits for the start.
+ * webhook is stopped, and it waits for the start; `dropped`: its transform has dropped it.
  */
-export const DELIVERY_STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'cancelled'] as const;
+export const DELIVERY_STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'dropped', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
  * How the last attempt failed. `http_3xx`, `http_4xx`, `http_5xx`: by the status of the answer;
  * `timeout`: no answer in time;
  * `connection`: no connection, or no whole answer; `refused`: this server may not send there;
- * `internal`: it could not be sent.
+ * `internal`: it could not be sent; `transform`: the transform of its webhook failed.
  */
 export const DELIVERY_ERROR_CLASSES = [
   'http_3xx',
@@ -21,6 +21,7 @@ export const DELIVERY_ERROR_CLASSES = [
   'connection',
   'refused',
   'internal',
+  'transform',
 ] as const;
 export type DeliveryErrorClass = (typeof DELIVERY_ERROR_CLASSES)[number];
 
@@ -59,6 +60,8 @@ export interface DeliveryAttempt extends AttemptRecord {
   response_bytes?: number;
   /** ISO 8601. */
   next_attempt_at?: string;
+  /** Its transform has dropped it: no request was made. */
+  dropped?: true;
 }
 
 /** One attempt with what was kept of its answer. */

@@ -7,6 +7,7 @@ import type {
   WebhookHealth,
   WholeAttempt,
 } from './deliveries.ts';
+import type { TransformPreview, TransformPreviewRequest } from './transforms.ts';
 import type { ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
 import type { ShownRequest, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
 
@@ -52,6 +53,8 @@ export interface WebhookRecord {
   failingSince?: Date;
   /** It was stopped because it failed for too long, or answered `410 Gone`. */
   disabled?: { at: Date; reason: 'failing' | 'gone' };
+  /** The component that changes its requests. */
+  transformId?: string;
   /** Without its secrets. */
   request: ShownRequest;
 }
@@ -73,6 +76,11 @@ interface WebhookDetails extends WebhookRequestSettings {
   orderingKey?: string | null;
   ratePerSecond?: number | null;
   maxInFlight?: number | null;
+  /**
+   * A component of the type `transform`, by its id, or by its key for the newest version there is
+   * now. Null: none.
+   */
+  transformId?: string | null;
 }
 
 export interface WebhookCreate extends WebhookDetails {
@@ -217,6 +225,11 @@ export interface Webhooks {
    * not have.
    */
   test(who: Principal, id: string, test: WebhookTest): Promise<WebhookTestResult>;
+  /**
+   * Runs a transform on past events and answers each request before and after. Nothing is sent or
+   * stored. Throws RATE_LIMITED with `maxWebhookTestsPerTenant`, and INVALID_COMPONENT.
+   */
+  previewTransform(who: Principal, id: string, request: TransformPreviewRequest): Promise<TransformPreview[]>;
 }
 
 export interface Subscriptions {

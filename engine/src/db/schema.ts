@@ -1,5 +1,12 @@
 import { bigint, boolean, customType, integer, jsonb, pgTable, primaryKey, sql, text, timestamp } from './drizzle.ts';
-import type { AccountLimits, DedupeStrategy, ExceededLimit, HookName, PropDefinition } from '@headwater/shared';
+import type {
+  AccountLimits,
+  ComponentType,
+  DedupeStrategy,
+  ExceededLimit,
+  HookName,
+  PropDefinition,
+} from '@headwater/shared';
 import type { Preflight } from '../contract/base.ts';
 import type { RequestOptions, WebhookFormat } from '../contract/webhook-requests.ts';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
@@ -49,7 +56,7 @@ export const components = pgTable('components', {
   name: text('name').notNull(),
   key: text('key'),
   version: text('version').notNull(),
-  type: text('type').$type<'source' | 'action'>().notNull(),
+  type: text('type').$type<ComponentType>().notNull(),
   description: text('description'),
   code: text('code').notNull(),
   codeHash: text('code_hash').notNull(),
@@ -200,6 +207,7 @@ export const webhooks = pgTable('webhooks', {
   orderingKey: text('ordering_key'),
   ratePerSecond: integer('rate_per_second'),
   maxInFlight: integer('max_in_flight'),
+  transformId: text('transform_id'),
 });
 
 export const subscriptions = pgTable('subscriptions', {
@@ -230,7 +238,10 @@ export const deliveries = pgTable(
     emitterId: text('emitter_id').notNull(),
     indexedAtMs: bigint('indexed_at_ms', { mode: 'number' }).notNull(),
     seq: integer('seq').notNull(),
-    status: text('status').$type<'pending' | 'delivered' | 'failed' | 'cancelled'>().notNull().default('pending'),
+    status: text('status')
+      .$type<'pending' | 'delivered' | 'failed' | 'dropped' | 'cancelled'>()
+      .notNull()
+      .default('pending'),
     attemptCount: integer('attempt_count').notNull().default(0),
     attempts: jsonb('attempts').$type<DeliveryAttempt[]>().notNull().default([]),
     nextAttemptAt: moment('next_attempt_at').notNull().defaultNow(),

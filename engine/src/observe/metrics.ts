@@ -16,7 +16,7 @@ export interface EngineMetrics {
   runCommitted(run: RunCommit, committed: CommittedRun): void;
   /** Of executions: how they ended, or that they wait. */
   executionCommitted(status: string): void;
-  attemptEnded(outcome: 'delivered' | 'retried' | 'failed', durationMs: number): void;
+  attemptEnded(outcome: 'delivered' | 'retried' | 'failed' | 'dropped', durationMs: number): void;
   /** So many bytes of history were more than their account may keep. */
   historyCut(bytes: number): void;
   /** Something made no progress although the database answers. */

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '../db/lost-connection.ts';
 
 /** What an attempt led to. */
 interface Outcome {
-  status: 'pending' | 'delivered' | 'failed';
+  status: 'pending' | 'delivered' | 'failed' | 'dropped';
 }
 
 export interface OutcomeRecorderOptions<R> {
@@ -37,7 +37,7 @@ export interface OutcomeRecorder<R> {
    */
   record(result: R): Promise<void>;
   size(): number;
-  stats(): { recording: number; delivered: number; retried: number; failed: number; lost: number };
+  stats(): { recording: number; delivered: number; retried: number; failed: number; dropped: number; lost: number };
   /** Gives what is not recorded yet a last try. */
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ const GIVEN_UP_MS = 60_000;
 export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorderOptions<R>): OutcomeRecorder<R> {
   const { log } = options;
   const giveUp = new AbortController();
-  const counts = { delivered: 0, retried: 0, failed: 0, lost: 0 };
+  const counts = { delivered: 0, retried: 0, failed: 0, dropped: 0, lost: 0 };
   const batcher = createBatcher({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,

@@ -4,6 +4,9 @@ import type { Sql, Transaction } from '../db/database.ts';
 /** `nextAttemptAtMs` is in epoch milliseconds. */
 export type AttemptEnd = { status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' };
 
+/** A delivery may be dropped by the transform of its webhook as well. */
+export type DeliveryEnd = AttemptEnd | { status: 'dropped' };
+
 export interface RetryRecording<R> {
   /**
    * Writes what attempts have led to, for what this node still has. Answers for each whether it was
@@ -19,7 +22,7 @@ export interface RetryRecording<R> {
 }
 
 /** One statement; where there are retries, their jobs are in the same transaction. */
-export async function recordWithRetries<R extends AttemptEnd>(
+export async function recordWithRetries<R extends DeliveryEnd>(
   sql: Sql,
   results: readonly R[],
   { update, laneOf, lanes = [], also }: RetryRecording<R>,

@@ -1,4 +1,4 @@
-import type { DedupeStrategy, PropDefinition } from '@headwater/shared';
+import type { ComponentType, DedupeStrategy, PropDefinition } from '@headwater/shared';
 import type { RegistryRecord, RegistrySummary } from '../contract/components.ts';
 import type { Sql, Transaction } from '../db/database.ts';
 
@@ -8,7 +8,7 @@ interface RegistryRow {
   key: string;
   version: string;
   name: string;
-  type: 'source' | 'action';
+  type: ComponentType;
   description: string | null;
   code_hash: string;
   code_url: string | null;
@@ -48,7 +48,7 @@ export interface RegistryPageRequest {
   limit: number;
   /** Of the search language: `requ:* & http:*`. Absent: everything. */
   words?: string;
-  type?: 'source' | 'action';
+  type?: ComponentType;
   app?: string;
   after?: RegistryPlace;
   before?: RegistryPlace;

@@ -27,7 +27,7 @@ export interface EntryLimits {
 }
 
 /** What is called in a component; a hook by its name. */
-export type EntryName = 'run' | HookName | 'options' | 'additional-props' | 'step';
+export type EntryName = 'run' | HookName | 'options' | 'additional-props' | 'step' | 'transform';
 
 export interface RunOrder {
   kind: 'run';

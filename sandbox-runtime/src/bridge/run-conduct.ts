@@ -22,7 +22,7 @@ const MAX_OPEN_STORE_CALLS = 16;
 
 /**
  * What is asked of a component, as far as it decides what may be said: `load` is no run, and `form`
- * has no output.
+ * has no output but its answer.
  */
 type Task = 'load' | 'form' | 'step' | 'other';
 
@@ -182,7 +182,7 @@ export class RunConduct {
 }
 
 function taskOf(entry: EntryName | RunEntry['kind'] | 'load'): Task {
-  if (entry === 'options' || entry === 'additional-props') return 'form';
+  if (entry === 'options' || entry === 'additional-props' || entry === 'transform') return 'form';
   return entry === 'load' || entry === 'step' ? entry : 'other';
 }
 

@@ -24,6 +24,7 @@ import { limitError, limitOf } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type InstanceParts, makeInstance, type RunInstance } from './run-instance.ts';
 import { makeSteps } from './step-data.ts';
+import { answerTransform } from './transform-request.ts';
 import type { GuestTimers } from './timers.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
@@ -271,7 +272,7 @@ function ignore(): void {}
 
 /** Nothing of it is kept but its answer. */
 function isForm({ entry }: RunContext): boolean {
-  return entry === 'options' || entry === 'additional-props';
+  return entry === 'options' || entry === 'additional-props' || entry === 'transform';
 }
 
 /** What an entry answers, as JSON text; undefined where that is nothing. */
@@ -279,6 +280,7 @@ function answerOf({ entry, exits, limits }: RunContext, value: unknown): string 
   switch (entry) {
     case 'options':
     case 'additional-props':
+    case 'transform':
       return value as string;
     case 'step':
       // A function says as little as undefined, and so does what `$.flow.exit` answered.
@@ -312,6 +314,8 @@ function callEntry(component: LoadedComponent, instance: RunInstance, context: R
       return answerOptions(component, instance, parseJson(input) as OptionsQuestion, limits);
     case 'additional-props':
       return answerAdditionalProps(component, instance.self, input, limits);
+    case 'transform':
+      return answerTransform(component, instance.self, input, limits);
     default: {
       const hook = component.hooks[entry];
       return typeof hook === 'function' ? applyFunction(hook as ComponentFunction, instance.self, []) : undefined;

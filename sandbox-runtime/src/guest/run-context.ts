@@ -58,6 +58,7 @@ export interface RunContext {
  * to store or to answer.
  */
 export function refuseInForm({ entry }: RunContext, call: string): void {
+  if (entry === 'transform') throw new Error(`${call} cannot be called by a transform: it only changes a request`);
   if (entry !== 'options' && entry !== 'additional-props') return;
   const what = entry === 'options' ? 'the options of a prop' : 'additionalProps';
   throw new Error(`${call} cannot be called while ${what} are computed: only run, hooks and their methods can`);

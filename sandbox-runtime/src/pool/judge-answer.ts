@@ -7,6 +7,7 @@ import {
   platformLimit,
 } from '@headwater/shared';
 import type { RunEntry } from '../sandbox.ts';
+import { readTransformAnswer } from '../bridge/transform-answer.ts';
 import { depthOf } from './depth-of.ts';
 import { judgeProps } from './judge-props.ts';
 
@@ -32,6 +33,8 @@ export function judgeAnswer(entry: RunEntry, text: string | undefined): JudgedAn
       return judgeOptions(entry.prop, readObject(text, LIMITS.maxPropOptionsBytes));
     case 'additional-props':
       return judgeDefinitions(readObject(text, LIMITS.maxDynamicPropsBytes));
+    case 'transform':
+      return judgeTransform(text);
   }
 }
 
@@ -46,6 +49,11 @@ function judgeOptions(name: string, { answer, limit }: Read): JudgedAnswer {
     return refuse(`The options of '${name}' are nested too deeply`, platformLimit('maxPropOptionsDepth', depth));
   const kept = options.map(({ label, value }) => ({ label, value }));
   return { ok: true, result: JSON.stringify({ options: kept, ...(context === undefined ? {} : { context }) }) };
+}
+
+function judgeTransform(text: string | undefined): JudgedAnswer {
+  const isRead = text !== undefined && readTransformAnswer(text) !== undefined;
+  return isRead ? { ok: true, result: text } : refuse('What the transform returns could not be read', undefined);
 }
 
 function isOption(option: unknown): option is { label: string; value: unknown } {

@@ -1,12 +1,20 @@
 import type {
   ComponentDescription,
+  ComponentType,
   DedupeStrategy,
   ExceededLimit,
   FieldError,
   HookName,
   PlatformLimitName,
 } from '@headwater/shared';
-import { findTooManyOfOutline, firstLimit, isStorableJson, LIMITS, platformLimit } from '@headwater/shared';
+import {
+  COMPONENT_TYPES,
+  findTooManyOfOutline,
+  firstLimit,
+  isStorableJson,
+  LIMITS,
+  platformLimit,
+} from '@headwater/shared';
 import { describeLimit } from '../bridge/exceeded-limit.ts';
 import type { DescribeOutcome } from '../sandbox.ts';
 import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
@@ -70,6 +78,7 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
     props: judgeProps(outline['props'], errors),
     hasAdditionalProps: outline['additionalProps'] === 'function',
   };
+  if (type === 'transform') judgeTransform(description, errors);
   const key = optionalText(outline, 'key', 'maxNameChars', errors);
   if (key !== undefined && !KEY.test(key))
     errors.push({ path: 'key', message: 'key must consist of letters, digits and the characters _ - . ~' });
@@ -90,22 +99,32 @@ function describe(outline: Outline, errors: FieldError[]): ComponentDescription 
   return description;
 }
 
-function judgeType(type: unknown, errors: FieldError[]): 'source' | 'action' {
-  if (type === undefined || type === null || type === 'source') return 'source';
-  if (type === 'action') return 'action';
-  errors.push({ path: 'type', message: "type must be 'source' or 'action'" });
+function judgeType(type: unknown, errors: FieldError[]): ComponentType {
+  if (type === undefined || type === null) return 'source';
+  const found = COMPONENT_TYPES.find((one) => one === type);
+  if (found !== undefined) return found;
+  errors.push({ path: 'type', message: "type must be 'source', 'action' or 'transform'" });
   return 'source';
 }
 
-function judgeHooks(hooks: unknown, type: 'source' | 'action', errors: FieldError[]): HookName[] {
+/** No webhook could configure what it asked for. */
+function judgeTransform({ props, hasAdditionalProps }: ComponentDescription, errors: FieldError[]): void {
+  if (props.length > 0 || hasAdditionalProps)
+    errors.push({ path: 'props', message: 'a transform has no props: its run gets the request, and nothing else' });
+}
+
+function judgeHooks(hooks: unknown, type: ComponentType, errors: FieldError[]): HookName[] {
   if (hooks === undefined) return [];
   if (!isObject(hooks)) {
     errors.push({ path: 'hooks', message: 'hooks must be an object of methods' });
     return [];
   }
   const names = Object.keys(hooks).filter((name) => hooks[name] !== 'undefined');
-  if (type === 'action' && names.length > 0)
-    errors.push({ path: 'hooks', message: 'an action has no lifecycle hooks' });
+  if (type !== 'source' && names.length > 0)
+    errors.push({
+      path: 'hooks',
+      message: `${type === 'action' ? 'an action' : 'a transform'} has no lifecycle hooks`,
+    });
   for (const name of names.slice(0, MAX_ERRORS)) {
     const path = `hooks.${name.slice(0, MAX_SHOWN_NAME_CHARS)}`;
     if (!HOOKS.some((hook) => hook === name)) errors.push({ path, message: `is not one of ${HOOKS.join(', ')}` });

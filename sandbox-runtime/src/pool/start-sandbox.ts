@@ -218,6 +218,8 @@ function inputOf(entry: RunEntry): string {
       return entry.previousPropDefs;
     case 'step':
       return writeStepInput(entry.input);
+    case 'transform':
+      return entry.request;
   }
 }
 

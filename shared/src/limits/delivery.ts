@@ -38,6 +38,12 @@ export const DELIVERY_LIMITS = {
   /** How long a replaced secret signs beside the new one, at most and by default. */
   maxSecretOverlapHours: 168,
   defaultSecretOverlapHours: 24,
+  /** Runs of transforms of one account at the same time on one node. */
+  maxTransformsPerTenant: 8,
+  /** Past events on which one request previews a transform. */
+  maxPreviewedEvents: 10,
+  /** Characters of each body that a preview shows. */
+  maxPreviewedBodyChars: 65_536,
   /** Tests of webhooks of one account at the same time on a node, those that wait included. */
   maxWebhookTestsPerTenant: 16,
   /** Pending deliveries that one request makes due at once. */

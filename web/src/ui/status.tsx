@@ -28,6 +28,7 @@ const STATUSES: Record<string, { tone: Tone; icon: IconName; word?: string }> = 
   running: { tone: 'info', icon: 'play' },
   waiting: { tone: 'warn', icon: 'clock' },
   suspended: { tone: 'warn', icon: 'pause' },
+  dropped: { tone: 'calm', icon: 'dash' },
   cancelled: { tone: 'calm', icon: 'dash' },
   exited: { tone: 'calm', icon: 'dash' },
   done: { tone: 'good', icon: 'check' },

@@ -20,9 +20,12 @@ import type { DueDelivery } from './due-delivery.ts';
 import { classOfFailure, classOfStatus } from './error-class.ts';
 import type { Inbox } from './inbox.ts';
 import type { RetryPolicy } from './retry-policy.ts';
+import type { RunTransform } from '../transforms/transform.ts';
+import type { TransformResult } from '../transforms/transform-request.ts';
 import type { SecretKeys } from '../webhooks/secret-keys.ts';
 
 const UNAUTHORIZED = 401;
+const DROPPED = 'The transform dropped it';
 
 export interface AttemptContext {
   connections: TenantConnections;
@@ -33,6 +36,8 @@ export interface AttemptContext {
   tokens: AccessTokens;
   /** Default: there is none, and such deliveries go the way of all others. */
   inbox?: Inbox | undefined;
+  /** Default: this node runs no transforms, and what has one is not sent. */
+  transform?: RunTransform | undefined;
   retryPolicy: RetryPolicy;
   log: Log;
   timeoutMs: number;
@@ -45,6 +50,8 @@ interface Begun {
   context: AttemptContext;
   delivery: DueDelivery;
   startedAtMs: number;
+  /** What its transform has made of it. */
+  transformed?: Extract<TransformResult, { kind: 'sent' }>;
   /** Absent where the request could not be made. */
   request?: SentRequest;
 }
@@ -56,6 +63,46 @@ interface Begun {
  */
 export function attemptDelivery(context: AttemptContext, delivery: DueDelivery): Attempt<AttemptResult> {
   const begun: Begun = { context, delivery, startedAtMs: Date.now() };
+  const transformId = delivery.settings?.transformId;
+  return transformId === undefined ? sendNow(begun) : transformAndSend(begun, transformId);
+}
+
+/** The changed request is signed, checked by the guard and sent as any other. */
+function transformAndSend(begun: Begun, componentId: string): Attempt<AttemptResult> {
+  const { context, delivery } = begun;
+  const { transform } = context;
+  const stopping = new AbortController();
+  let sent: Attempt<AttemptResult> | undefined;
+  const fail = (error: string, limit?: ExceededLimit) =>
+    endWithout(begun, { error, errorClass: 'transform', limit, timedOut: false });
+
+  async function run(): Promise<DeliveryEnd> {
+    if (transform === undefined) return fail('This node runs no transforms');
+    const { result } = await transform(delivery, { componentId }, stopping.signal);
+    switch (result.kind) {
+      case 'stopped':
+        return { kind: 'cut-off' };
+      case 'failed':
+        return fail(result.error, result.limit);
+      case 'dropped':
+        return endDropped(begun, result.reason);
+      case 'sent':
+        sent = sendNow({ ...begun, delivery: { ...delivery, url: result.url }, transformed: result });
+        return sent.done;
+    }
+  }
+
+  return {
+    done: run(),
+    abort() {
+      stopping.abort();
+      sent?.abort();
+    },
+  };
+}
+
+function sendNow(begun: Begun): Attempt<AttemptResult> {
+  const { context, delivery } = begun;
   let exchange: Exchange;
   try {
     const { inbox } = context;
@@ -147,8 +194,10 @@ function handOver(begun: Begun, inbox: Inbox): Attempt<AttemptResult> {
 function signed(begun: Begun, authorization?: string): { headers: string[]; body: Buffer } {
   const { context, delivery, startedAtMs } = begun;
   const content = deliveryContent(delivery);
-  const body = Buffer.from(content.body);
-  const parts = { ...partsOf(context.secretKeys, delivery, startedAtMs), authorization };
+  const { transformed } = begun;
+  const body = Buffer.from(transformed?.request.body ?? content.body);
+  const changedHeaders = transformed?.changedHeaders;
+  const parts = { ...partsOf(context.secretKeys, delivery, startedAtMs), authorization, changedHeaders };
   const headers = deliveryHeaders(delivery, parts, { ...content, body }, startedAtMs);
   begun.request = { headers, secretNames: new Set(['authorization', ...parts.ownHeaders.map(([name]) => name)]) };
   return { headers, body };
@@ -168,7 +217,7 @@ function send(begun: Begun, authorization?: string, timeoutMs = timeoutOf(begun.
   return startRepeatable(take, {
     origin: url.origin,
     path: url.pathname + url.search,
-    method: settings?.options?.method ?? 'POST',
+    method: begun.transformed?.request.method ?? settings?.options?.method ?? 'POST',
     headers,
     body,
     timeoutMs,
@@ -265,6 +314,15 @@ function endWith(
   }
   const retryAfter = headerOf(answer.rawHeaders, 'retry-after');
   return { kind: 'made', result: { ...base, errorClass, ...decide(begun, attempt, retryAfter) }, timedOut: false };
+}
+
+/** Nothing was sent, and nothing will be. */
+function endDropped({ delivery, startedAtMs }: Begun, reason: string): DeliveryEnd {
+  const error = reason === '' ? DROPPED : `${DROPPED}: ${reason}`;
+  const made = attemptRecord(delivery, { startedAtMs, endedAtMs: Date.now(), error });
+  const attempt = { ...made, dropped: true as const };
+  const result = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt, status: 'dropped' } as const;
+  return { kind: 'made', result, timedOut: false };
 }
 
 interface Failure {

@@ -28,6 +28,7 @@ import { type AttemptContext, attemptDelivery, type DeliveryEnd } from './attemp
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
+import type { RunTransform } from '../transforms/transform.ts';
 import { createSecretKeys } from '../webhooks/secret-keys.ts';
 import { createWebhookChanges } from '../webhooks/webhook-changes.ts';
 
@@ -46,7 +47,7 @@ export interface DelivererOptions {
    * Called once for every attempt that was made. `durationMs`: from signing to the last byte that
    * was read.
    */
-  onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', durationMs: number) => void;
+  onAttempt?: (outcome: 'delivered' | 'retried' | 'failed' | 'dropped', durationMs: number) => void;
   /** As in OutcomeRecorderOptions. */
   onUnrecorded?: (error: unknown) => void;
   limits?: Partial<DelivererLimits>;
@@ -55,6 +56,8 @@ export interface DelivererOptions {
   history?: HistoryCount;
   /** As in AttemptContext. */
   inbox?: Inbox;
+  /** As in AttemptContext. */
+  transform?: RunTransform;
   /** Default: they are not counted by time. */
   stats?: StatCount;
   /** As in SenderOptions. */
@@ -71,6 +74,7 @@ interface DelivererStats {
   delivered: number;
   retried: number;
   failed: number;
+  dropped: number;
   /** Attempts whose lease was lost before they could be recorded: another node makes them again. */
   lost: number;
 }
@@ -185,9 +189,20 @@ class NodeDeliverer implements Deliverer {
     const connections = this.#connections;
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
-    const { inbox } = options;
+    const { inbox, transform } = options;
     const tokens = createAccessTokens({ connections, egress, maxAtOnceOf });
-    this.#attempt = { connections, maxAtOnceOf, egress, secretKeys, tokens, inbox, retryPolicy, log, timeoutMs };
+    this.#attempt = {
+      connections,
+      maxAtOnceOf,
+      egress,
+      secretKeys,
+      tokens,
+      inbox,
+      transform,
+      retryPolicy,
+      log,
+      timeoutMs,
+    };
     this.#sender = createSender({
       attempt: (delivery) => attemptDelivery(this.#attempt, delivery),
       laneIdOf: ({ webhookId }) => webhookId,
@@ -352,6 +367,7 @@ function countAttempt(
   { accountId, emitterId, webhookId }: DueDelivery,
   status: AttemptResult['status'],
 ): void {
+  if (status === 'dropped') return;
   const subjects = [emitterId, webhookId];
   stats.add(accountId, subjects, status === 'delivered' ? 'delivered' : 'failedAttempts', 1);
   if (status === 'failed') stats.add(accountId, subjects, 'exhausted', 1);

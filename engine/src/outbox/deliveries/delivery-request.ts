@@ -12,6 +12,8 @@ export interface RequestParts {
    * `user-agent`.
    */
   ownHeaders: readonly (readonly [name: string, value: string])[];
+  /** By the transform, after the own ones; null removes one. Names in lower case. */
+  changedHeaders?: readonly (readonly [name: string, value: string | null])[] | undefined;
   /** In the place of an own one. */
   authorization?: string | undefined;
 }
@@ -31,16 +33,20 @@ interface Content {
  */
 export function deliveryHeaders(
   delivery: DueDelivery,
-  { keys, ownHeaders, authorization }: RequestParts,
+  { keys, ownHeaders, changedHeaders = [], authorization }: RequestParts,
   { contentType, headers: contentHeaders, body }: Content,
   nowMs: number,
 ): string[] {
   const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
   const timestampSeconds = Math.floor(nowMs / 1_000);
   const named = new Map([['content-type', contentType], ['user-agent', USER_AGENT], ...ownHeaders]);
+  for (let i = 0; i + 1 < contentHeaders.length; i += 2)
+    named.set(contentHeaders[i] ?? '', contentHeaders[i + 1] ?? '');
+  for (const [name, value] of changedHeaders)
+    if (value === null) named.delete(name);
+    else named.set(name, value);
   if (authorization !== undefined) named.set('authorization', authorization);
   const headers = [...named.entries()].flat();
-  headers.push(...contentHeaders);
   headers.push(
     'webhook-id',
     id,

@@ -5,7 +5,7 @@ import { accountLane, deliverLane } from './deliver-lane.sql.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
 import { type HealthSigns, noteHealth } from '../webhooks/webhook-health.sql.ts';
-import { type AttemptEnd, recordWithRetries } from '../record-with-retries.sql.ts';
+import { type DeliveryEnd, recordWithRetries } from '../record-with-retries.sql.ts';
 
 const GONE = 410;
 
@@ -25,7 +25,7 @@ export type AttemptResult = {
   wakesLane?: true;
   /** Its receiver asked to be sent nothing before. */
   putOffUntilMs?: number;
-} & AttemptEnd;
+} & DeliveryEnd;
 
 /**
  * Records attempts and gives up their leases in one statement; where there are retries, the job of
@@ -45,7 +45,10 @@ export function recordAttempts(sql: Sql, nodeId: string, results: readonly Attem
 }
 
 const isSign = ({ status, wasFailing, wakesLane }: AttemptResult) =>
-  status !== 'delivered' || wasFailing === true || wakesLane === true;
+  hasFailed(status) || wasFailing === true || wakesLane === true;
+
+/** A receiver is not asked for what was dropped: it says nothing of its health. */
+const hasFailed = (status: AttemptResult['status']) => status === 'pending' || status === 'failed';
 
 async function noteAll(tx: Transaction, recorded: readonly AttemptResult[]): Promise<void> {
   const woken = recorded.filter(({ wakesLane }) => wakesLane);
@@ -56,7 +59,7 @@ async function noteAll(tx: Transaction, recorded: readonly AttemptResult[]): Pro
     const ids = woken.map(({ webhookId }) => webhookId);
     await lockWebhooks(tx, [...ids, ...putOff.keys(), ...signs.failing, ...signs.gone, ...signs.recovered]);
   }
-  if (recorded.some((result) => result.status !== 'delivered' || result.wasFailing)) await noteHealth(tx, signs);
+  if (recorded.some((result) => hasFailed(result.status) || result.wasFailing)) await noteHealth(tx, signs);
   if (putOff.size > 0) await putOffWebhooks(tx, putOff);
   if (woken.length === 0) return;
   await releaseNext(
@@ -76,7 +79,7 @@ function untilsOf(results: readonly AttemptResult[]): Map<string, number> {
 /** A webhook of which one attempt has succeeded does not fail. */
 function signsOf(results: readonly AttemptResult[]): HealthSigns {
   const succeeded = new Set(results.filter(({ status }) => status === 'delivered').map(({ webhookId }) => webhookId));
-  const failed = results.filter(({ status, webhookId }) => status !== 'delivered' && !succeeded.has(webhookId));
+  const failed = results.filter(({ status, webhookId }) => hasFailed(status) && !succeeded.has(webhookId));
   const idsOf = (some: readonly AttemptResult[]) => [...new Set(some.map(({ webhookId }) => webhookId))];
   return {
     failing: idsOf(failed),

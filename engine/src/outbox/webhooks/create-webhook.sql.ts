@@ -25,6 +25,7 @@ export interface NewWebhook {
   /** Sealed already, both. */
   requestAuth: string | null;
   clientKey: string | null;
+  transformId: string | null;
 }
 
 /** Throws CONFLICT where the account has as many as it may have. */
@@ -36,16 +37,16 @@ export async function createWebhook(
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
   const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours } = webhook;
   const { ordering, orderingKey, ratePerSecond, maxInFlight } = webhook;
-  const { requestAuth, clientKey } = webhook;
+  const { requestAuth, clientKey, transformId } = webhook;
   const options = Object.keys(webhook.requestOptions).length === 0 ? null : JSON.stringify(webhook.requestOptions);
   await sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxWebhooks');
     await tx`
       insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
         retry_schedule_seconds, timeout_seconds, disable_after_hours, ordering, ordering_key, rate_per_second, max_in_flight,
-        request_options, request_auth, client_key)
+        request_options, request_auth, client_key, transform_id)
       values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
         ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4, ${ordering}, ${orderingKey},
-        ${ratePerSecond}::int4, ${maxInFlight}::int4, ${options}::text::jsonb, ${requestAuth}, ${clientKey})`;
+        ${ratePerSecond}::int4, ${maxInFlight}::int4, ${options}::text::jsonb, ${requestAuth}, ${clientKey}, ${transformId})`;
   });
 }

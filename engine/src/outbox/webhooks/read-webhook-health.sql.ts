@@ -34,8 +34,8 @@ export async function readWebhookHealth(
       ), made as (
         select (a ->> 'duration_ms')::float8 as ms, coalesce((a ->> 'status_code')::int4, 0) / 100 as class
         from newest cross join lateral jsonb_array_elements(attempts) as a
-        -- A note of why it was cancelled is no attempt.
-        where a ?| array['trigger', 'status_code']
+        -- A note of why it was cancelled is no attempt, and nothing was sent of one that was dropped.
+        where a ?| array['trigger', 'status_code'] and not a ? 'dropped'
       ), waiting as (
         select next_attempt_at from deliveries
         where status = 'pending' and leased_by is null and webhook_id = ${webhookId} and account_id = ${accountId}

@@ -32,5 +32,6 @@ export function receiverOfWebhook(row: WebhookRow): Receiver {
     request_options: row.requestOptions,
     request_auth: row.requestAuth,
     client_key: row.clientKey,
+    transform_id: row.transformId,
   });
 }

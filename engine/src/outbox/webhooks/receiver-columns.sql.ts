@@ -20,6 +20,7 @@ export interface ReceiverRow {
   request_options: RequestOptions | null;
   request_auth: string | null;
   client_key: string | null;
+  transform_id: string | null;
 }
 
 export interface Receiver {
@@ -48,7 +49,7 @@ export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing,
   ${isGoverned(sql)} as is_governed, w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
   case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering,
-  w.request_options, w.request_auth, w.client_key`;
+  w.request_options, w.request_auth, w.client_key, w.transform_id`;
 
 export function receiverOf(row: ReceiverRow): Receiver {
   const settings: ReceiverSettings = {
@@ -65,6 +66,7 @@ export function receiverOf(row: ReceiverRow): Receiver {
     ...(row.request_options === null ? {} : { options: row.request_options }),
     ...(row.request_auth === null ? {} : { sealedAuth: row.request_auth }),
     ...(row.client_key === null ? {} : { sealedClientKey: row.client_key }),
+    ...(row.transform_id === null ? {} : { transformId: row.transform_id }),
   };
   const { secret: sealedSecret, format } = row;
   return { sealedSecret, format, ...(Object.keys(settings).length === 0 ? {} : { settings }) };

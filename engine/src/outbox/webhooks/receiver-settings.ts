@@ -24,4 +24,6 @@ export interface ReceiverSettings {
   sealedAuth?: string;
   /** PEM text of the client certificate's key, sealed. */
   sealedClientKey?: string;
+  /** The component that changes its requests. */
+  transformId?: string;
 }

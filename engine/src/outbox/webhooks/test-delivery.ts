@@ -13,7 +13,7 @@ import { messageId } from '../deliveries/sign.ts';
 export type AttemptOnce = (delivery: DueDelivery) => Promise<DeliveryEnd>;
 
 /** Stands for the emitter where a test sends no stored event. */
-const TEST_EMITTER = 'test';
+export const TEST_EMITTER = 'test';
 
 /** See Webhooks.test. */
 export async function testDelivery(

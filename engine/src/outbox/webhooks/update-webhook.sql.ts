@@ -24,9 +24,9 @@ export type WebhookChange = Omit<WebhookUpdate, 'headers' | 'auth' | 'clientKey'
 /** Whether what nodes hold for the webhook in memory is out of date after it. */
 export function leadsElsewhere(change: WebhookChange): boolean {
   const { url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds, active } = change;
-  const { sealedAuth, sealedClientKey, options } = change;
+  const { sealedAuth, sealedClientKey, options, transformId } = change;
   const ofRequests = [url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds];
-  ofRequests.push(sealedAuth, sealedClientKey, options && JSON.stringify(options));
+  ofRequests.push(sealedAuth, sealedClientKey, options && JSON.stringify(options), transformId);
   return ofRequests.some((setting) => setting !== undefined) || governs(change) || active === false;
 }
 
@@ -116,6 +116,7 @@ export async function updateWebhook(
         ...(change.options === undefined ? {} : { requestOptions: optionsWith(change.options) }),
         ...(change.retryScheduleSeconds === undefined ? {} : { retryScheduleSeconds: change.retryScheduleSeconds }),
         ...(change.timeoutSeconds === undefined ? {} : { timeoutSeconds: change.timeoutSeconds }),
+        ...(change.transformId === undefined ? {} : { transformId: change.transformId }),
         ...drainOf(change),
         ...governanceOf(change),
         ...(change.disableAfterHours === undefined ? {} : { disableAfterHours: change.disableAfterHours }),

@@ -22,7 +22,9 @@ const RESERVED = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-const RESERVED_PREFIXES = ['webhook-', 'headwater-', 'ce-'];
+const RESERVED_PREFIXES = ['webhook-', 'headwater-'];
+/** Made of the event, as it is where the format asks for them. */
+const CONTENT_PREFIX = 'ce-';
 
 /** The fault of a signing secret that its owner gives. */
 export function findSecretFault(secret: string | undefined): Fault | undefined {
@@ -35,8 +37,16 @@ export function findSecretFault(secret: string | undefined): Fault | undefined {
   }
 }
 
+interface HeaderRules {
+  /** A transform may change those of the event, which are made before it runs. */
+  mayDescribe?: boolean;
+}
+
 /** Faults of the headers that the requests are to carry, by name. */
-export function headerFaults(headers: Record<string, string>): [name: string, fault: Fault][] {
+export function headerFaults(
+  headers: Record<string, string>,
+  { mayDescribe = false }: HeaderRules = {},
+): [name: string, fault: Fault][] {
   const entries = Object.entries(headers);
   const count = platformLimit('maxWebhookHeaders', entries.length);
   if (count.used > count.value) return [['', { message: `must be at most ${count.value} headers`, limit: count }]];
@@ -46,15 +56,16 @@ export function headerFaults(headers: Record<string, string>): [name: string, fa
   const seen = new Set<string>();
   return entries.flatMap(([name, value]): [string, Fault][] => {
     const key = name.toLowerCase();
-    const message = findHeaderMistake(key, value) ?? (seen.has(key) ? 'is given twice' : undefined);
+    const message = findHeaderMistake(key, value, mayDescribe) ?? (seen.has(key) ? 'is given twice' : undefined);
     seen.add(key);
     return message === undefined ? [] : [[name, { message }]];
   });
 }
 
-function findHeaderMistake(name: string, value: string): string | undefined {
+function findHeaderMistake(name: string, value: string, mayDescribe: boolean): string | undefined {
   if (!TOKEN.test(name)) return 'is not the name of a header';
-  if (RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)))
+  const isOfEvent = name.startsWith(CONTENT_PREFIX) && !mayDescribe;
+  if (RESERVED.has(name) || isOfEvent || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix)))
     return 'is a header that Headwater sets itself';
   return VALUE.test(value) ? undefined : 'must have a value of printable ASCII characters, without spaces around it';
 }

@@ -55,6 +55,7 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.orderingKey === null ? {} : { orderingKey: row.orderingKey }),
     ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
     ...(row.maxInFlight === null ? {} : { maxInFlight: row.maxInFlight }),
+    ...(row.transformId === null ? {} : { transformId: row.transformId }),
     active: row.active,
     ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),
     ...(row.drainPerSecond === null ? {} : { drainPerSecond: row.drainPerSecond }),

@@ -1,4 +1,4 @@
-import { newId } from '@headwater/shared';
+import { HeadwaterError, newId } from '@headwater/shared';
 import type { AccountRoom } from '../../accounts/account-room.ts';
 import { changedMeanwhile, checkRevision } from '../../contract/check-revision.ts';
 import type { Principal, Webhooks, WebhookUpdate } from '../../contract/engine.ts';
@@ -15,6 +15,7 @@ import { createDeliveries } from '../deliveries/deliveries.ts';
 import { newRequest, sealedRequest } from './request-settings.ts';
 import { createSecret } from '../deliveries/sign.ts';
 import type { AttemptOnce } from './test-delivery.ts';
+import type { TransformsOfWebhooks } from '../transforms/transform.ts';
 import { validateWebhook } from './validate-webhook.ts';
 import { createEnd } from '../deliveries/end-deliveries.ts';
 import { createWebhookActions } from './webhook-actions.ts';
@@ -31,6 +32,8 @@ export interface WebhooksOptions {
   giveBack?: (webhookId: string) => Promise<void>;
   /** See Deliverer. Default: this node delivers nothing, and no test. */
   attemptOnce?: AttemptOnce;
+  /** Default: this node runs no transforms. */
+  transforms?: TransformsOfWebhooks;
   /**
    * Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default:
    * none is refused.
@@ -42,7 +45,7 @@ export interface WebhooksOptions {
  * Webhooks as the API sees them. Every method answers NOT_FOUND for a webhook of another account.
  */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce, checkUrl } = options;
+  const { db, sealer, room, giveBack = () => Promise.resolve(), attemptOnce, checkUrl, transforms } = options;
   const end = createEnd({ ...options, giveBack });
 
   const find = async (who: Principal, id: string) => webhookRecordOf(sealer, await findWebhook(db, who, id));
@@ -68,6 +71,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         orderingKey: input.orderingKey ?? null,
         ratePerSecond: input.ratePerSecond ?? null,
         maxInFlight: input.maxInFlight ?? null,
+        transformId: await chosenTransform(transforms, who, input.transformId ?? null),
         ...newRequest(sealer, who.accountId, input),
       };
       await room.make(who.accountId, (limits) => createWebhook(db.sql, webhook, limits));
@@ -81,7 +85,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
     },
     async update(who, id, change, expected) {
-      const webhook = await apply(who, id, change, expected);
+      const { transformId: named } = change;
+      const chosen = named === undefined ? {} : { transformId: await chosenTransform(transforms, who, named) };
+      const webhook = await apply(who, id, { ...change, ...chosen }, expected);
       if (leadsElsewhere(changeOf(sealer, who.accountId, change))) await giveBack(id);
       return webhook;
     },
@@ -92,9 +98,20 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         if (!isGone && expected !== undefined) await refuse(db, who, id);
       });
     },
+    previewTransform: async (who, id, request) =>
+      requireTransforms(transforms).preview(who, await findWebhook(db, who, id), request),
     ...createDeliveries(db, find),
     ...createWebhookActions({ db, sealer, giveBack, end, ...(attemptOnce && { attemptOnce }) }),
   };
+}
+
+function requireTransforms(transforms: TransformsOfWebhooks | undefined): TransformsOfWebhooks {
+  if (transforms === undefined) throw new HeadwaterError('UNAVAILABLE', 'This node runs no transforms');
+  return transforms;
+}
+
+async function chosenTransform(transforms: TransformsOfWebhooks | undefined, who: Principal, named: string | null) {
+  return named === null ? null : requireTransforms(transforms).choose(who, named);
 }
 
 type Look = Pick<WebhooksOptions, 'db' | 'sealer' | 'checkUrl'>;

@@ -37,7 +37,7 @@ function answerOf(attempt: Attempt | undefined): string {
   return attempt.error ?? `HTTP ${attempt.status_code}`;
 }
 
-const STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'cancelled'] as const;
+const STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'dropped', 'cancelled'] as const;
 
 const FAILURES: readonly [errorClass: string, label: string][] = [
   ['http_4xx', 'Answered 4xx'],
@@ -47,6 +47,7 @@ const FAILURES: readonly [errorClass: string, label: string][] = [
   ['connection', 'No connection'],
   ['refused', 'Address not allowed'],
   ['internal', 'Not sent'],
+  ['transform', 'Transform failed'],
 ];
 
 /** What became of the events at one webhook; the filters stand in the URL. */
