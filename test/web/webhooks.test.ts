@@ -207,3 +207,40 @@ test('a webhook is given a token and a method, and its attempts show phases and 
   check();
   await receiver.stop();
 });
+
+test('a transform is tried on past events, mended, and switched on', async () => {
+  const receiver = await startReceiver();
+  const { id } = (await headwater.api('POST', '/webhooks', { url: receiver.url, name: 'Slim' })).data;
+  const source = await headwater.deploy(`export default {
+    name: 'Bulky', version: '1', props: { http: '$.interface.http' },
+    async run(event) { this.$emit(event.body); },
+  };`);
+  await headwater.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: id });
+  const headers = { 'content-type': 'application/json' };
+  const send = (body: string) => fetch(source.endpoint, { method: 'POST', headers, body });
+  await send('{"order":7,"secret":"gone"}');
+  await receiver.until(1);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${id}?tab=settings`, headwater.apiKey);
+  const codeOf = (run: string) =>
+    `export default { name: 'Slim', version: '1', type: 'transform', run(request) { ${run} } };`;
+  const code = page.getByRole('textbox', { name: 'Code' });
+  await code.fill(codeOf(`throw new Error('not yet');`));
+  await page.getByRole('button', { name: 'Preview on past events' }).click();
+  await page.getByText('not yet').waitFor();
+  await code.fill(codeOf(`return { body: { order: request.body.order } };`));
+  await page.getByRole('button', { name: 'Preview on past events' }).click();
+  await page.getByText('would be sent').waitFor();
+  await page.getByText('-   "secret": "gone"').waitFor();
+  await picture(page, 'transform-preview');
+  await expectAccessible(page);
+  expect(receiver.requests).toHaveLength(1);
+  await page.getByRole('button', { name: 'Save and switch on' }).click();
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await send('{"order":8,"secret":"gone"}');
+  expect((await receiver.until(2)).at(-1)?.body).toBe('{"order":8}');
+  await page.getByRole('button', { name: 'Switch off' }).click();
+  await page.getByText('It runs in the sandbox and sees no secret').waitFor();
+  check();
+  await receiver.stop();
+});

@@ -2,19 +2,17 @@ import { z } from '@hono/zod-openapi';
 import type { PreviewedRequest, TransformPreview } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 
-const requestSchema = z
-  .object({
-    method: z.string(),
-    path: z.string().openapi({ description: 'With the query.' }),
-    headers: z.record(z.string(), z.string()).openapi({
-      description: 'Names in lower case. Own headers of the webhook, its proof and its signature come later.',
-    }),
-    body: z.string(),
-    is_cut: z.boolean().openapi({
-      description: `The body has more than ${LIMITS.maxPreviewedBodyChars} characters: these are the first.`,
-    }),
-  })
-  .openapi('PreviewedRequest');
+const requestSchema = z.object({
+  method: z.string(),
+  path: z.string().openapi({ description: 'With the query.' }),
+  headers: z.record(z.string(), z.string()).openapi({
+    description: 'Names in lower case. Own headers of the webhook, its proof and its signature come later.',
+  }),
+  body: z.string(),
+  is_cut: z.boolean().openapi({
+    description: `The body has more than ${LIMITS.maxPreviewedBodyChars} characters: these are the first.`,
+  }),
+});
 
 export const transformPreviewSchema = z
   .object({

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, ask, forState } from '../../api/client.ts';
+import { portal } from '../../app/portal.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -13,6 +14,7 @@ import { Edited, useWebhookSaving, WebhookForm, type WebhookFormProps } from './
 import { WebhookPace } from './webhook-pace.tsx';
 import { WebhookProof } from './webhook-proof.tsx';
 import { WebhookRequest } from './webhook-request.tsx';
+import { WebhookTransform } from './webhook-transform.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 
 export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
@@ -22,6 +24,7 @@ export function WebhookSettings({ webhook }: { webhook: WholeWebhook }) {
       <Edited webhook={webhook} form={WebhookRequest} />
       <Edited webhook={webhook} form={WebhookPace} />
       <Edited webhook={webhook} form={WebhookProof} />
+      {portal === undefined && <WebhookTransform key={`transform ${webhook.transform_id}`} webhook={webhook} />}
       <WebhookSecret webhook={webhook} />
       <DeleteWebhook webhook={webhook} />
     </div>
