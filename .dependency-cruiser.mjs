@@ -45,6 +45,7 @@ const ENGINE_ROOMS = [
   'runs',
   'registry',
   'components',
+  'transforms',
   'sources',
   'workflows',
   'ingest',

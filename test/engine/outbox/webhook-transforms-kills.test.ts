@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from './support/database.ts';
-import { eventually } from './support/eventually.ts';
-import { type Receiver, startReceiver } from './support/receiver.ts';
-import { deploy, killNode, post, startServer, type TestServer } from './support/server.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { deploy, killNode, post, startServer, type TestServer } from '../../support/server.ts';
 
 const EVENTS = 40;
 const MANY = `export default { name: 'Many', version: '1', props: { http: '$.interface.http' },

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from './support/eventually.ts';
-import { type DeployedSource, type Headwater, sharedHeadwater } from './support/headwater.ts';
-import { type ReceivedRequest, type Receiver, startReceiver } from './support/receiver.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
+import { type ReceivedRequest, type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
