@@ -54,7 +54,13 @@ export {
   type RedeliveryChoice,
   type WholeAttempt,
 } from './contract/deliveries.ts';
-export { WEBHOOK_AUTH_TYPES, WEBHOOK_FORMATS, WEBHOOK_METHODS, type WebhookAuth } from './contract/webhook-requests.ts';
+export {
+  SIGNATURE_SCHEMES,
+  WEBHOOK_AUTH_TYPES,
+  WEBHOOK_FORMATS,
+  WEBHOOK_METHODS,
+  type WebhookAuth,
+} from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract/data-stores.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';

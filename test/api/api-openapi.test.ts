@@ -89,6 +89,7 @@ test('what may come in the body may come in the query string, and both are descr
     'description',
     'format',
     'secret',
+    'signature',
   ];
   expect(inQuery).toEqual([...names, 'include', 'exclude'].map((name) => [name, false]));
   const body = create?.requestBody?.content['application/json']?.schema;

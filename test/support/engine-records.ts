@@ -178,6 +178,7 @@ export const webhook: WebhookRecord = {
   userId: 'u_user',
   url: 'https://example.com/hook',
   format: 'raw',
+  signature: 'v1',
   secret: 'whsec_c2VjcmV0',
   headers: {},
   ordering: 'none' as const,

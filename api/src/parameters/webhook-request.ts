@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { WEBHOOK_METHODS, type WebhookAuth } from '@headwater/engine';
+import { SIGNATURE_SCHEMES, WEBHOOK_METHODS, type WebhookAuth } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { httpUrlParameter, textParameter } from './schemas.ts';
 
@@ -105,8 +105,17 @@ export const webhookPaceParameters = {
 };
 
 export const secretParameter = textParameter('maxNameChars').optional().openapi({
-  description: 'Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made.',
+  description:
+    'Your own signing secret: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key. Default: a new one is made.',
 });
+
+export const signatureParameter = (byDefault: string) =>
+  z
+    .enum(SIGNATURE_SCHEMES)
+    .optional()
+    .openapi({
+      description: `How requests are signed, as Standard Webhooks has it. \`v1\`: HMAC-SHA256 with a secret that both sides have; \`v1a\`: Ed25519 with a private key, and receivers have the public one. Default: ${byDefault}.`,
+    });
 
 interface RequestInput {
   headers?: Record<string, string> | undefined;

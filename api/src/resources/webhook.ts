@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import {
   type AttemptRecord,
   DELIVERY_STATUSES,
+  SIGNATURE_SCHEMES,
   WEBHOOK_AUTH_TYPES,
   WEBHOOK_FORMATS,
   WEBHOOK_METHODS,
@@ -80,8 +81,16 @@ export const webhookSummarySchema = z
 export const webhookSchema = webhookSummarySchema
   .extend({
     secret: z.string().nullable().openapi({
-      description: 'Signs every delivery (Standard Webhooks). Left out of lists; null for a key with the scope `read`.',
+      description:
+        'Signs every delivery (Standard Webhooks). Left out of lists; null for a key with the scope `read`, and with `v1a`, whose private key is never shown.',
       example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    }),
+    signature: z.enum(SIGNATURE_SCHEMES).openapi({
+      description: '`v1`: HMAC-SHA256 with the secret; `v1a`: Ed25519 with a private key.',
+    }),
+    public_key: z.string().nullable().openapi({
+      description: 'Receivers verify `v1a` with it (`whpk_…`). Null with `v1`.',
+      example: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=',
     }),
     previous_until: secondsField('The secret before it signs as well until then; null where there is none.').nullable(),
     headers: z
@@ -127,7 +136,9 @@ export function presentWebhook(webhook: WebhookRecord): z.output<typeof webhookS
   const isOver = previousUntil === undefined || previousUntil.getTime() <= Date.now();
   return {
     ...presentWebhookSummary(webhook),
-    secret,
+    secret: webhook.signature === 'v1' ? secret : null,
+    signature: webhook.signature,
+    public_key: webhook.publicKey ?? null,
     previous_until: isOver ? null : epochSeconds(previousUntil),
     headers,
     auth: presentAuth(webhook.request.auth),
@@ -223,7 +234,8 @@ export function presentDelivery(delivery: DeliveryRecord): z.output<typeof deliv
 export const secretRotationSchema = z
   .object({
     id: z.string().describe('The id of the webhook.'),
-    secret: z.string().openapi({ description: 'The new secret.' }),
+    secret: z.string().nullable().openapi({ description: 'The new secret. Null with `v1a`.' }),
+    public_key: z.string().nullable().openapi({ description: 'Receivers verify `v1a` with it. Null with `v1`.' }),
     previous_until: secondsField('Until then requests carry a signature of the old secret as well.').nullable(),
   })
   .openapi('SecretRotation');

@@ -5,7 +5,7 @@ import { requireCode } from '../key-scope.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given } from '../parameters/given.ts';
 import { codeParameter, idParameter, textParameter } from '../parameters/schemas.ts';
-import { secretParameter } from '../parameters/webhook-request.ts';
+import { secretParameter, signatureParameter } from '../parameters/webhook-request.ts';
 import { presentPreviews, transformPreviewSchema } from '../resources/transform.ts';
 import { epochSeconds } from '../resources/time.ts';
 import {
@@ -98,14 +98,16 @@ const rotateSecret = itemEndpoint({
       .default(LIMITS.defaultSecretOverlapHours)
       .openapi({ description: 'How long the old secret signs as well. 0: not at all.' }),
     secret: secretParameter,
+    signature: signatureParameter('as before'),
   }),
   schema: secretRotationSchema,
   handle: async ({ engine, who, id, input }) => {
-    const { overlap_hours: overlapHours, secret } = input;
-    const webhook = await engine.webhooks.rotateSecret(who, id, given({ overlapHours, secret }));
+    const { overlap_hours: overlapHours, secret, signature } = input;
+    const webhook = await engine.webhooks.rotateSecret(who, id, given({ overlapHours, secret, signature }));
     const { previousUntil } = webhook;
     const previous_until = previousUntil === undefined ? null : epochSeconds(previousUntil);
-    return { id: webhook.id, secret: webhook.secret, previous_until };
+    const shownSecret = webhook.signature === 'v1' ? webhook.secret : null;
+    return { id: webhook.id, secret: shownSecret, public_key: webhook.publicKey ?? null, previous_until };
   },
 });
 

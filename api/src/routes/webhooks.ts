@@ -15,6 +15,7 @@ import {
 } from '../parameters/schemas.ts';
 import {
   secretParameter,
+  signatureParameter,
   transformParameters,
   webhookPaceParameters,
   webhookRequestOf,
@@ -110,14 +111,19 @@ const createWebhook = itemEndpoint({
   summary: 'Make a webhook',
   description:
     'It gets no events before something is subscribed: `POST /v1/subscriptions`. The answer has the secret that signs its requests.',
-  parameters: z.object({ url: urlParameter, ...detailParameters, secret: secretParameter }),
+  parameters: z.object({
+    url: urlParameter,
+    ...detailParameters,
+    secret: secretParameter,
+    signature: signatureParameter('`v1`'),
+  }),
   schema: webhookSchema,
   handle: async ({ engine, who, input }) => {
-    const { url, name, description, format, secret } = input;
+    const { url, name, description, format, secret, signature } = input;
     if (input.transform_id !== undefined) requireCode(who);
     const request = webhookRequestOf(input);
     return presentWebhook(
-      await engine.webhooks.create(who, given({ url, name, description, format, secret, ...request })),
+      await engine.webhooks.create(who, given({ url, name, description, format, secret, signature, ...request })),
     );
   },
 });

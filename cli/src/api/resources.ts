@@ -130,7 +130,9 @@ export interface Webhook {
   /** Why the server stopped it; null where its owner did. */
   disabled_reason: 'failing' | 'gone' | null;
   created_at: number;
-  secret?: string;
+  /** Null where receivers verify with `public_key`. */
+  secret?: string | null;
+  public_key?: string | null;
 }
 
 export interface ApiKey {

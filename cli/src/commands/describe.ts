@@ -152,6 +152,7 @@ function describeWebhook(webhook: Tagged<Webhook>, output: Output): Answer {
     ['auth', webhook.auth?.type],
     ['transform', webhook.transform_id],
     ['secret', webhook.secret],
+    ['public key', webhook.public_key],
     ['created', ofSeconds(webhook.created_at)],
     ['etag', webhook.etag],
   ];

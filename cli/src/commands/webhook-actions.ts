@@ -7,7 +7,7 @@ import { ofSeconds } from '../terminal/describe-time.ts';
 import { confirmed, YES } from './delete.ts';
 import { FILTER, filterOf } from './filter-option.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
-import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
+import { FORMAT_OPTION, keyLine, PROOF_OPTIONS, proofOf, SECRET_OPTION, SIGNATURE_OPTION } from './webhook-request.ts';
 import { previewTransform, TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
@@ -152,8 +152,8 @@ async function retryAll(api: ApiClient, path: string, body: object): Promise<Ret
 }
 
 interface Rotation {
-  id: string;
-  secret: string;
+  secret: string | null;
+  public_key: string | null;
   previous_until: number | null;
 }
 
@@ -164,21 +164,22 @@ const rotateSecret: CommandSpec = {
   arguments: [NAME],
   options: [
     { name: 'overlap', value: 'hours', summary: `From 0 to ${MAX_OVERLAP_HOURS}. Default: 24.` },
-    { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
+    SECRET_OPTION,
+    { ...SIGNATURE_OPTION, summary: `${SIGNATURE_OPTION.summary} Default: as before.` },
   ],
   examples: [{ does: 'With a day to change the receiver', command: 'hw webhooks rotate-secret shop' }],
-  json: '{ id, secret, previous_until }',
+  json: '{ id, secret, public_key, previous_until }',
   exits: NAMING_EXITS,
   async run({ api: connect, input }) {
     const overlap_hours = input.count('overlap', { min: 0, max: MAX_OVERLAP_HOURS });
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], input.argument('name'));
-    const body = { overlap_hours, secret: input.text('secret') };
+    const body = { overlap_hours, secret: input.text('secret'), signature: input.text('signature') };
     const answer = await api.send<Rotation>('POST', `/webhooks/${id}/rotate_secret`, body);
     const until = answer.previous_until;
     const overlap =
       until === null ? 'The old one signs no more.' : `The old one signs as well until ${ofSeconds(until)}.`;
-    return { json: answer, text: `Secret: ${answer.secret}\n${overlap}`, quiet: answer.secret };
+    return { json: answer, text: `${keyLine(answer)}\n${overlap}`, quiet: answer.secret ?? answer.public_key ?? '' };
   },
 };
 

@@ -12,6 +12,24 @@ export const FORMAT_OPTION: OptionSpec = {
   choices: ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'],
 };
 
+export const SECRET_OPTION: OptionSpec = {
+  name: 'secret',
+  value: 'secret',
+  summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key.',
+};
+
+export const SIGNATURE_OPTION: OptionSpec = {
+  name: 'signature',
+  value: 'scheme',
+  summary: '`v1`: HMAC-SHA256 with the secret; `v1a`: Ed25519, of which receivers have the public key.',
+  choices: ['v1', 'v1a'],
+};
+
+/** What receivers verify with. */
+export function keyLine(of: { secret?: string | null; public_key?: string | null }): string {
+  return of.public_key == null ? `Secret: ${of.secret}` : `Public key: ${of.public_key}`;
+}
+
 /** How requests are made and what they prove themselves with. */
 export const PROOF_OPTIONS: readonly OptionSpec[] = [
   { name: 'method', value: 'method', summary: 'Default: `POST`.', choices: ['POST', 'PUT'] },

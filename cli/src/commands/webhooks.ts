@@ -13,7 +13,7 @@ import { listWebhooks } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
 import { webhookStats } from './webhook-stats.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
-import { FORMAT_OPTION, PROOF_OPTIONS, proofOf } from './webhook-request.ts';
+import { FORMAT_OPTION, keyLine, PROOF_OPTIONS, proofOf, SECRET_OPTION, SIGNATURE_OPTION } from './webhook-request.ts';
 import { TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
@@ -30,7 +30,8 @@ const create: CommandSpec = {
     { name: 'name', value: 'name', summary: 'For your own reference, and for naming it here.' },
     { name: 'description', value: 'text', summary: 'What it is for.' },
     FORMAT_OPTION,
-    { name: 'secret', value: 'secret', summary: 'Your own: `whsec_` and base64 of 24 to 64 bytes.' },
+    SECRET_OPTION,
+    { ...SIGNATURE_OPTION, summary: `${SIGNATURE_OPTION.summary} Default: \`v1\`.` },
     ...REQUEST_OPTIONS,
     ...PROOF_OPTIONS,
     TRANSFORM_OPTION,
@@ -53,12 +54,13 @@ const create: CommandSpec = {
       description,
       format,
       secret,
+      signature: input.text('signature'),
       ...requestSettingsOf(input),
       ...proof,
       ...(await transformOf(context, api)),
     };
     const webhook = await api.send<Webhook>('POST', '/webhooks', body);
-    return { json: webhook, text: `Made the webhook ${webhook.id}\nSecret: ${webhook.secret}`, quiet: webhook.id };
+    return { json: webhook, text: `Made the webhook ${webhook.id}\n${keyLine(webhook)}`, quiet: webhook.id };
   },
 };
 

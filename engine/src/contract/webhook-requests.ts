@@ -2,6 +2,10 @@
 export const WEBHOOK_FORMATS = ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
+/** How requests are signed: with a secret that both sides have, or with a private key. */
+export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
+
 export const WEBHOOK_METHODS = ['POST', 'PUT'] as const;
 type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
 

@@ -9,7 +9,7 @@ import type {
 } from './deliveries.ts';
 import type { TransformPreview, TransformPreviewRequest } from './transforms.ts';
 import type { ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
-import type { ShownRequest, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
+import type { ShownRequest, SignatureScheme, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
 
 export interface WebhookRecord {
   id: string;
@@ -19,6 +19,9 @@ export interface WebhookRecord {
   url: string;
   format: WebhookFormat;
   secret: string;
+  signature: SignatureScheme;
+  /** Receivers verify `v1a` with it. */
+  publicKey?: string;
   /** The secret before it signs as well until then. */
   previousUntil?: Date;
   /** False: what is pending is held, and so are new events. */
@@ -85,8 +88,10 @@ interface WebhookDetails extends WebhookRequestSettings {
 
 export interface WebhookCreate extends WebhookDetails {
   url: string;
-  /** `whsec_` and base64 of 24 to 64 bytes. Default: a new one. */
+  /** `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and an Ed25519 key. Default: a new one. */
   secret?: string;
+  /** Default: that of the secret, else `v1`. */
+  signature?: SignatureScheme;
 }
 
 export type WebhookUpdate = WebhookDetails & {
@@ -99,6 +104,8 @@ export type WebhookUpdate = WebhookDetails & {
 interface SecretRotation {
   /** The new one. Default: made here. */
   secret?: string;
+  /** Default: that of the secret, else as before. */
+  signature?: SignatureScheme;
   /** 0 to LIMITS.maxSecretOverlapHours. Default LIMITS.defaultSecretOverlapHours. */
   overlapHours?: number;
 }

@@ -1,9 +1,15 @@
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fc } from '../../support/properties.ts';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { createSecret, messageId, readSecret, signatures } from '../../../engine/src/outbox/deliveries/sign.ts';
+import {
+  createSecret,
+  messageId,
+  publicKeyOf,
+  readSecret,
+  signatures,
+} from '../../../engine/src/outbox/deliveries/sign.ts';
 import { USER_AGENT } from '../../../engine/src/egress/user-agent.ts';
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
@@ -72,3 +78,50 @@ test('requests say the version of this package', () => {
   const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version: string };
   expect(USER_AGENT).toBe(`Headwater/${version}`);
 });
+
+/** As the specification tells a receiver who has the public key alone. */
+function isSignedWith(publicKey: string, headers: ReturnType<typeof headersOf>, body: string): boolean {
+  const raw = Buffer.from(publicKey.slice('whpk_'.length), 'base64');
+  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+  return headers['webhook-signature']
+    .split(' ')
+    .some((one) => one.startsWith('v1a,') && verify(null, signed, key, Buffer.from(one.slice(4), 'base64')));
+}
+
+test('v1a signs as the other implementations of the specification do', () => {
+  const secret = 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==';
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1_614_265_330, body: '{"test": 2432232314}' };
+  expect(publicKeyOf(secret)).toBe('whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=');
+  expect(signatures([readSecret(secret)], message)).toBe(
+    'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
+  );
+  const seed = Buffer.from(secret.slice(5), 'base64').subarray(0, 32);
+  expect(publicKeyOf(`whsk_${seed.toString('base64')}`)).toBe(publicKeyOf(secret));
+});
+
+test('a v1a signature is good for its public key, body, time and id alone', () => {
+  const secrets = [createSecret('v1a'), createSecret('v1a')] as const;
+  const headers = headersOf([readSecret(secrets[0])], '{"a":1}');
+  const [publicKey, other] = secrets.map((secret) => publicKeyOf(secret) ?? '') as [string, string];
+  expect(isSignedWith(publicKey, headers, '{"a":1}')).toBe(true);
+  expect(isSignedWith(other, headers, '{"a":1}')).toBe(false);
+  expect(isSignedWith(publicKey, headers, '{"a":2}')).toBe(false);
+  expect(isSignedWith(publicKey, { ...headers, 'webhook-id': 'evt_other' }, '{"a":1}')).toBe(false);
+  expect(isSignedWith(publicKey, { ...headers, 'webhook-timestamp': '1' }, '{"a":1}')).toBe(false);
+});
+
+test('with a secret and a private key, receivers of either kind accept it', () => {
+  const [secret, key] = [createSecret(), createSecret('v1a')];
+  const headers = headersOf([readSecret(key), readSecret(secret)], '{}');
+  expect(new Webhook(secret).verify('{}', headers)).toEqual({});
+  expect(isSignedWith(publicKeyOf(key) ?? '', headers, '{}')).toBe(true);
+});
+
+test.each(['whsk_', 'whsk_AAAA', `whsk_${Buffer.alloc(64).toString('base64')}`, `whsk_${'!'.repeat(44)}`])(
+  'no private key: %s',
+  (secret) => {
+    expect(() => readSecret(secret)).toThrow(RangeError);
+  },
+);

@@ -1,6 +1,8 @@
+import { createPublicKey, verify } from 'node:crypto';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEgress } from '../../../engine/src/egress/egress.ts';
 import type { Resolver } from '../../../engine/src/egress/guard.ts';
@@ -304,3 +306,49 @@ function found(address: string): Resolver {
 function unknown(code: string): Resolver {
   return (_, done) => done(Object.assign(new Error(code), { code }), []);
 }
+
+describe('v1a', () => {
+  const isGood = (publicKey: string, { headers, body }: ReceivedRequest) => {
+    const raw = Buffer.from(publicKey.slice('whpk_'.length), 'base64');
+    const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw]);
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    const signed = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
+    const all = String(headers['webhook-signature']).split(' ');
+    return all.some((one) => one.startsWith('v1a,') && verify(null, signed, key, Buffer.from(one.slice(4), 'base64')));
+  };
+
+  test('is chosen at creation, or by a rotation, in whose overlap both sign; the private key is never shown', async () => {
+    const made = await hw.api('POST', '/webhooks', { url: `${receiver.url}/hook`, signature: 'v1a' });
+    expect(made.data).toMatchObject({ signature: 'v1a', secret: null, public_key: expect.stringMatching(/^whpk_/) });
+    expect(made.text).not.toContain('whsk_');
+    await test1(made.data.id);
+    const [first] = receiver.requests as [ReceivedRequest];
+    expect(first.headers['webhook-signature']).toMatch(/^v1a,[^ ]+$/);
+    expect(isGood(made.data.public_key, first)).toBe(true);
+
+    const { id, secret } = (await hw.api('POST', '/webhooks', { url: `${receiver.url}/hook` })).data;
+    const rotated = (await hw.api('POST', `/webhooks/${id}/rotate_secret`, { signature: 'v1a' })).data;
+    expect(rotated).toMatchObject({ secret: null, public_key: expect.stringMatching(/^whpk_/) });
+    await test1(id);
+    const both = receiver.requests.at(-1) as ReceivedRequest;
+    expect(isGood(rotated.public_key, both)).toBe(true);
+    expect(new Webhook(secret).verify(both.body, both.headers as Record<string, string>)).toEqual({ n: 1 });
+    // Another rotation keeps the kind.
+    const again = (await hw.api('POST', `/webhooks/${id}/rotate_secret`, { overlap_hours: 0 })).data;
+    await test1(id);
+    const last = receiver.requests.at(-1) as ReceivedRequest;
+    expect([isGood(again.public_key, last), isGood(rotated.public_key, last)]).toEqual([true, false]);
+    const back = (await hw.api('POST', `/webhooks/${id}/rotate_secret`, { signature: 'v1' })).data;
+    expect(back).toMatchObject({ secret: expect.stringMatching(/^whsec_/), public_key: null });
+  });
+
+  test('takes a key of the owner, and refuses one of another kind', async () => {
+    const key = `whsk_${Buffer.alloc(32, 7).toString('base64')}`;
+    const url = `${receiver.url}/hook`;
+    expect((await hw.api('POST', '/webhooks', { url, secret: key })).data).toMatchObject({ signature: 'v1a' });
+    expect((await hw.api('POST', '/webhooks', { url, secret: key, signature: 'v1' })).status).toBe(400);
+    expect((await hw.api('POST', '/webhooks', { url, secret: 'whsk_AAAA' })).text).toMatch(
+      /whsk_ and base64 of an Ed25519/,
+    );
+  });
+});

@@ -1,6 +1,7 @@
 import { type Fault, LIMITS, platformLimit } from '@headwater/shared';
 import { findCountFault } from '../../contract/field-faults.ts';
-import { readSecret } from '../deliveries/sign.ts';
+import type { SignatureScheme } from '../../contract/webhook-requests.ts';
+import { readSecret, schemeOf } from '../deliveries/sign.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 /** Printable ASCII, spaces and tabs between. */
@@ -27,13 +28,14 @@ const RESERVED_PREFIXES = ['webhook-', 'headwater-'];
 const CONTENT_PREFIX = 'ce-';
 
 /** The fault of a signing secret that its owner gives. */
-export function findSecretFault(secret: string | undefined): Fault | undefined {
+export function findSecretFault(secret: string | undefined, scheme?: SignatureScheme): Fault | undefined {
   if (secret === undefined) return undefined;
+  if (scheme !== undefined && scheme !== schemeOf(secret)) return { message: `is not one for the signature ${scheme}` };
   try {
     readSecret(secret);
     return undefined;
   } catch {
-    return { message: 'must be whsec_ and base64 of 24 to 64 bytes' };
+    return { message: 'must be whsec_ and base64 of 24 to 64 bytes, or whsk_ and base64 of an Ed25519 key' };
   }
 }
 

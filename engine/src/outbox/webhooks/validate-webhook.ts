@@ -1,6 +1,7 @@
 import { type Fault, type FieldError, platformLimit } from '@headwater/shared';
 import type { WebhookUpdate } from '../../contract/engine.ts';
 import { WEBHOOK_FORMATS } from '../../contract/webhook-requests.ts';
+import type { SignatureScheme } from '../../contract/webhook-requests.ts';
 import { longHostOf } from '../../egress/long-host.ts';
 import { isEgressRefused } from '../../egress/refusal.ts';
 import { findCountFault, findTextFault, longHostFault, throwFields } from '../../contract/field-faults.ts';
@@ -13,7 +14,7 @@ import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } fr
  * throws where no attempt at a URL would ever be made.
  */
 export function validateWebhook(
-  fields: WebhookUpdate & { secret?: string },
+  fields: WebhookUpdate & { secret?: string; signature?: SignatureScheme },
   checkUrl: (url: URL) => void = () => undefined,
 ): void {
   const errors: FieldError[] = [];
@@ -26,7 +27,7 @@ export function validateWebhook(
   if (fields.format !== undefined && !WEBHOOK_FORMATS.includes(fields.format))
     check('format', { message: `must be one of ${WEBHOOK_FORMATS.join(', ')}` });
   for (const [path, fault] of requestFaults(fields, (url) => findUrlFault(url, checkUrl))) check(path, fault);
-  check('secret', findSecretFault(fields.secret));
+  check('secret', findSecretFault(fields.secret, fields.signature));
   for (const [name, fault] of headerFaults(fields.headers ?? {}))
     check(name === '' ? 'headers' : `headers.${name}`, fault);
   check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));

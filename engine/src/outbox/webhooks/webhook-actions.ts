@@ -53,9 +53,10 @@ export function createWebhookActions(
         await notifyWebhookChanged(db.orm, id);
       });
     },
-    async rotateSecret(who, id, { secret, overlapHours = LIMITS.defaultSecretOverlapHours }) {
-      validateWebhook(secret === undefined ? {} : { secret });
-      const sealed = sealer.seal(who.accountId, secret ?? createSecret());
+    async rotateSecret(who, id, { secret, signature, overlapHours = LIMITS.defaultSecretOverlapHours }) {
+      validateWebhook(secret === undefined ? {} : { secret, ...(signature && { signature }) });
+      const scheme = signature ?? webhookRecordOf(sealer, await findWebhook(db, who, id)).signature;
+      const sealed = sealer.seal(who.accountId, secret ?? createSecret(scheme));
       const row = await rotateWebhookSecret(db, { accountId: who.accountId, id, secret: sealed, overlapHours });
       if (row === undefined) throw notFound('webhook', id);
       await giveBack(id);

@@ -3,6 +3,7 @@ import type { Principal, WebhookRecord } from '../../contract/engine.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Database } from '../../db/database.ts';
 import { readWebhooks, type WebhookRow } from './read-webhooks.sql.ts';
+import { publicKeyOf, schemeOf } from '../deliveries/sign.ts';
 import { shownRequest } from './request-settings.ts';
 
 /** Throws NOT_FOUND for a webhook of another account. */
@@ -33,6 +34,8 @@ function putOffOf({ pacedUntil, drainBefore, ratePerSecond }: WebhookRow): Pick<
 }
 
 export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
+  const secret = sealer.open(row.accountId, row.secret);
+  const publicKey = publicKeyOf(secret);
   return {
     id: row.id,
     userId: row.userId,
@@ -40,7 +43,9 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.description === null ? {} : { description: row.description }),
     url: row.url,
     format: row.format,
-    secret: sealer.open(row.accountId, row.secret),
+    secret,
+    signature: schemeOf(secret),
+    ...(publicKey === undefined ? {} : { publicKey }),
     ...(row.previousSecretUntil === null ? {} : { previousUntil: row.previousSecretUntil }),
     headers: openHeaders(sealer, row),
     request: shownRequest(sealer, row),

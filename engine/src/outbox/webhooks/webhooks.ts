@@ -62,7 +62,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         name: input.name || null,
         description: input.description || null,
         format: input.format ?? 'raw',
-        secret: sealer.seal(who.accountId, input.secret ?? createSecret()),
+        secret: sealer.seal(who.accountId, input.secret ?? createSecret(input.signature)),
         requestHeaders: sealHeaders(sealer, who.accountId, input.headers),
         retryScheduleSeconds: input.retryScheduleSeconds ?? null,
         timeoutSeconds: input.timeoutSeconds ?? null,

@@ -5,7 +5,7 @@ import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -17,17 +17,18 @@ const DEFAULT_OVERLAP_HOURS = '24';
  * The secret that receivers verify deliveries with: shown on demand, and replaced with an overlap.
  */
 export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
-  const { id, secret, previous_until: previousUntil } = webhook;
+  const { id, secret, public_key: publicKey, previous_until: previousUntil } = webhook;
   const [isShown, setShown] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const [overlap, setOverlap] = useState(DEFAULT_OVERLAP_HOURS);
+  const [signature, setSignature] = useState(webhook.signature);
   const queries = useQueryClient();
   const rotating = useMutation({
     mutationFn: () =>
       ask(
         api.POST('/v1/webhooks/{id}/rotate_secret', {
           params: { path: { id } },
-          body: { overlap_hours: Number(overlap) },
+          body: { overlap_hours: Number(overlap), signature },
         }),
       ),
     onSuccess: async () => {
@@ -37,14 +38,18 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
     },
   });
   return (
-    <Panel title="Signing secret">
+    <Panel title={publicKey === null ? 'Signing secret' : 'Public key of signatures'}>
       <div className="flex flex-wrap items-center gap-2 p-4 text-sm">
         <code className="min-w-0 flex-1 truncate font-mono text-xs">
-          {isShown ? (secret ?? 'not for this API key') : '•'.repeat(24)}
+          {publicKey ?? (isShown ? (secret ?? 'not for this API key') : '•'.repeat(24))}
         </code>
-        <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? 'Hide' : 'Reveal'}
-        </Button>
+        {publicKey === null ? (
+          <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+            {isShown ? 'Hide' : 'Reveal'}
+          </Button>
+        ) : (
+          <CopyButton text={publicKey} what="public key" />
+        )}
         {secret !== null && <CopyButton text={secret} what="secret" />}
         <Button size="small" onClick={() => setAsking(true)}>
           Rotate secret
@@ -67,6 +72,19 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
           A new secret is made. For the overlap each request carries a signature of both, so that the receiver can be
           changed in between.
         </p>
+        <Field label="Signature" description="Receivers verify v1 with the secret, and v1a with a public key.">
+          {(ids) => (
+            <select
+              {...ids}
+              className={INPUT_CLASS}
+              value={signature}
+              onChange={({ target }) => setSignature(target.value as WholeWebhook['signature'])}
+            >
+              <option value="v1">v1: HMAC-SHA256</option>
+              <option value="v1a">v1a: Ed25519</option>
+            </select>
+          )}
+        </Field>
         <TextField
           label="Overlap in hours"
           type="number"
