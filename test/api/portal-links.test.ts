@@ -93,3 +93,20 @@ test('with its key nothing runs code of the account, or shows what does', async 
   expect((await customer('GET', '/users/me/subscriptions')).data).toMatchObject([{ id: made.data.id }]);
   expect((await customer('PUT', `/subscriptions/${made.data.id}`, { filter: { paid: true } })).status).toBe(200);
 });
+
+test('links take no room from the keys of programs, and have a bound of their own', async () => {
+  const account = await hw.newAccount();
+  await account.limit({ maxApiKeys: 1 });
+  const link = () => account.api('POST', links(account.accountId));
+  expect((await link()).status).toBe(200);
+  expect((await link()).status).toBe(200);
+  expect((await account.api('POST', '/api_keys', { name: 'Another' })).text).toMatch(/maxApiKeys is 1; .* 2/);
+  await hw.sql`
+    insert into api_keys (id, account_id, user_id, name, key_hash, hint, scopes, expires_at, of_portal)
+    select 'ak_' || n || k.account_id, account_id, user_id, name, sha256((n || k.account_id)::bytea), hint, scopes, expires_at, true
+    from (select * from api_keys where account_id = ${account.accountId} and of_portal limit 1) k, generate_series(1, 998) n`;
+  const refused = await link();
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('maxPortalLinks')]);
+  await hw.sql`update api_keys set expires_at = now() where id like 'ak\\_%' and account_id = ${account.accountId} and of_portal`;
+  expect((await link()).status).toBe(200);
+});

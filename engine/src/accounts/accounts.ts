@@ -115,13 +115,13 @@ async function createAccount(sql: Sql, input: { name: string; email?: string }) 
   return { account, user: { id: user.id }, apiKey: key.apiKey };
 }
 
-async function createKey(sql: Sql, room: AccountRoom, who: Principal, key: NewApiKey) {
+async function createKey(sql: Sql, room: AccountRoom, who: Principal, key: NewApiKey, isOfPortal = false) {
   validateKey(key);
   const { scopes = ['full'], expiresAt } = key;
   const given = { name: key.name.trim(), scopes, ...(expiresAt && { expiresAt }) };
   const { apiKey, hash, hint } = generateApiKey();
   const id = newId('apiKey');
-  const row = { id, accountId: who.accountId, userId: who.userId, ...given, hash, hint };
+  const row = { id, accountId: who.accountId, userId: who.userId, ...given, hash, hint, isOfPortal };
   const createdAt = await room.make(who.accountId, (limits) => createApiKey(sql, row, limits));
   return { record: { id, ...given, hint, createdAt }, apiKey };
 }
@@ -130,7 +130,7 @@ async function createPortalKey(sql: Sql, room: AccountRoom, accountId: string, e
   const userId = accountId.includes('\0') ? undefined : await readOldestUser(sql, accountId);
   if (userId === undefined) throw notFound('account', accountId);
   const key = { name: PORTAL_KEY_NAME, scopes: ['webhooks'], expiresAt } as const;
-  return createKey(sql, room, { accountId, userId }, key);
+  return createKey(sql, room, { accountId, userId }, key, true);
 }
 
 /** For people to read; nothing is looked up by it. */

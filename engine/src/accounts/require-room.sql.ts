@@ -20,7 +20,8 @@ const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) =
       + (select count(*) from auto_subscriptions where account_id = ${accountId}) as used`,
   maxApiKeys: (sql, accountId) => sql`
     select count(*) as used from api_keys
-    where account_id = ${accountId} and revoked_at is null and (expires_at is null or expires_at > now())`,
+    where account_id = ${accountId} and revoked_at is null and (expires_at is null or expires_at > now())
+      and not of_portal`,
 };
 
 /**

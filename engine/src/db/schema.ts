@@ -48,6 +48,7 @@ export const apiKeys = pgTable('api_keys', {
   createdAt: createdAt(),
   expiresAt: moment('expires_at'),
   revokedAt: moment('revoked_at'),
+  ofPortal: boolean('of_portal').notNull().default(false),
 });
 
 export const components = pgTable('components', {

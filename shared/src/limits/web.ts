@@ -13,4 +13,6 @@ export const WEB_LIMITS = {
   /** How long a link to the portal of a customer works. */
   defaultPortalMinutes: 30,
   maxPortalMinutes: 24 * 60,
+  /** Links of one account that work at the same time. */
+  maxPortalLinks: 1_000,
 } as const;
