@@ -225,7 +225,7 @@ async function startGround(options: EngineOptions, { db, beatSql, sealer, encryp
   const nodeId = node.id;
   const onUnrecorded = () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded');
   const holdBundle = createHoldBundle(sql);
-  const transform = createTransforms({ sandbox, holdBundle, limits });
+  const transform = createTransforms({ sandbox, holdBundle, limits, log });
   const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, transform, onUnrecorded };
   const deliveries = assembleDeliveries(options, { ...delivering, ...counts });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };

@@ -2,6 +2,7 @@ import { readTransformAnswer, type RunHost, type RunOutcome, type Sandbox } from
 import { createTenantTurns, type ExceededLimit, LIMITS, newId } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { storableText } from '../events/storable-text.ts';
+import type { Log } from '../contract/log.ts';
 import type { HoldBundle } from '../runs/bundles.ts';
 import { runLimits } from '../runs/run-limits.ts';
 import type { DueDelivery } from '../outbox/deliveries/due-delivery.ts';
@@ -18,6 +19,7 @@ export interface TransformParts {
   sandbox: Pick<Sandbox, 'run'>;
   holdBundle: HoldBundle;
   limits: Pick<LimitsCache, 'get'>;
+  log: Log;
 }
 
 const MAX_LOGS = 20;
@@ -28,7 +30,7 @@ const MAX_ERROR_CHARS = 2_000;
  * Runs transforms in the process of their account, a few of each account at a time. A transform
  * gets the request and nothing else: no secret, no network, no store.
  */
-export function createTransforms({ sandbox, holdBundle, limits }: TransformParts): RunTransform {
+export function createTransforms({ sandbox, holdBundle, limits, log }: TransformParts): RunTransform {
   const turns = createTenantTurns(LIMITS.maxTransformsPerTenant);
 
   async function run(
@@ -79,7 +81,9 @@ export function createTransforms({ sandbox, holdBundle, limits }: TransformParts
       if (signal.aborted) return { before, logs, result: { kind: 'stopped' } };
       return { before, logs, result: resultOf(delivery, before, outcome) };
     } catch (error) {
-      return { before, logs, result: { kind: 'failed', error: errorText((error as Error).message) } };
+      // The database is away, or the like: its message is for the operator.
+      log.warn({ webhook: delivery.webhookId, delivery: delivery.id, err: error }, 'a transform could not be run');
+      return { before, logs, result: { kind: 'failed', error: 'The server could not run the transform' } };
     } finally {
       end();
     }
