@@ -27,7 +27,7 @@ export const SIGNATURE_OPTION: OptionSpec = {
 
 /** What receivers verify with. */
 export function keyLine(of: { secret?: string | null; public_key?: string | null }): string {
-  return of.public_key == null ? `Secret: ${of.secret}` : `Public key: ${of.public_key}`;
+  return typeof of.public_key === 'string' ? `Public key: ${of.public_key}` : `Secret: ${of.secret}`;
 }
 
 /** How requests are made and what they prove themselves with. */
