@@ -72,8 +72,8 @@ export type RunEntry =
    */
   | { kind: 'step'; input: StepInput }
   /**
-   * `run` of a transform, which changes the request of a delivery. `request`: JSON text of `{ method,
-   * path, headers, body, event }`. The result: see `readTransformAnswer`.
+   * `run` of a transform, which changes the request of a delivery. `request`: JSON text of
+   * `{ method, path, headers, body, event }`. The result: see `readTransformAnswer`.
    */
   | { kind: 'transform'; request: string };
 

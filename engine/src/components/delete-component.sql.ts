@@ -7,8 +7,8 @@ export interface ComponentUse {
 }
 
 /**
- * Answers how many sources, workflows and webhooks use it, by any version of theirs; with none of them its
- * code is gone, and the row too where no deleted source names it.
+ * Answers how many sources, workflows and webhooks use it, by any version of theirs; with none of
+ * them its code is gone, and the row too where no deleted source names it.
  */
 export async function deleteComponent(sql: Sql, accountId: string, id: string): Promise<ComponentUse> {
   return sql.begin(async (tx) => {

@@ -57,7 +57,8 @@ export function createTransforms({ sandbox, holdBundle, limits, log }: Transform
         limits: runLimits('hook', await limits.get(accountId)),
         signal,
       };
-      // It has no effect but its answer: if its process died without its fault, it runs again, alone.
+      // It has no effect but its answer: if its process died without its fault, it runs again,
+      // alone.
       for (let attempt = 1; ; attempt++) {
         const outcome = await sandbox.run(
           { ...request, runId: newId('invocation'), alone: attempt > 1 },

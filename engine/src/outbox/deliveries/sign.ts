@@ -47,8 +47,8 @@ export function publicKeyOf(secret: string): string | undefined {
 /**
  * The key of a secret, to be kept: signing with a KeyObject takes a tenth of the time that it takes
  * with the key's bytes, of which one is made for every signature. Throws RangeError unless it is
- * `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of a private key, with or without its
- * public one behind.
+ * `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of a private key, with or without
+ * its public one behind.
  */
 export function readSecret(secret: string): KeyObject {
   if (schemeOf(secret) === 'v1a') return readPrivateKey(secret.slice(PRIVATE_PREFIX.length));

@@ -5,7 +5,9 @@ import { deliveryContent } from '../deliveries/delivery-content.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import { headerFaults } from '../webhooks/validate-webhook-request.ts';
 
-/** A request as a transform sees and changes it: without the webhook's own headers and its proof. */
+/**
+ * A request as a transform sees and changes it: without the webhook's own headers and its proof.
+ */
 export interface TransformedRequest {
   method: string;
   /** With the query. */
@@ -26,7 +28,7 @@ export type TransformResult =
   | { kind: 'dropped'; reason: string }
   | { kind: 'failed'; error: string };
 
-export const TRANSFORM_METHODS = ['POST', 'PUT', 'PATCH'];
+const TRANSFORM_METHODS = ['POST', 'PUT', 'PATCH'];
 const MAX_REASON_CHARS = 1_000;
 const MAX_SHOWN_CHARS = 64;
 

@@ -28,7 +28,9 @@ export type RunTransform = (
 ) => Promise<TransformRun>;
 
 export interface TransformsOfWebhooks {
-  /** The id of the transform that is named. Throws NOT_FOUND, and INVALID_REQUEST for another type. */
+  /**
+   * The id of the transform that is named. Throws NOT_FOUND, and INVALID_REQUEST for another type.
+   */
   choose(who: Principal, idOrKey: string): Promise<string>;
   /** See Webhooks.previewTransform. */
   preview(who: Principal, webhook: WebhookRow, request: TransformPreviewRequest): Promise<TransformPreview[]>;
