@@ -89,7 +89,7 @@ describe('the secret', () => {
     const webhook = await webhookWith();
     const secret = ownSecret(64);
     const { data } = await hw.api('POST', `/webhooks/${webhook.id}/rotate_secret`, { overlap_hours: 0, secret });
-    expect(data).toEqual({ id: webhook.id, secret, previous_until: null });
+    expect(data).toEqual({ id: webhook.id, secret, public_key: null, previous_until: null });
   });
 });
 
