@@ -2112,6 +2112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/{id}/transform/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a transform on past events
+         * @description Answers each request as it is before the transform and after it. Nothing is sent or stored. Without `component_id` and `component_code` the transform of the webhook runs.
+         */
+        post: operations["previewTransform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/stats": {
         parameters: {
             query?: never;
@@ -3730,10 +3750,10 @@ export interface components {
             /** @description The version that its code gives. */
             version: string;
             /**
-             * @description `source`: it emits events. `action`: a step of workflows.
+             * @description `source`: it emits events. `action`: a step of workflows. `transform`: it changes requests of webhooks.
              * @enum {string}
              */
-            type: "source" | "action";
+            type: "source" | "action" | "transform";
             /** @description What its code says about it. Null: nothing. */
             description: string | null;
             /** @description SHA-256 of the code, in hex. */
@@ -3787,10 +3807,10 @@ export interface components {
             /** @description The version that its code gives. */
             version: string;
             /**
-             * @description `source`: it emits events. `action`: a step of workflows.
+             * @description `source`: it emits events. `action`: a step of workflows. `transform`: it changes requests of webhooks.
              * @enum {string}
              */
-            type: "source" | "action";
+            type: "source" | "action" | "transform";
             /** @description What its code says about it. Null: nothing. */
             description: string | null;
             /** @description SHA-256 of the code, in hex. */
@@ -3912,10 +3932,10 @@ export interface components {
             /** @description The version that its code gives. */
             version: string;
             /**
-             * @description `source`: it emits events. `action`: a step of workflows.
+             * @description `source`: it emits events. `action`: a step of workflows. `transform`: it changes requests of webhooks.
              * @enum {string}
              */
-            type: "source" | "action";
+            type: "source" | "action" | "transform";
             /** @description What its code says about it. Null: nothing. */
             description: string | null;
             /** @description SHA-256 of the code, in hex. */
@@ -3973,10 +3993,10 @@ export interface components {
             /** @description The version that its code gives. */
             version: string;
             /**
-             * @description `source`: it emits events. `action`: a step of workflows.
+             * @description `source`: it emits events. `action`: a step of workflows. `transform`: it changes requests of webhooks.
              * @enum {string}
              */
-            type: "source" | "action";
+            type: "source" | "action" | "transform";
             /** @description What its code says about it. Null: nothing. */
             description: string | null;
             /** @description SHA-256 of the code, in hex. */
@@ -4650,7 +4670,7 @@ export interface components {
                          * @description Where it stands.
                          * @enum {string}
                          */
-                        status: "pending" | "sending" | "held" | "delivered" | "failed" | "cancelled";
+                        status: "pending" | "sending" | "held" | "delivered" | "failed" | "dropped" | "cancelled";
                         /** @description Of one that is pending. Epoch milliseconds. */
                         next_attempt_at: number | null;
                         /** @description The requests that were made, the first one first. */
@@ -5221,10 +5241,20 @@ export interface components {
         };
         Webhook: components["schemas"]["WebhookSummary"] & {
             /**
-             * @description Signs every delivery (Standard Webhooks). Left out of lists; null for a key with the scope `read`.
+             * @description Signs every delivery (Standard Webhooks). Left out of lists; null for a key with the scope `read`, and with `v1a`, whose private key is never shown.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
              */
             secret: string | null;
+            /**
+             * @description `v1`: HMAC-SHA256 with the secret; `v1a`: Ed25519 with a private key.
+             * @enum {string}
+             */
+            signature: "v1" | "v1a";
+            /**
+             * @description Receivers verify `v1a` with it (`whpk_…`). Null with `v1`.
+             * @example whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=
+             */
+            public_key: string | null;
             /**
              * @description The secret before it signs as well until then; null where there is none. Epoch seconds.
              * @example 1763640000
@@ -5310,6 +5340,8 @@ export interface components {
             rate_per_second: number | null;
             /** @description Attempts at the same time. Null: as the account may. */
             max_in_flight: number | null;
+            /** @description The component that changes each of its requests, or drops it (`sc_…`). */
+            transform_id: string | null;
             /**
              * @description When its attempts began to fail, all of them since. Epoch seconds.
              * @example 1763640000
@@ -5349,15 +5381,15 @@ export interface components {
             /** @description The id of the event. */
             event_id: string;
             /**
-             * @description `sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start.
+             * @description `sending`: its next attempt is under way or about to begin; `pending`: it waits for that; `held`: its webhook is stopped, and it waits for the start; `dropped`: its transform has dropped it, and the attempt says why.
              * @enum {string}
              */
-            status: "pending" | "sending" | "held" | "delivered" | "failed" | "cancelled";
+            status: "pending" | "sending" | "held" | "delivered" | "failed" | "dropped" | "cancelled";
             /**
-             * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.
+             * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent; `transform`: the transform of the webhook failed.
              * @enum {string|null}
              */
-            error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | null;
+            error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | "transform" | null;
             /** @description Oldest first. */
             attempts: components["schemas"]["DeliveryAttempt"][];
             /**
@@ -5391,10 +5423,10 @@ export interface components {
             /** @description Why it failed, in words. Null: it did not. */
             error: string | null;
             /**
-             * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.
+             * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent; `transform`: the transform of the webhook failed.
              * @enum {string|null}
              */
-            error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | null;
+            error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | "transform" | null;
             /** @description The limit that is the reason of the error. */
             limit?: {
                 /** @description A limit of the account or of the platform, or `sandboxMemoryMb`: what the node gives a sandbox process. */
@@ -5467,8 +5499,10 @@ export interface components {
         SecretRotation: {
             /** @description The id of the webhook. */
             id: string;
-            /** @description The new secret. */
-            secret: string;
+            /** @description The new secret. Null with `v1a`. */
+            secret: string | null;
+            /** @description Receivers verify `v1a` with it. Null with `v1`. */
+            public_key: string | null;
             /**
              * @description Until then requests carry a signature of the old secret as well. Epoch seconds.
              * @example 1763640000
@@ -5494,10 +5528,10 @@ export interface components {
                 /** @description Why it failed, in words. Null: it did not. */
                 error: string | null;
                 /**
-                 * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent.
+                 * @description How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent; `transform`: the transform of the webhook failed.
                  * @enum {string|null}
                  */
-                error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | null;
+                error_class: "http_3xx" | "http_4xx" | "http_5xx" | "timeout" | "connection" | "refused" | "internal" | "transform" | null;
                 /** @description The limit that is the reason of the error. */
                 limit?: {
                     /** @description A limit of the account or of the platform, or `sandboxMemoryMb`: what the node gives a sandbox process. */
@@ -5543,6 +5577,59 @@ export interface components {
                 /** @description When the next one was to follow, as ISO 8601. Null: none was. */
                 next_attempt_at: string | null;
             };
+        };
+        TransformPreview: {
+            events: {
+                /** @description The id of the event, among those of its emitter. */
+                event_id: string;
+                /** @description The same with the emitter before it, unique over all emitters. */
+                emit_id: string;
+                /** @description The source or workflow that emitted it; `test`: it is made up. */
+                emitter_id: string;
+                /** @description The channel; empty: the default one. */
+                event_name: string;
+                /**
+                 * @description What would become of the delivery.
+                 * @enum {string}
+                 */
+                outcome: "sent" | "dropped" | "failed";
+                /** @description The request as the transform gets it. */
+                before: {
+                    /** @description `POST`, `PUT` or `PATCH`. */
+                    method: string;
+                    /** @description With the query. */
+                    path: string;
+                    /** @description Names in lower case. Own headers of the webhook, its proof and its signature come later. */
+                    headers: {
+                        [key: string]: string;
+                    };
+                    /** @description As it is sent. */
+                    body: string;
+                    /** @description The body has more than 65536 characters: these are the first. */
+                    is_cut: boolean;
+                };
+                /** @description Null where nothing would be sent. */
+                after: {
+                    /** @description `POST`, `PUT` or `PATCH`. */
+                    method: string;
+                    /** @description With the query. */
+                    path: string;
+                    /** @description Names in lower case. Own headers of the webhook, its proof and its signature come later. */
+                    headers: {
+                        [key: string]: string;
+                    };
+                    /** @description As it is sent. */
+                    body: string;
+                    /** @description The body has more than 65536 characters: these are the first. */
+                    is_cut: boolean;
+                } | null;
+                /** @description Of one that is dropped; it may be empty. */
+                reason: string | null;
+                /** @description Why the transform failed. Null: it did not. */
+                error: string | null;
+                /** @description The first lines that it logged. */
+                logs: string[];
+            }[];
         };
         WebhookStats: {
             /** @description Epoch milliseconds; counters begin at a whole step before. */
@@ -10878,8 +10965,8 @@ export interface operations {
             query?: {
                 /** @description Beginnings of words of name, key and description; all have to be there. */
                 q?: string;
-                /** @description Only sources, or only actions. */
-                type?: "source" | "action";
+                /** @description Only sources, only actions, or only transforms. */
+                type?: "source" | "action" | "transform";
                 /** @description The slug of an app. */
                 app?: string;
                 /** @description How many at most; there are fewer where they are large. `end_cursor` leads on. */
@@ -11563,8 +11650,8 @@ export interface operations {
     listComponents: {
         parameters: {
             query?: {
-                /** @description Only sources, or only actions. */
-                type?: "source" | "action";
+                /** @description Only sources, only actions, or only transforms. */
+                type?: "source" | "action" | "transform";
                 /** @description A part of the name or the key. */
                 q?: string;
                 /** @description Versions and drafts of one key. */
@@ -19461,14 +19548,18 @@ export interface operations {
                 rate_per_second?: number | null;
                 /** @description Attempts at the same time over all nodes, 1 to 1024. Null: as the account may. */
                 max_in_flight?: number | null;
+                /** @description A saved component of the type `transform`, by its id (`sc_…`), or by its key for the newest version there is now: it changes each request, or drops it. A version saved later holds once it is named here. Null: none. */
+                transform_id?: string | null;
                 /** @description For your own reference. */
                 name?: string | null;
                 /** @description What it is for. */
                 description?: string | null;
                 /** @description `raw`: the body is the emitted event; `envelope`: `{ type, timestamp, data }` around it; `cloudevents`: CloudEvents 1.0, structured; `cloudevents-binary`: CloudEvents 1.0 with its attributes in `ce-` headers. Default: `raw`. */
                 format?: "raw" | "envelope" | "cloudevents" | "cloudevents-binary";
-                /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made. */
+                /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key. Default: a new one is made. */
                 secret?: string;
+                /** @description How requests are signed, as Standard Webhooks has it. `v1`: HMAC-SHA256 with a secret that both sides have; `v1a`: Ed25519 with a private key, and receivers have the public one. Default: `v1`. */
+                signature?: "v1" | "v1a";
                 /** @description Comma-separated fields of `data` to keep; the others are left out. */
                 include?: string;
                 /** @description Comma-separated fields of `data` to leave out. */
@@ -19568,6 +19659,8 @@ export interface operations {
                     rate_per_second?: number | null;
                     /** @description Attempts at the same time over all nodes, 1 to 1024. Null: as the account may. */
                     max_in_flight?: number | null;
+                    /** @description A saved component of the type `transform`, by its id (`sc_…`), or by its key for the newest version there is now: it changes each request, or drops it. A version saved later holds once it is named here. Null: none. */
+                    transform_id?: string | null;
                     /** @description For your own reference. */
                     name?: string | null;
                     /** @description What it is for. */
@@ -19577,8 +19670,13 @@ export interface operations {
                      * @enum {string}
                      */
                     format?: "raw" | "envelope" | "cloudevents" | "cloudevents-binary";
-                    /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made. */
+                    /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key. Default: a new one is made. */
                     secret?: string;
+                    /**
+                     * @description How requests are signed, as Standard Webhooks has it. `v1`: HMAC-SHA256 with a secret that both sides have; `v1a`: Ed25519 with a private key, and receivers have the public one. Default: `v1`.
+                     * @enum {string}
+                     */
+                    signature?: "v1" | "v1a";
                 };
             };
         };
@@ -19835,6 +19933,8 @@ export interface operations {
                 rate_per_second?: number | null;
                 /** @description Attempts at the same time over all nodes, 1 to 1024. Null: as the account may. */
                 max_in_flight?: number | null;
+                /** @description A saved component of the type `transform`, by its id (`sc_…`), or by its key for the newest version there is now: it changes each request, or drops it. A version saved later holds once it is named here. Null: none. */
+                transform_id?: string | null;
                 /** @description For your own reference. */
                 name?: string | null;
                 /** @description What it is for. */
@@ -19947,6 +20047,8 @@ export interface operations {
                     rate_per_second?: number | null;
                     /** @description Attempts at the same time over all nodes, 1 to 1024. Null: as the account may. */
                     max_in_flight?: number | null;
+                    /** @description A saved component of the type `transform`, by its id (`sc_…`), or by its key for the newest version there is now: it changes each request, or drops it. A version saved later holds once it is named here. Null: none. */
+                    transform_id?: string | null;
                     /** @description For your own reference. */
                     name?: string | null;
                     /** @description What it is for. */
@@ -20199,9 +20301,9 @@ export interface operations {
                 since?: string;
                 /** @description Only those of events that were emitted before this time. Epoch milliseconds, or ISO 8601; without a zone it is UTC. */
                 until?: string;
-                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`. */
+                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`, `transform`. */
                 error_class?: string;
-                /** @description Only those of this status. One or several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `cancelled`. */
+                /** @description Only those of this status. One or several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `dropped`, `cancelled`. */
                 status?: string;
                 /** @description Only those of this event, by its `metadata.emit_id`. */
                 emit_id?: string;
@@ -20303,9 +20405,9 @@ export interface operations {
                 since?: string;
                 /** @description Only those of events that were emitted before this time. Epoch milliseconds, or ISO 8601; without a zone it is UTC. */
                 until?: string;
-                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`. */
+                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`, `transform`. */
                 error_class?: string;
-                /** @description Only those of this status. One or several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `cancelled`. */
+                /** @description Only those of this status. One or several, separated by commas: `pending`, `sending`, `held`, `delivered`, `failed`, `dropped`, `cancelled`. */
                 status?: string;
                 /** @description Only those of this event, by its `metadata.emit_id`. */
                 emit_id?: string;
@@ -20561,7 +20663,7 @@ export interface operations {
                 since?: string;
                 /** @description Only those of events that were emitted before this time. Epoch milliseconds, or ISO 8601; without a zone it is UTC. */
                 until?: string;
-                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`. */
+                /** @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`, `transform`. */
                 error_class?: string;
                 /** @description true: nothing is delivered; `count` says how many would be. */
                 dry_run?: boolean;
@@ -20597,7 +20699,7 @@ export interface operations {
                      */
                     until?: string;
                     /**
-                     * @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`.
+                     * @description Only those whose last attempt failed like this, where that is known. One or several, separated by commas: `http_3xx`, `http_4xx`, `http_5xx`, `timeout`, `connection`, `refused`, `internal`, `transform`.
                      * @example http_3xx,http_4xx
                      */
                     error_class?: string;
@@ -21111,8 +21213,10 @@ export interface operations {
             query?: {
                 /** @description How long the old secret signs as well. 0: not at all. */
                 overlap_hours?: number;
-                /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made. */
+                /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key. Default: a new one is made. */
                 secret?: string;
+                /** @description How requests are signed, as Standard Webhooks has it. `v1`: HMAC-SHA256 with a secret that both sides have; `v1a`: Ed25519 with a private key, and receivers have the public one. Default: as before. */
+                signature?: "v1" | "v1a";
                 /** @description Comma-separated fields of `data` to keep; the others are left out. */
                 include?: string;
                 /** @description Comma-separated fields of `data` to leave out. */
@@ -21137,8 +21241,13 @@ export interface operations {
                      * @default 24
                      */
                     overlap_hours?: number;
-                    /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes. Default: a new one is made. */
+                    /** @description Your own signing secret: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of an Ed25519 key. Default: a new one is made. */
                     secret?: string;
+                    /**
+                     * @description How requests are signed, as Standard Webhooks has it. `v1`: HMAC-SHA256 with a secret that both sides have; `v1a`: Ed25519 with a private key, and receivers have the public one. Default: as before.
+                     * @enum {string}
+                     */
+                    signature?: "v1" | "v1a";
                 };
             };
         };
@@ -21292,6 +21401,155 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookTest"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewTransform: {
+        parameters: {
+            query?: {
+                /** @description A saved component of the type `transform`, by its id or key. */
+                component_id?: string;
+                /** @description The source text of an ES module whose default export is the component. */
+                component_code?: string;
+                /** @description As JSON text. May be given in the body instead. */
+                event_ids?: string;
+                /** @description So many of the newest events that were delivered to the webhook. Default: 3. */
+                last?: number;
+                /** @description As JSON text. May be given in the body instead. */
+                event?: string;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description The id of the webhook (`wh_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Required parameters may be given in the query string instead. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description A saved component of the type `transform`, by its id or key. */
+                    component_id?: string;
+                    /** @description The source text of an ES module whose default export is the component. */
+                    component_code?: string;
+                    /** @description Past events of the account. */
+                    event_ids?: string[];
+                    /** @description So many of the newest events that were delivered to the webhook. Default: 3. */
+                    last?: number;
+                    /** @description The data of an event that is made up. */
+                    event?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TransformPreview"];
                     };
                 };
             };

@@ -321,7 +321,8 @@ function endDropped({ delivery, startedAtMs }: Begun, reason: string): DeliveryE
   const error = reason === '' ? DROPPED : `${DROPPED}: ${reason}`;
   const made = attemptRecord(delivery, { startedAtMs, endedAtMs: Date.now(), error });
   const attempt = { ...made, dropped: true as const };
-  const result = { webhookId: delivery.webhookId, deliveryId: delivery.id, attempt, status: 'dropped' } as const;
+  const { accountId, webhookId, id: deliveryId } = delivery;
+  const result = { accountId, webhookId, deliveryId, attempt, status: 'dropped' } as const;
   return { kind: 'made', result, timedOut: false };
 }
 
