@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { findNetworkPrefix } from '../../sandbox-runtime/src/confinement/network-namespace.ts';
+import { findWay } from '../../sandbox-runtime/src/confinement/command-prefix.ts';
+import { networkWays } from '../../sandbox-runtime/src/confinement/network-namespace.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import { childProcesses } from '../support/child-processes.ts';
 import { recordingHost } from '../support/run-host.ts';
@@ -87,7 +88,7 @@ test('a process has no environment and cannot be given one by the parent', async
 });
 
 test('a process has no network where the platform can take it away', async () => {
-  const prefix = await findNetworkPrefix();
+  const prefix = await findWay([], networkWays());
   const sandbox = await start({ blankProcesses: 0 });
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
   const own = readlinkSync('/proc/self/ns/net');

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { findNetworkPrefix } from './network-namespace.ts';
-import { findWay, hasNoCapabilities, type Prefix, works } from './command-prefix.ts';
+import { networkWays } from './network-namespace.ts';
+import { findWays, hasNoCapabilities, type Prefix, works } from './command-prefix.ts';
 import { BUILD_NICE, behindOthers } from './cpu-priority.ts';
 
 export interface BuildSurroundings {
@@ -66,11 +66,12 @@ export interface BuildPrefixes {
  * work on this system is left out.
  */
 export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
-  const priority = await findWay([], behindOthers(BUILD_NICE));
-  const ownNetwork = network ? [] : await findNetworkPrefix();
-  const connected = [...priority, ...ownNetwork];
-  const processes = await findWay(connected, OWN_PROCESSES);
-  const outer = [...connected, ...processes];
+  const [priority = [], ownNetwork = [], processes = []] = await findWays([
+    behindOthers(BUILD_NICE),
+    network ? [] : networkWays(),
+    OWN_PROCESSES,
+  ]);
+  const outer = [...priority, ...ownNetwork, ...processes];
   await Promise.all((needs.writable ?? []).map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })));
   const privileges = await findUsable(outer, needs);
   const prefix = [...outer, ...privileges];

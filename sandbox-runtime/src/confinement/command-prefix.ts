@@ -20,6 +20,18 @@ export async function findWay(outer: Prefix, ways: readonly Prefix[]): Promise<P
 }
 
 /**
+ * The same for each layer, behind those before it. Most systems let the first way of every layer
+ * work, which one try shows: each try is a process, one after the other.
+ */
+export async function findWays(layers: readonly (readonly Prefix[])[]): Promise<Prefix[]> {
+  const first = layers.map(([way = []]) => way);
+  if (await works([...first.flat(), 'true'])) return first;
+  const found: Prefix[] = [];
+  for (const ways of layers) found.push(await findWay(found.flat(), ways));
+  return found;
+}
+
+/**
  * Whether the command ends well within five seconds; `descriptors` are its open files from number 4
  * on.
  */

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type { SandboxLayer } from '../sandbox.ts';
-import { findNetworkPrefix } from './network-namespace.ts';
-import { findWay, hasNoCapabilities } from './command-prefix.ts';
+import { networkWays } from './network-namespace.ts';
+import { findWays, hasNoCapabilities } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';
 import { behindOthers, onAllCores, USUAL_NICE } from './cpu-priority.ts';
 import { describeLayers } from './describe-layers.ts';
@@ -56,20 +56,16 @@ export async function findConfinement(options: ConfinementOptions): Promise<Conf
 }
 
 async function probe(options: ConfinementOptions, addonPath: string): Promise<Findings> {
-  const priority = await findWay([], behindOthers(USUAL_NICE));
-  const network = await findNetworkPrefix();
-  const outer = [...priority, ...network];
-  const limits = await findWay(outer, [
-    ['prlimit', '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`, '--'],
-  ]);
-  const privileges = await findWay(
-    [...outer, ...limits],
+  const [priority = [], network = [], limits = [], privileges = []] = await findWays([
+    behindOthers(USUAL_NICE),
+    networkWays(),
+    [['prlimit', '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`, '--']],
     [
       ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
       // Without a privilege there is none to be given up.
       ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
     ],
-  );
+  ]);
   const found: Findings = {
     priority,
     network,

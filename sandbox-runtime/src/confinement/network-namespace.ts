@@ -1,4 +1,4 @@
-import { findWay, type Prefix } from './command-prefix.ts';
+import type { Prefix } from './command-prefix.ts';
 
 export type { Prefix } from './command-prefix.ts';
 
@@ -15,10 +15,8 @@ const WAYS: readonly Prefix[] = [
 ];
 
 /**
- * Finds out how a process can be started in a network namespace of its own, without even a loopback
- * that is up. Whoever breaks out of an isolate then still reaches nothing. Linux only, and not in
- * every container.
+ * How a process can be started in a network namespace of its own, without even a loopback that is
+ * up. Whoever breaks out of an isolate then still reaches nothing. Linux only, and not in every
+ * container.
  */
-export async function findNetworkPrefix(): Promise<Prefix> {
-  return process.platform === 'linux' ? await findWay([], WAYS) : [];
-}
+export const networkWays = (): readonly Prefix[] => (process.platform === 'linux' ? WAYS : []);

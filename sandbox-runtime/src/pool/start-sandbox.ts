@@ -15,7 +15,7 @@ import type {
   Sandbox,
 } from '../sandbox.ts';
 import { DescribeClient, type LoadOutcome } from './describe-client.ts';
-import { findConfinement } from '../confinement/confinement.ts';
+import { type Confinement, findConfinement } from '../confinement/confinement.ts';
 import { summarizeLayers } from '../confinement/describe-layers.ts';
 import { createLoadTurns, type LoadTurns } from './load-turns.ts';
 import { ProcessPool } from './process-pool.ts';
@@ -27,6 +27,8 @@ import { createStarter, type ProcessStarter } from '../starter/starter.ts';
 export interface SandboxOptions {
   /** What starts its processes. Default: one of its own, ended with it. */
   starter?: ProcessStarter;
+  /** What confines its processes. Default: all that this system lets them be confined with. */
+  confinement?: Confinement;
   /** Where the sandbox says what happened to its processes. Default: nowhere. */
   log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;
   /**
@@ -95,7 +97,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const [guestCode, processCode, confinement, starter] = await Promise.all([
     bundleGuest(),
     bundleProcess(),
-    findConfinement({ starter: starting, maxRssMb, controlGroup: options.controlGroup, log }),
+    options.confinement ?? findConfinement({ starter: starting, maxRssMb, controlGroup: options.controlGroup, log }),
     starting,
   ]);
   const { level, message } = summarizeLayers(confinement.layers);
