@@ -5,6 +5,7 @@ import { type EngineOptions, startEngine } from '../../engine/src/index.ts';
 import type { AccountLimitName } from '../../shared/src/index.ts';
 import { type Config, readConfig } from '../../api/src/config.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
+import { sharedConfinement } from './confinement.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { testLog } from './logs.ts';
@@ -111,7 +112,8 @@ export async function startHeadwater(
     encryptionKey: '5'.repeat(64),
     apiKey,
     egressAllow: ['127.0.0.0/8'],
-    sandbox,
+    // An option of the sandbox that no node is ever given.
+    sandbox: Object.assign({ confinement: await sharedConfinement(sandbox.maxRssMb) }, sandbox),
     listeningPorts: () => [port],
     publicUrl: url,
     ...networkEnvironment(),

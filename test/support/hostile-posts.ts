@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { bundleProcess } from '../../sandbox-runtime/src/builder/bundle-process.ts';
 import { DescribeClient, type LoadOutcome } from '../../sandbox-runtime/src/pool/describe-client.ts';
-import { findConfinement } from '../../sandbox-runtime/src/confinement/confinement.ts';
 import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
@@ -9,6 +8,7 @@ import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.t
 import { CALL, POST } from '../../sandbox-runtime/src/bridge/isolate-calls.ts';
 import type { RunEntry, RunHost, RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../../shared/src/index.ts';
+import { sharedConfinement } from './confinement.ts';
 import { recordingHost } from './run-host.ts';
 import { recordingStep } from './step-kit.ts';
 
@@ -33,7 +33,8 @@ const word = read(run, 'word');
 post(POST.emit, run, word.slice(1), '{"emittedAtMs":1}');
 post(POST.done, run);`;
 
-const LIMITS = { cpuMs: 5_000, wallMs: 10_000, wallLimit: 'timerRunWallMs', memoryMb: 64 } as const;
+/** Far from what any of the attacks takes: beside other work a run of milliseconds takes seconds. */
+const LIMITS = { cpuMs: 30_000, wallMs: 120_000, wallLimit: 'timerRunWallMs', memoryMb: 64 } as const;
 const BUNDLE = { code: 'export default {}', hash: 'innocent', sourceMap: '' };
 const CHECK_MS = 100;
 /** An attack has two, and the most that one leaves behind is some 20 MB. */
@@ -55,12 +56,7 @@ export async function startHostilePosts(): Promise<HostilePosts> {
   const log = (_level: string, message: string, fields: Record<string, unknown>) =>
     void problems.push(`${message}: ${JSON.stringify(fields)}`);
   const starter = await createStarter();
-  const confinement = await findConfinement({
-    starter: Promise.resolve(starter),
-    maxRssMb: 512,
-    controlGroup: undefined,
-    log,
-  });
+  const confinement = await sharedConfinement(512);
   const processCode = await bundleProcess();
   const launch = () =>
     new SandboxProcess({

@@ -10,6 +10,7 @@ import {
   startSandbox,
 } from '@headwater/sandbox-runtime';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { sharedConfinement } from './confinement.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 
 export interface RunOptions extends Partial<Omit<RunRequest, 'bundle' | 'limits'>> {
@@ -35,7 +36,7 @@ export function sandboxesOfTests(): (options?: SandboxOptions) => Promise<Sandbo
     await Promise.all(started.splice(0).map((sandbox) => sandbox.stop()));
   });
   return async (options = {}) => {
-    const sandbox = await startSandbox(options);
+    const sandbox = await startSandbox({ confinement: await sharedConfinement(options.maxRssMb), ...options });
     started.push(sandbox);
     return sandbox;
   };
@@ -107,7 +108,8 @@ export function sandboxForFile(options: SandboxOptions = {}): {
   };
   beforeAll(async () => {
     // A file has one tenant: a process for another would be booted for nothing.
-    sandbox = await startSandbox({ blankProcesses: 0, ...options });
+    const confinement = await sharedConfinement(options.maxRssMb);
+    sandbox = await startSandbox({ blankProcesses: 0, confinement, ...options });
   });
   afterAll(async () => {
     await sandbox?.stop();
