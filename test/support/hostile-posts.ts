@@ -33,7 +33,7 @@ const word = read(run, 'word');
 post(POST.emit, run, word.slice(1), '{"emittedAtMs":1}');
 post(POST.done, run);`;
 
-/** Far from what any of the attacks takes: beside other work a run of milliseconds takes seconds. */
+/** Far from what an attack takes: beside other work a run of milliseconds takes seconds. */
 const LIMITS = { cpuMs: 30_000, wallMs: 120_000, wallLimit: 'timerRunWallMs', memoryMb: 64 } as const;
 const BUNDLE = { code: 'export default {}', hash: 'innocent', sourceMap: '' };
 const CHECK_MS = 100;

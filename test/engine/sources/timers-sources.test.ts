@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { deploy, startServer, type TestServer } from '../../support/server.ts';
+import { deploy, killNode, startServer, type TestServer } from '../../support/server.ts';
 
 let test: TestDatabase;
 let server: TestServer;
@@ -139,18 +139,18 @@ it('two nodes fire each tick once, and one alone goes on within seconds of the o
   const other = await startServer({ databaseUrl: test.url });
   const source = await deploy(server, timed('default: { cron: "* * * * * *" }'));
   const before = await untilTicks(source.id, 5);
-  await other.process.end('SIGKILL');
+  await killNode(other, test.db.sql);
   const killedS = Math.floor(Date.now() / 1_000);
   const ticks = await eventually(async () => {
     const events = await emitted(source.id);
-    return events.filter(({ event }) => event.timestamp > killedS + 1).length >= 10 && events;
+    return events.filter(({ event }) => event.timestamp > killedS + 1).length >= 5 && events;
   });
   const seconds = timestamps(ticks);
   expect(seconds.slice(0, before.length)).toEqual(timestamps(before));
   // None twice, and each due later than the one before.
   expect(seconds).toEqual([...new Set(seconds)].toSorted((a, b) => a - b));
   const pauses = seconds.slice(1).map((second, i) => second - (seconds[i] as number));
-  // As long as a dead node is not known to be one; on a busy machine a few seconds more.
+  // A tick that the dead node held comes when another looks; on a busy machine seconds later.
   expect(Math.max(...pauses)).toBeLessThanOrEqual(15);
   await server.api('DELETE', `/sources/${source.id}`);
 });

@@ -266,10 +266,19 @@ it('as many wait as the limit of the queue allows, and what runs or is parked is
 });
 
 it('a claim does not read the whole queue', async () => {
-  const id = await workflow({ throttle: { limit: 0, intervalSeconds: 60 } });
-  for (let i = 0; i < 4; i++) await queue(id, 5_000);
+  const throttled = { throttle: { limit: 0, intervalSeconds: 60 } };
+  const [short, long] = [await workflow(throttled), await workflow(throttled)];
+  await queue(short, 5);
+  for (let i = 0; i < 4; i++) await queue(long, 5_000);
   await test.db.sql`analyze invocations`;
-  const started = performance.now();
-  for (let i = 0; i < 20; i++) expect(await claim(id)).toEqual([]);
-  expect((performance.now() - started) / 20).toBeLessThan(50);
+  const quickestMs = { short: Infinity, long: Infinity };
+  for (let i = 0; i < 20; i++) {
+    for (const [name, id] of Object.entries({ short, long })) {
+      const beganMs = performance.now();
+      expect(await claim(id)).toEqual([]);
+      const queueOf = name as keyof typeof quickestMs;
+      quickestMs[queueOf] = Math.min(quickestMs[queueOf], performance.now() - beganMs);
+    }
+  }
+  expect(quickestMs.long).toBeLessThan(10 * quickestMs.short + 5);
 });

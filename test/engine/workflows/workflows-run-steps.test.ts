@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { action, readExecutions, untilExecutions } from '../../support/executions.ts';
+import { action, letTimePass, readExecutions, untilExecutions } from '../../support/executions.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { post } from '../../support/server.ts';
@@ -10,6 +11,12 @@ beforeAll(async () => {
   headwater = await startHeadwater();
 });
 afterAll(() => headwater.stop());
+
+/** Resolves once no job is left whose payload names this. */
+async function untilJobsEnd(member: 'sourceId' | 'executionId', id: string): Promise<void> {
+  const left = () => headwater.sql`select from graphile_worker._private_jobs where payload ->> ${member} = ${id}`;
+  await eventually(async () => (await left()).length === 0, { what: `the jobs of ${id}` });
+}
 
 const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(headwater, parts);
 
@@ -63,8 +70,8 @@ it('the context says which execution of which version this is, and what is left 
     run: { runs: 1 },
   });
   expect(Date.parse(String(seen['ts']))).toBeGreaterThanOrEqual(before - 1);
-  expect(Number(seen['deadline']) - before).toBeGreaterThanOrEqual(20_000);
-  expect(Number(seen['deadline']) - before).toBeLessThan(30_000);
+  expect(Number(seen['deadline'])).toBeGreaterThanOrEqual(before + 20_000);
+  expect(Number(seen['deadline'])).toBeLessThanOrEqual(Date.now() + 20_000);
 });
 
 it('the event of an HTTP trigger says who asked for what', async () => {
@@ -134,7 +141,7 @@ it('an execution that takes longer than its workflow may ends as failed, and say
   const slow = await startReceiver();
   slow.answer = { delayMs: 20_000 };
   const { id, endpoint } = await workflow({
-    settings: { timeoutSeconds: 1 },
+    settings: { timeoutSeconds: 3 },
     steps: [
       { namespace: 'quick', code: action('return 1;') },
       { namespace: 'slow', code: action(`$.export("asked", true); await fetch("${slow.url}");`) },
@@ -144,12 +151,12 @@ it('an execution that takes longer than its workflow may ends as failed, and say
   const [execution] = await untilExecutions(headwater.sql, id, 1);
   expect(execution?.error).toMatchObject({
     code: 'WALL_LIMIT',
-    message: expect.stringContaining('timeout_seconds of 1'),
-    limit: { name: 'timeout_seconds', value: 1, used: expect.any(Number) },
+    message: expect.stringContaining('timeout_seconds of 3'),
+    limit: { name: 'timeout_seconds', value: 3, used: expect.any(Number) },
   });
   expect(execution).toHaveProperty(
     'error.limit.used',
-    expect.toSatisfy((seconds: number) => seconds >= 1),
+    expect.toSatisfy((seconds: number) => seconds >= 3),
   );
   expect(execution?.steps[1]).toMatchObject({ status: 'failed', exports: { asked: true } });
   await slow.stop();
@@ -246,6 +253,7 @@ it('a workflow that is stopped keeps what it has accepted until it is started ag
     values ('exec_kept', ${headwater.accountId}, ${id}, 'manual', '{}', nextval('invocation_places'))`;
   await headwater.sql`select pg_notify('headwater_source_changed', ${id})`;
   await headwater.sql`select graphile_worker.add_job('run-source', json_build_object('sourceId', ${id}::text))`;
+  await untilJobsEnd('sourceId', id);
   expect(await readExecutions(headwater.sql, id)).toHaveLength(1);
   await headwater.sql`update emitters set active = true where id = ${id}`;
   await headwater.sql`select pg_notify('headwater_source_changed', ${id})`;
@@ -277,13 +285,15 @@ it('an execution whose version is not there any more ends and says so, and is no
 it('of a workflow that is deleted nothing runs any more', async () => {
   const { id, endpoint } = await workflow({
     steps: [
-      { namespace: 'wait', code: action('$.flow.delay(50);') },
+      { namespace: 'wait', code: action('$.flow.delay(3_600_000);') },
       { namespace: 'never', code: action('return 1;') },
     ],
   });
   await post(endpoint, {});
-  await untilExecutions(headwater.sql, id, 1, ['waiting']);
+  const [waiting] = await untilExecutions(headwater.sql, id, 1, ['waiting']);
   expect((await headwater.api('DELETE', `/workflows/${id}`)).status).toBe(204);
+  await letTimePass(headwater.sql, waiting!.id);
+  await untilJobsEnd('executionId', waiting!.id);
   await expect.poll(() => headwater.sql`select from invocations where source_id = ${id}`).toHaveLength(0);
   const steps = await headwater.sql`
     select namespace from execution_steps where execution_id in (select id from executions where workflow_id = ${id})`;

@@ -43,7 +43,8 @@ it('keeps nobody waiting', async () => {
   await world.unharmed(async () => {
     const before = fullTimes;
     await attacker.api('POST', `/sources/${source.id}/run`, {});
-    await eventually(() => fullTimes >= before + 4, { timeoutMs: 20_000, what: 'all to be held, four times' });
+    // Answered once, and cut off once; what was cut off comes again, and not together.
+    await eventually(() => fullTimes >= before + 2, { timeoutMs: 20_000, what: 'all to be held, twice' });
   });
-  expect(fullTimes).toBeGreaterThanOrEqual(4);
+  expect(fullTimes).toBeGreaterThanOrEqual(2);
 });

@@ -8,9 +8,9 @@ import type { ApiAnswer } from '../../support/server.ts';
 
 const world = hostile();
 
-const SOURCES = 40;
+const SOURCES = 24;
 const INTERFACES = 500;
-const TIMED_SOURCES = 8;
+const TIMED_SOURCES = 4;
 
 const code = (props: string) => `const props = {};
   for (let i = 0; i < ${INTERFACES}; i++) props['p' + i] = ${props};
