@@ -80,6 +80,8 @@ async function buildCli(folder: string): Promise<void> {
     platform: 'node',
     target: 'node24',
     external: ['esbuild'],
+    // For Node it has the other format, of which import() knows no names once it is bundled.
+    alias: { yaml: path.join(ROOT, 'node_modules/yaml/browser/index.js') },
     // Packages in the other format load each other with it.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

@@ -13,7 +13,7 @@ import { chooseComponent, type ComponentChoice, isSameComponent, saveComponent }
 
 export const deploy: CommandSpec = {
   path: 'deploy',
-  summary: 'Deploy a source, or bring the one of that name up to date',
+  summary: 'Deploy a source, or update the one of that name',
   details:
     'From a file, from a component of your account or the registry by its key, or from an https URL. TypeScript works as it is. Its hooks `deploy` and `activate` have run when the command ends. A source of that name is updated: props that are not named stay, and the same code with the same props changes nothing. Without --name it is the source with the name of the component, if it was made of a component with that key. --new makes another one.',
   arguments: [

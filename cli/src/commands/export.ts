@@ -15,7 +15,7 @@ export const exportFolder: CommandSpec = {
     { name: 'name', value: 'name', summary: 'The name of the stack. Default: that of the folder.' },
     { name: 'force', summary: 'Replace files that are there.' },
   ],
-  examples: [{ does: 'Into a folder of its own', command: 'hw export shop && hw apply shop --plan' }],
+  examples: [{ does: 'Into a folder of its own', command: 'hw export shop' }],
   json: '{ folder, files, secrets }; secrets are the environment variables that the file names',
   exits: NAMING_EXITS,
   async run({ api: connect, input, output, workDir }) {

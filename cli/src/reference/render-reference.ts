@@ -57,7 +57,7 @@ function tableOfContents(commands: readonly CommandSpec[]): string {
 function renderCommand(command: CommandSpec): string {
   const { path, summary, details, examples, json, aliases = [], options = [] } = command;
   const specs = (command.arguments ?? []).map((spec): Row => [`\`${argumentWord(spec)}\``, spec.summary]);
-  const exits = exitsOf(command).map((name) => EXIT[name]);
+  const exits = [...new Set(exitsOf(command).map((name) => EXIT[name]))];
   const parts = [
     `### \`hw ${path}\``,
     `${summary}.${details === undefined ? '' : ` ${details}`}`,

@@ -22,7 +22,7 @@ export const API_LIMITS = {
   /** Stacks of an account: what `hw apply` has made from folders, and for how long one is held. */
   maxStacks: 100,
   maxStackNameChars: 128,
-  maxStackResources: 2_000,
+  maxStackResources: 1_000,
   maxStackHoldSeconds: 600,
   maxUrlChars: 2_048,
   /** Lists. */
