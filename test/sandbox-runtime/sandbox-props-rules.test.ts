@@ -45,7 +45,7 @@ describe('component: module object', () => {
     expect(await typeOf('')).toBe('source');
     expect(await typeOf(`type: 'source',`)).toBe('source');
     expect(await typeOf(`type: 'action',`)).toBe('action');
-    expect(await typeOf(`type: 'trigger',`)).toEqual(["type must be 'source' or 'action'"]);
+    expect(await typeOf(`type: 'trigger',`)).toEqual(["type must be 'source', 'action' or 'transform'"]);
   });
 
   test('component: dedupe is unique, greatest or last', async () => {
