@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '@headwater/engine';
 import type { AccountTurns } from './account-turns.ts';
 import type { ApiEnv } from './environment.ts';
+import type { ReadClientFacts } from './ingest/client-facts.ts';
 import type { Log } from './log.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
@@ -26,6 +27,8 @@ export interface AppOptions {
   web?: WebFiles;
   /** Origins that may show the portal of customers in a frame. Default: none. */
   portalFrameOrigins?: readonly string[];
+  /** Where requests come from, behind trusted proxies too. Default: the address of the connection. */
+  clientFacts?: ReadClientFacts;
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;
 }

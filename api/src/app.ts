@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { App, AppOptions } from './app-options.ts';
+import { findBefore } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
@@ -10,6 +11,7 @@ import { accountLimitEndpoints } from './routes/account-limits.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
 import { appEndpoints } from './routes/apps.ts';
+import { auditEndpoints } from './routes/audit.ts';
 import { autoSubscriptionEndpoints } from './routes/auto-subscriptions.ts';
 import { componentPropEndpoints } from './routes/component-props.ts';
 import { componentEndpoints } from './routes/components.ts';
@@ -61,7 +63,8 @@ export function createApp(options: AppOptions): App {
   app.onError((thrown, c) => answerProblem(c, thrown, log, unread));
   for (const endpoint of endpoints) {
     const shownBy = readOf(endpoint, endpoints);
-    mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, shownBy });
+    const before = findBefore(endpoint, endpoints);
+    mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, shownBy, before });
   }
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
@@ -97,6 +100,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
     ...portalLinkEndpoints(publicUrl),
     ...userEndpoints(),
     ...apiKeyEndpoints(),
+    ...auditEndpoints(),
     ...appEndpoints(),
     ...connectedAccountEndpoints(),
     ...registryEndpoints(),

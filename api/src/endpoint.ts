@@ -206,3 +206,19 @@ export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
 ): Endpoint {
   return { ...listEndpoint(definition), access: 'admin' };
 }
+
+/** Answers `{ data: [items], page_info }` to the key of an account, and to that of the operator, as above. */
+export function eitherListEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & {
+    parameters: S;
+    schema: Item;
+    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<Page<z.output<Item>>>;
+  },
+): Endpoint {
+  const { handle } = definition;
+  const list = listEndpoint<S, Item>({
+    ...definition,
+    handle: (request) => handle({ ...request, who: request.who.accountId === '' ? undefined : request.who }),
+  });
+  return { ...list, access: 'either' };
+}

@@ -1,14 +1,16 @@
-import type { Engine, Page } from '@headwater/engine';
+import type { Engine, Page, Principal } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import { joinParts, type LargeAnswer } from './answer-text.ts';
+import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
 import { requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
+import type { ReadClientFacts } from './ingest/client-facts.ts';
 import { etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, isAdminKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
@@ -26,6 +28,9 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface MountOptions {
   /** The read of the resource that the endpoint changes. */
   shownBy?: Endpoint | undefined;
+  /** The same for the audit log. */
+  before?: Endpoint | undefined;
+  clientFacts?: ReadClientFacts | undefined;
   engine: Engine;
   log: Log;
   turns: AccountTurns;
@@ -36,7 +41,7 @@ export interface MountOptions {
 }
 
 // What an endpoint of the operator gets instead of a tenant; its handler's type does not show it.
-const NOBODY = { accountId: '', userId: '' };
+const NOBODY: Principal = { accountId: '', userId: '' };
 
 export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
   const { engine } = options;
@@ -57,10 +62,12 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
+      if (isAudited(endpoint)) await audit(c, options, { endpoint, who, id, before, after: fieldsOf(reply) });
       if (reply.kind === 'item' && reply.runId !== undefined) headers[RUN_HEADER] = reply.runId;
       if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
       return textOf(reply, selectionOf(input), count);
     };
+    const before = await readBefore(options, who, id);
     const make = async (): Promise<MadeAnswer> => {
       const headers = {};
       const text = await (who !== NOBODY && takesTurn(endpoint, input)
@@ -74,6 +81,42 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const answering = { engine, log: options.log, requestId: c.get('requestId') };
     return send(c, who.accountId, await answerOnce(answering, request, make), options);
   });
+}
+
+function fieldsOf(reply: Reply): Record<string, unknown> | undefined {
+  return reply.kind === 'item' ? (JSON.parse(recordToJson(reply.data)) as Record<string, unknown>) : undefined;
+}
+
+async function readBefore(options: MountOptions, who: Principal, id: string) {
+  const { engine, before, queries } = options;
+  if (before === undefined) return undefined;
+  const input = checkParameters(before.parameters, {});
+  const read = async (count: CountChars) => {
+    const reply = await before.handle({ engine, who, id, input, count });
+    return reply.kind === 'item' ? recordToJson(reply.data) : null;
+  };
+  const text = await orNone(() => (who === NOBODY ? read(uncounted) : queries.run(who.accountId, read)));
+  return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
+}
+
+/** The change is made: where it cannot be recorded the log says so, and the client has its answer. */
+async function audit(
+  c: ApiContext,
+  { engine, log, clientFacts }: MountOptions,
+  change: Omit<Change, 'address' | 'requestId'>,
+) {
+  const { incoming } = c.env;
+  const address =
+    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
+  const requestId = c.get('requestId');
+  try {
+    await engine.audit.record(auditEntry({ ...change, address, requestId }));
+  } catch (err) {
+    log.error(
+      { err, request_id: requestId, action: change.endpoint.name },
+      'a change was made that is not in the audit log',
+    );
+  }
 }
 
 function send(
@@ -169,7 +212,8 @@ async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
   const isOperator = endpoint.access === 'either' && isAdminKey(options.adminKey, key);
   if (endpoint.access !== 'admin' && !isOperator) {
     const who = await authenticateKey(options.engine, key);
-    requireScope(who, endpoint);
+    requireScope(who, endpoint, c.req.param('id'));
+    if (endpoint.method !== 'get') await options.engine.accounts.requireActive(who.accountId);
     return who;
   }
   await requireAdmin(options.engine, options.adminKey, key);

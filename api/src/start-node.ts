@@ -110,6 +110,7 @@ async function serve(
     turns,
     unread,
     unfinished,
+    clientFacts,
     isStopping,
     probesOnly,
     ...(web === undefined ? {} : { web }),

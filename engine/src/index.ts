@@ -1,5 +1,6 @@
 export type {
   AbandonedRunRecord,
+  AccountDeletion,
   AccountLimitsRecord,
   AccountRecord,
   AccountSummary,
@@ -13,6 +14,7 @@ export type {
   EventRecord,
   ExpectedRevisions,
   LogLineRecord,
+  NewApiKey,
   Page,
   PageRequest,
   Principal,
@@ -63,6 +65,7 @@ export {
 } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord } from './contract/data-stores.ts';
+export type { AuditEntry } from './contract/audit.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
 export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract/replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract/publish.ts';

@@ -341,6 +341,13 @@ export const ACCOUNT_LIMITS = {
     unit: 'days',
     of: 'the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit',
   },
+  auditRetentionDays: {
+    default: 365,
+    min: 1,
+    max: 3_650,
+    unit: 'days',
+    of: 'the age of entries of the audit log; older ones are deleted',
+  },
   maxHistoryBytes: {
     default: 20_480 * MB,
     min: MB,

@@ -12,6 +12,7 @@ export const ERRORS = {
   INVALID_PROPS: { status: 400, title: 'The configured props are not valid' },
   UNAUTHORIZED: { status: 401, title: 'No valid API key was given' },
   FORBIDDEN: { status: 403, title: 'This key may not do that' },
+  ACCOUNT_SUSPENDED: { status: 403, title: 'The account is suspended' },
   NOT_FOUND: { status: 404, title: 'No such resource' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'This resource does not have that method' },
   CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
@@ -24,6 +25,8 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, title: 'Too many requests' },
   INTERNAL: { status: 500, title: 'Something went wrong on our side' },
   UNAVAILABLE: { status: 503, title: 'The service is not ready' },
+  /** 503, not 403: a sender that gets it keeps the request and sends it again. */
+  ENDPOINT_SUSPENDED: { status: 503, title: 'The account of this endpoint is suspended' },
   DATABASE_AWAY: { status: 503, title: 'The database is away, or takes nothing now' },
   /** Ends a run as well, where it is no form that is filled in. */
   CONFIGURATION_ERROR: { status: 400, title: 'The component does not accept how it is configured' },

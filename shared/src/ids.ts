@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   execution: 'exec_',
   send: 'snd_',
   sampleRequest: 'rcv_',
+  auditEntry: 'aud_',
   notice: 'ntc_',
   tunnelRequest: 'treq_',
 } as const;

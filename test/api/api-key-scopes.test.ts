@@ -28,7 +28,7 @@ beforeAll(async () => {
         return isForAccounts ? [{ method: method.toUpperCase() as Operation['method'], path, name }] : [];
       }),
     );
-  for (const scope of ['read', 'publish', 'webhooks']) {
+  for (const scope of ['read', 'publish', 'webhooks', 'deploy']) {
     const { data } = await hw.api('POST', '/api_keys', { name: scope, scopes: [scope] });
     keys[scope] = hw.as(data.api_key);
   }
@@ -112,4 +112,78 @@ test('the last key that may do everything for ever stays, however many others th
   expect((await api('DELETE', `/api_keys/${first.id}`)).status).toBe(409);
   const reader = all.find(({ name }: { name: string }) => name === 'reader');
   expect((await api('DELETE', `/api_keys/${reader.id}`)).status).toBe(204);
+});
+
+test('a key to deploy makes and changes code, and reaches no events, secrets or keys', async () => {
+  const refused = await refusedTo('deploy');
+  const allowed = [...named(() => true)].filter((one) => !refused.has(one)).toSorted();
+  expect(allowed).toEqual([
+    'GET /v1/components',
+    'GET /v1/components/registry',
+    'GET /v1/components/registry/{id}',
+    'GET /v1/components/{id}',
+    'GET /v1/registry/imports/{id}',
+    'GET /v1/sources',
+    'GET /v1/sources/{id}',
+    'GET /v1/users/me',
+    'GET /v1/users/me/sources',
+    'GET /v1/users/me/workflows',
+    'GET /v1/workflows',
+    'GET /v1/workflows/{id}',
+    'GET /v1/workflows/{id}/deployments',
+    'POST /v1/components',
+    'POST /v1/components/{id}/publish',
+    'POST /v1/registry/import',
+    'POST /v1/sources',
+    'POST /v1/workflows',
+    'POST /v1/workflows/{id}/deploy',
+    'PUT /v1/sources/{id}',
+    'PUT /v1/workflows/{id}',
+  ]);
+  expect((await keys['deploy']!('POST', '/sources', { component_code: EMITS })).status).toBe(200);
+});
+
+test('a key for one resource reaches that one, and is told so everywhere else', async () => {
+  const [source, other] = [await hw.deploy(EMITS), await hw.deploy(EMITS)];
+  const { data: key } = await hw.api('POST', '/api_keys', { name: 'one', resource: source.id });
+  expect(key).toMatchObject({ resource: source.id, scopes: ['full'] });
+  const api = hw.as(key.api_key);
+  expect((await api('GET', `/sources/${source.id}`)).status).toBe(200);
+  expect((await api('PUT', `/sources/${source.id}`, { name: 'Mine' })).status).toBe(200);
+  expect((await api('POST', `/sources/${source.id}/events`, { data: 1 })).status).toBeLessThan(300);
+  expect((await api('GET', '/users/me')).status).toBe(200);
+  for (const { method, path } of operations) {
+    if (path === '/v1/users/me') continue;
+    const answer = await api(method, path.replace(/^\/v1/, '').replaceAll(/\{\w+\}/g, other.id));
+    expect([method, path, answer.status, answer.text]).toEqual([
+      method,
+      path,
+      403,
+      expect.stringContaining(`for ${source.id} alone`),
+    ]);
+  }
+  // The same scopes as a node of the previous version reads them.
+  const [row] = await hw.sql<{ scopes: string[] }[]>`select scopes from api_keys where id = ${key.id}`;
+  expect(row?.scopes).toEqual(['resource:full']);
+  const { data: reader } = await hw.api('POST', '/api_keys', { name: 'r', scopes: ['read'], resource: source.id });
+  expect((await hw.as(reader.api_key)('PUT', `/sources/${source.id}`, { name: 'x' })).text).toContain('needs full');
+  const foreign = await hw.newAccount();
+  expect((await foreign.api('POST', '/api_keys', { name: 'x', resource: source.id })).status).toBe(400);
+});
+
+test('a rotated key works on beside its successor for the hours that were asked for', async () => {
+  const { data: old } = await hw.api('POST', '/api_keys', { name: 'turns', scopes: ['read'] });
+  const { data: next } = await hw.api('POST', `/api_keys/${old.id}/rotate`, { overlap_hours: 2 });
+  expect(next).toMatchObject({ name: 'turns', scopes: ['read'], expires_at: null });
+  for (const key of [old, next]) expect((await hw.as(key.api_key)('GET', '/users/me')).status).toBe(200);
+  const { data: keysNow } = await hw.api('GET', '/api_keys', { limit: 100 });
+  const ends = keysNow.find(({ id }: { id: string }) => id === old.id).expires_at - Date.now() / 1000;
+  expect(ends).toBeGreaterThan(3600);
+  expect(ends).toBeLessThanOrEqual(7200);
+  const { data: last } = await hw.api('POST', `/api_keys/${next.id}/rotate`, { overlap_hours: 0 });
+  expect((await hw.as(next.api_key)('GET', '/users/me')).status).toBe(401);
+  expect((await hw.as(last.api_key)('GET', '/users/me')).status).toBe(200);
+  expect((await hw.api('POST', `/api_keys/${next.id}/rotate`, {})).status).toBe(404);
+  const foreign = await hw.newAccount();
+  expect((await foreign.api('POST', `/api_keys/${last.id}/rotate`, {})).status).toBe(404);
 });

@@ -15,5 +15,5 @@ test('keys are made with scopes and an end, listed without themselves, and revok
   expect(await world.user.json('keys', 'revoke', made.id, '-y')).toEqual({ id: made.id, revoked: true });
   expect((await world.user.hw(['keys', 'list'])).stdout).toMatch(/shop\s+key_\w+\s+…\w{4}\s+publish\s+revoked/);
   const wrong = await world.user.hw(['keys', 'create', 'x', '--scope', 'everything']);
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('full, read, publish, webhooks')]);
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('full, read, publish, webhooks, deploy')]);
 });

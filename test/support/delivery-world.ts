@@ -57,7 +57,7 @@ export interface DeliveryWorld {
 /** Accounts that all have the same limits, known from the start. */
 export function limitsOf(set: Partial<AccountLimits>): DelivererOptions['accountLimits'] {
   const limits = accountLimits(set);
-  return { known: () => limits, get: () => limits };
+  return { known: () => limits, get: () => limits, isSuspended: () => false };
 }
 
 interface EventInput {

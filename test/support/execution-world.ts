@@ -19,6 +19,7 @@ import { createTurns } from '../../engine/src/workflows/controls/turns.ts';
 import { createWorkflowRuntimes } from '../../engine/src/workflows/run/deployment-runtime.ts';
 import { createExecutionActions } from '../../engine/src/workflows/run/execution-actions.ts';
 import { createWaitTokens } from '../../engine/src/workflows/run/wait-token.ts';
+import { limitsOf } from './delivery-world.ts';
 import type { ExecutionMove } from './execution-moves.ts';
 import { createPartRuns, type ExecutionNode, partKey } from './execution-parts.ts';
 import { type ExecutionRows, readExecutionRows } from './execution-states.ts';
@@ -136,7 +137,15 @@ function createMoves(sql: Sql, { accountId, nodes, workflows }: Place) {
         laneTurns: { run: async (_account, _lane, claim) => void (await claim()), stop: async () => [] },
         dispatcher,
         postponed: createPostponedLanes(0),
-        turns: createTurns({ sql, nodeId, dispatcher: () => dispatcher, clients, log: testLog }),
+        turns: createTurns({
+          sql,
+          nodeId,
+          dispatcher: () => dispatcher,
+          clients,
+          isSuspended: () => false,
+          log: testLog,
+        }),
+        limits: limitsOf({}),
       },
       nodeId,
       { sourceId },

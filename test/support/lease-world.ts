@@ -22,6 +22,7 @@ import { redeliverFailed } from '../../engine/src/outbox/deliveries/redeliver.sq
 import { releaseUnbegun } from '../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
 import { releaseNode } from '../../engine/src/cluster/release-nodes.sql.ts';
+import { limitsOf } from './delivery-world.ts';
 import { LEASE_SOURCES } from './lease-moves.ts';
 import { type LeaseRows, readLeaseRows } from './lease-states.ts';
 import { testLog } from './logs.ts';
@@ -154,6 +155,7 @@ function createMoves(world: Place) {
               dispatcher: dispatcher as unknown as Dispatcher,
               postponed: createPostponedLanes(0),
               turns: { runLane: () => Promise.reject(new Error('It takes no turns')) },
+              limits: limitsOf({}),
             },
             () => node.id,
             { sourceId: laneId },

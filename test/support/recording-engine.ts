@@ -123,6 +123,10 @@ export function createRecordingEngine() {
         record: { id: 'key_2', name: 'second', hint: 'zzzz', scopes: ['full'], createdAt: MADE_AT },
         apiKey: 'hw_zzzz',
       }),
+      rotateKey: answer('accounts.rotateKey', {
+        record: { id: 'key_5', name: 'second', hint: 'rrrr', scopes: ['full' as const], createdAt: MADE_AT },
+        apiKey: 'hw_rrrr',
+      }),
       revokeKey: answer('accounts.revokeKey', undefined),
       createPortalKey: answer('accounts.createPortalKey', {
         record: {
@@ -134,8 +138,16 @@ export function createRecordingEngine() {
         },
         apiKey: 'hw_pppp',
       }),
-      setEmail: answer('accounts.setEmail', { id: 'o_new', name: 'New', email: 'ada@example.com' }),
-      list: answer('accounts.list', page([{ id: 'o_new', name: 'New', sources: 1, createdAt: MADE_AT }])),
+      createKeyOf: answer('accounts.createKeyOf', {
+        record: { id: 'key_4', name: 'lost', hint: 'llll', scopes: ['full' as const], createdAt: MADE_AT },
+        apiKey: 'hw_llll',
+      }),
+      list: answer('accounts.list', page([accountSummary])),
+      get: answer('accounts.get', accountSummary),
+      update: answer('accounts.update', accountSummary),
+      suspend: answer('accounts.suspend', { ...accountSummary, suspendedAt: MADE_AT }),
+      delete: answer('accounts.delete', { id: 'o_new', name: 'New', requestedAt: MADE_AT, deletedRows: 0 }),
+      requireActive: async () => undefined,
       limits: answer('accounts.limits', limitsRecord),
       setLimits: answer('accounts.setLimits', limitsRecord),
     },
@@ -292,6 +304,7 @@ export function createRecordingEngine() {
       end: answer('idempotency.end', undefined),
       release: answer('idempotency.release', undefined),
     },
+    audit: { record: async () => undefined, list: answer('audit.list', page([])) },
     abandonedRuns: {
       list: answer('abandonedRuns.list', page([abandonedRun])),
       retry: answer('abandonedRuns.retry', 1),
@@ -417,3 +430,14 @@ export function createRecordingEngine() {
   };
   return { engine, calls, accepted, behaviour };
 }
+
+const accountSummary = {
+  id: 'o_new',
+  name: 'New',
+  email: 'ada@example.com',
+  sources: 1,
+  workflows: 0,
+  webhooks: 0,
+  historyBytes: 0,
+  createdAt: MADE_AT,
+};

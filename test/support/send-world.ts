@@ -122,7 +122,7 @@ export async function createSendWorld(): Promise<SendWorld> {
           guestFetch,
           presence: createPresence(),
           retryPolicy: createRetryPolicy({ random: () => 0.5, ...retry }),
-          limits: { get: () => all },
+          limits: { get: () => all, isSuspended: () => false },
         },
         { mail, log, ...(drainMs === undefined ? {} : { drainMs }) },
       );

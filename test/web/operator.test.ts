@@ -41,6 +41,27 @@ test('the operator sees nodes, queues and noisy accounts, and sets a limit of on
     .waitFor();
   expect((await headwater.api('GET', '/users/me')).data.quotas.sources.limit).toBe(7);
   await picture(page, 'operator');
+  await page.getByRole('button', { name: 'Suspend account' }).click();
+  await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+  await page.getByRole('button', { name: 'Resume account' }).waitFor();
+  expect((await headwater.api('POST', `/sources/${source.id}/run`, { event: {} })).status).toBe(403);
+  await page.getByRole('button', { name: 'Resume account' }).click();
+  await page.getByRole('button', { name: 'Suspend account' }).waitFor();
+  await page.getByRole('textbox', { name: 'Name of the account' }).fill('Renamed');
+  await page.getByRole('button', { name: 'Rename' }).click();
+  await page
+    .getByRole('table', { name: 'Accounts' })
+    .getByRole('row', { name: /^Renamed/ })
+    .waitFor();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByText('Its new key, shown this once').waitFor();
+  const { data: doomed } = await headwater.admin('POST', '/tenants', { name: 'Doomed' });
+  await page.goto(`${headwater.url}/operator?account=${doomed.id}`);
+  await page.getByRole('button', { name: 'Delete account' }).click();
+  await page.getByRole('button', { name: 'Delete for good' }).click();
+  await expect.poll(async () => (await headwater.as(doomed.api_key)('GET', '/users/me')).status).toBe(401);
+  await page.goto(`${headwater.url}/operator?account=${headwater.accountId}`);
+  await page.getByRole('button', { name: 'Suspend account' }).waitFor();
   await expectAccessible(page);
   await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
   await expectAccessible(page);

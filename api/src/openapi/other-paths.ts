@@ -47,7 +47,7 @@ export function registerEndpointsOfSources(registry: Registry): void {
         429: describeProblem(
           'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
         ),
-        503: describeProblem(ERRORS.UNAVAILABLE.title),
+        503: describeProblem(`${ERRORS.UNAVAILABLE.title}; or: ${ERRORS.ENDPOINT_SUSPENDED.title}`),
       },
     });
   }

@@ -44,6 +44,7 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
     if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));
+    if (endpoint.method !== 'get' && endpoint.access !== 'admin') codes.push('ACCOUNT_SUSPENDED');
     if (endpoint.method === 'post') codes.push('CONFLICT', 'KEY_REUSED');
     if (endpoint.method !== 'get' && endpoint.isVersioned === true) codes.push('PRECONDITION_FAILED');
     const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { KEY_SCOPES } from '@headwater/shared';
-import type { AccountSummary, ApiKeyRecord, UserRecord } from '@headwater/engine';
+import type { AccountDeletion, AccountSummary, ApiKeyRecord, UserRecord } from '@headwater/engine';
 import { epochSeconds, secondsField } from './time.ts';
 
 export const newAccountSchema = z
@@ -12,26 +12,60 @@ export const newAccountSchema = z
   })
   .openapi('NewAccount');
 
-export const accountEmailSchema = z
-  .object({
-    id: z.string().describe('The id of the account.'),
-    name: z.string().describe('Its name.'),
-    email: z.string().nullable().describe('The address of its user. Null: none.'),
-  })
-  .openapi('AccountEmail');
-
 export const accountSummarySchema = z
   .object({
     id: z.string().openapi({ description: 'The id of the account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
     name: z.string().describe('Its name.'),
+    email: z.string().nullable().openapi({ description: 'Where `$.send.email` sends to.' }),
+    state: z
+      .enum(['active', 'suspended', 'deleting'])
+      .openapi({ description: 'A suspended account can be read, not changed.' }),
     sources: z.int().openapi({ description: 'How many are deployed.' }),
+    workflows: z.int().openapi({ description: 'How many there are.' }),
+    webhooks: z.int().openapi({ description: 'How many there are.' }),
+    history_bytes: z.int().openapi({ description: 'What `maxHistoryBytes` counts, as of some seconds ago.' }),
     created_at: secondsField('When it was made.'),
+    suspended_at: secondsField('When the operator suspended it; null: it is not.').nullable(),
   })
   .openapi('Account');
 
 export function presentAccountSummary(account: AccountSummary): z.output<typeof accountSummarySchema> {
-  const { id, name, sources, createdAt } = account;
-  return { id, name, sources, created_at: epochSeconds(createdAt) };
+  const { id, name, email, sources, workflows, webhooks, historyBytes, createdAt, suspendedAt, deletedAt } = account;
+  return {
+    id,
+    name,
+    email: email ?? null,
+    state: deletedAt !== undefined ? 'deleting' : suspendedAt !== undefined ? 'suspended' : 'active',
+    sources,
+    workflows,
+    webhooks,
+    history_bytes: historyBytes,
+    created_at: epochSeconds(createdAt),
+    suspended_at: suspendedAt === undefined ? null : epochSeconds(suspendedAt),
+  };
+}
+
+export const accountDeletionSchema = z
+  .object({
+    id: z.string().openapi({ example: 'o_1vZ8kQ0aB3xYpL9mWc2T', description: 'The account.' }),
+    name: z.string().openapi({ description: 'What it was called.' }),
+    state: z.enum(['deleting', 'deleted']).openapi({ description: '`deleted`: nothing of it is left.' }),
+    deleted_rows: z.int().openapi({ description: 'How many rows of the database were deleted so far.' }),
+    requested_at: secondsField('When the deletion was asked for first.'),
+    ended_at: secondsField('From when on nothing of it is left; null: the deletion goes on.').nullable(),
+  })
+  .openapi('AccountDeletion');
+
+export function presentAccountDeletion(deletion: AccountDeletion): z.output<typeof accountDeletionSchema> {
+  const { id, name, deletedRows, requestedAt, endedAt } = deletion;
+  return {
+    id,
+    name,
+    state: endedAt === undefined ? 'deleting' : 'deleted',
+    deleted_rows: deletedRows,
+    requested_at: epochSeconds(requestedAt),
+    ended_at: endedAt === undefined ? null : epochSeconds(endedAt),
+  };
 }
 
 const quotaSchema = z.object({
@@ -85,6 +119,11 @@ export const apiKeySchema = z
     created_at: secondsField('When it was made.'),
     expires_at: secondsField('From when on it is refused; null: it does not expire.').nullable(),
     revoked_at: secondsField('When it was revoked; null while it works.').nullable(),
+    resource: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The one source, workflow or webhook that it reaches; null: all.' }),
+    last_used_at: secondsField('When it was used last, as of half a minute ago; null: not yet.').nullable(),
   })
   .openapi('ApiKey');
 
@@ -101,5 +140,7 @@ export function presentApiKey(key: ApiKeyRecord): z.output<typeof apiKeySchema> 
     created_at: epochSeconds(key.createdAt),
     expires_at: key.expiresAt === undefined ? null : epochSeconds(key.expiresAt),
     revoked_at: key.revokedAt === undefined ? null : epochSeconds(key.revokedAt),
+    resource: key.resource ?? null,
+    last_used_at: key.lastUsedAt === undefined ? null : epochSeconds(key.lastUsedAt),
   };
 }

@@ -36,6 +36,7 @@ export function mountWaitUrls(
       // meanwhile.
       const accountId = await engine.executions.waitingFor(id, token);
       if (accountId === undefined) return false;
+      await engine.accounts.requireActive(accountId);
       const turn = turns.take(accountId, announced);
       if (turn !== undefined) {
         await turn;
@@ -126,6 +127,7 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
         ...answers,
         413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
         415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title),
+        403: describeProblem(ERRORS.ACCOUNT_SUSPENDED.title),
         429: describeProblem(ERRORS.RATE_LIMITED.title),
       },
     });

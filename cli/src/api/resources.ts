@@ -143,6 +143,8 @@ export interface ApiKey {
   created_at: number;
   expires_at: number | null;
   revoked_at: number | null;
+  resource: string | null;
+  last_used_at: number | null;
 }
 
 export interface Subscription {

@@ -1,5 +1,6 @@
 import type { CommandSpec, GroupSpec } from '../command.ts';
 import { apply } from './apply.ts';
+import { audit } from './audit.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
 import { deleteAny } from './delete.ts';
@@ -27,6 +28,7 @@ import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
 import { stats } from './stats.ts';
 import { subscriptionCommands } from './subscriptions.ts';
+import { tenantCommands } from './tenants.ts';
 import { trace } from './trace.ts';
 import { update } from './update.ts';
 import { waiting } from './waiting.ts';
@@ -48,6 +50,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
+  { name: 'tenants', aliases: ['tenant'], summary: 'For operators: the accounts of a server' },
 ];
 
 /** Every command, in the order of the help. */
@@ -85,11 +88,13 @@ export function allCommands(): readonly CommandSpec[] {
     ...replayCommands,
     ...receiverCommands,
     ...keyCommands,
+    audit,
     ...appCommands,
     ...envCommands,
     ...registryCommands,
     ...serverCommands,
     ...operatorCommands,
+    ...tenantCommands,
     completion,
   ];
 }

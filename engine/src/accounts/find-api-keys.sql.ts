@@ -1,21 +1,39 @@
 import type { KeyScope } from '@headwater/shared';
 import type { Principal } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
+import { shownScopes } from './limited-scopes.ts';
+
+interface Row {
+  key_hash: Buffer;
+  id: string;
+  name: string;
+  account_id: string;
+  user_id: string;
+  scopes: string[];
+  resource: string | null;
+}
 
 /**
  * Whose keys these are, one for each hash. The one query that has no tenant yet: it finds out
  * which.
  */
 export async function findApiKeys(sql: Sql, keyHashes: readonly Buffer[]): Promise<(Principal | undefined)[]> {
-  const rows = await sql<{ key_hash: Buffer; account_id: string; user_id: string; scopes: KeyScope[] }[]>`
-    select key_hash, account_id, user_id, scopes from api_keys
+  const rows = await sql<Row[]>`
+    select key_hash, id, name, account_id, user_id, scopes, resource from api_keys
     where key_hash = any(${keyHashes.map((hash) => `\\x${hash.toString('hex')}`)}::text[]::bytea[]) and revoked_at is null
       and (expires_at is null or expires_at > now())`;
-  const byHash = new Map(
-    rows.map(({ key_hash: hash, account_id: accountId, user_id: userId, scopes }) => [
-      hash.toString('hex'),
-      { accountId, userId, ...(scopes.includes('full') ? {} : { scopes }) },
-    ]),
-  );
+  const byHash = new Map(rows.map((row) => [row.key_hash.toString('hex'), principalOf(row)]));
   return keyHashes.map((hash) => byHash.get(hash.toString('hex')));
+}
+
+function principalOf({ id, name, account_id: accountId, user_id: userId, resource, ...row }: Row): Principal {
+  const scopes: KeyScope[] = shownScopes(row.scopes);
+  return {
+    accountId,
+    userId,
+    keyId: id,
+    keyName: name,
+    ...(scopes.includes('full') ? {} : { scopes }),
+    ...(resource === null ? {} : { resource }),
+  };
 }

@@ -10,6 +10,8 @@ export interface KeyCache {
   /** Whether it was somebody's when it was last looked up, however long ago that was. */
   wasFound(keyHash: string): boolean;
   forget(keyHash: string): void;
+  /** Some account has no keys any more. */
+  forgetAll(): void;
 }
 
 /** A key revoked through another node works on this one for at most this long. */
@@ -65,6 +67,10 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
       return principal;
     },
     wasFound: (keyHash) => entries.has(keyHash),
+    forgetAll() {
+      entries.clear();
+      pending.clear();
+    },
     forget(keyHash) {
       entries.delete(keyHash);
       pending.delete(keyHash);

@@ -12,11 +12,15 @@ export interface LimitsCache {
   refresh(accountId: string): Promise<void>;
   /** Everything may have changed. */
   forgetAll(): void;
+  /** Whether the operator has suspended the account, as of its last read; false where there was none. */
+  isSuspended(accountId: string): boolean;
+  /** Tells of each account that was found suspended, and of each that no longer is. */
+  onSuspension(listener: (accountId: string, isSuspended: boolean) => void): void;
 }
 
 export interface LimitsCacheOptions {
   /** What is set for an account; undefined where there is no such account. */
-  read: (accountId: string) => Promise<Partial<AccountLimits> | undefined>;
+  read: (accountId: string) => Promise<(Partial<AccountLimits> & { isSuspended?: boolean }) | undefined>;
   /** What the node sets for all accounts. Default: nothing. */
   defaults?: Partial<AccountLimits>;
 }
@@ -35,19 +39,29 @@ interface Entry {
 export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
   const defaults = accountLimits(options.defaults ?? {});
   const entries = new Map<string, Entry>();
+  // Survives forgetAll: what was suspended stays so until a read says otherwise.
+  const suspended = new Set<string>();
+  const listeners: ((accountId: string, isSuspended: boolean) => void)[] = [];
   let reads = 0;
 
-  async function read(accountId: string): Promise<AccountLimits> {
-    const set = (await options.read(accountId)) ?? {};
-    return Object.keys(set).length === 0 ? defaults : accountLimits(defaults, set);
+  function noteSuspension(accountId: string, isSuspended: boolean): void {
+    if (suspended.has(accountId) === isSuspended) return;
+    if (isSuspended) suspended.add(accountId);
+    else suspended.delete(accountId);
+    for (const listener of listeners) listener(accountId, isSuspended);
   }
 
   function startRead(accountId: string, entry: Entry): Promise<AccountLimits> {
     const number = ++reads;
-    const reading = read(accountId).then(
-      (limits) => {
-        if (number > entry.seen) Object.assign(entry, { limits, seen: number });
+    const reading = options.read(accountId).then(
+      (found) => {
+        // Nothing of an account that is gone goes on.
+        const { isSuspended = found === undefined, ...set } = found ?? {};
+        const limits = Object.keys(set).length === 0 ? defaults : accountLimits(defaults, set);
+        const isNewest = number > entry.seen;
+        if (isNewest) Object.assign(entry, { limits, seen: number });
         if (entry.reading === reading) entry.reading = undefined;
+        if (isNewest && entries.get(accountId) === entry) noteSuspension(accountId, isSuspended);
         return limits;
       },
       (error: unknown) => {
@@ -80,6 +94,13 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
       const entry = entries.get(accountId);
       if (entry !== undefined) await startRead(accountId, entry);
     },
-    forgetAll: () => entries.clear(),
+    forgetAll() {
+      entries.clear();
+      // Nothing of theirs would ask: it waits to be told that they go on. What fails is asked for by
+      // the next request or lane of the account.
+      for (const accountId of suspended) startRead(accountId, entryOf(accountId)).catch(() => undefined);
+    },
+    isSuspended: (accountId) => suspended.has(accountId),
+    onSuspension: (listener) => void listeners.push(listener),
   };
 }

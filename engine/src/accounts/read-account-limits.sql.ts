@@ -6,3 +6,13 @@ export async function readAccountLimits(sql: Sql, accountId: string): Promise<Pa
   const [row] = await sql<{ limits: Record<string, unknown> }[]>`select limits from accounts where id = ${accountId}`;
   return row && keepKnownLimits(row.limits);
 }
+
+/** The same, with whether the operator has suspended the account. */
+export async function readAccountState(
+  sql: Sql,
+  accountId: string,
+): Promise<(Partial<AccountLimits> & { isSuspended: boolean }) | undefined> {
+  const [row] = await sql<{ limits: Record<string, unknown>; is_suspended: boolean }[]>`
+    select limits, suspended_at is not null as is_suspended from accounts where id = ${accountId}`;
+  return row && { ...keepKnownLimits(row.limits), isSuspended: row.is_suspended };
+}

@@ -6,11 +6,31 @@ import type { Sql } from '../db/database.ts';
  * `ids`.
  */
 export async function readAccounts(sql: Sql, ids: readonly string[]): Promise<AccountSummary[]> {
-  const rows = await sql<{ id: string; name: string; sources: number; created_ms: number }[]>`
+  const rows = await sql<Row[]>`
     select a.id, a.name, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
+      extract(epoch from a.deleted_at)::float8 * 1000 as deleted_ms,
+      extract(epoch from a.suspended_at)::float8 * 1000 as suspended_ms,
+      (select email from users u where u.account_id = a.id order by u.created_at, u.id limit 1) as email,
       (select count(*)::int4 from sources s
-        where s.account_id = a.id and s.deleted_at is null and s.deployed_at is not null) as sources
+        where s.account_id = a.id and s.deleted_at is null and s.deployed_at is not null) as sources,
+      (select count(*)::int4 from emitters p
+        where p.account_id = a.id and p.kind = 'workflow' and p.deleted_at is null) as workflows,
+      (select count(*)::int4 from webhooks w where w.account_id = a.id) as webhooks,
+      coalesce((select bytes from account_histories h where h.account_id = a.id), 0)::float8 as "historyBytes"
     from accounts a where a.id = any(${[...ids]}::text[])
     order by array_position(${[...ids]}::text[], a.id)`;
-  return rows.map(({ id, name, sources, created_ms }) => ({ id, name, sources, createdAt: new Date(created_ms) }));
+  return rows.map(({ created_ms, suspended_ms, deleted_ms, email, ...row }) => ({
+    ...row,
+    createdAt: new Date(created_ms),
+    ...(email === null ? {} : { email }),
+    ...(suspended_ms === null ? {} : { suspendedAt: new Date(suspended_ms) }),
+    ...(deleted_ms === null ? {} : { deletedAt: new Date(deleted_ms) }),
+  }));
 }
+
+type Row = Pick<AccountSummary, 'id' | 'name' | 'sources' | 'workflows' | 'webhooks' | 'historyBytes'> & {
+  created_ms: number;
+  suspended_ms: number | null;
+  deleted_ms: number | null;
+  email: string | null;
+};

@@ -1,5 +1,5 @@
 import { type FieldError, HeadwaterError, KEY_SCOPES, LIMITS, type PlatformLimitName } from '@headwater/shared';
-import type { NewApiKey } from '../contract/engine.ts';
+import type { AccountChange, NewApiKey } from '../contract/engine.ts';
 import { findTextFault } from '../contract/field-faults.ts';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
@@ -7,8 +7,9 @@ export function validateAccount(input: { name: string; email?: string }): void {
   reject([...nameErrors('name', input.name), ...emailErrors(input.email)], 'The account is not valid');
 }
 
-export function validateEmail(email: string): void {
-  reject(emailErrors(email), 'The email address is not valid');
+export function validateAccountChange({ name, email }: AccountChange): void {
+  const ofName = name === undefined ? [] : nameErrors('name', name);
+  reject([...ofName, ...emailErrors(email ?? undefined)], 'The change of the account is not valid');
 }
 
 export function validateKey({ name, scopes, expiresAt }: NewApiKey): void {

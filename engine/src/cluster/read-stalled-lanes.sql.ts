@@ -2,8 +2,8 @@ import type { Sql } from '../db/database.ts';
 
 /**
  * Active sources and workflows with invocations that nobody has leased for a while. Steps from one
- * to the next through the index, however much waits for each; a workflow that is paused keeps what
- * waits. Deleted ones too: their lane deletes what was committed for them at the moment of their
+ * to the next through the index, however much waits for each; a workflow that is paused and an account
+ * that is suspended keep what waits. Deleted ones too: their lane deletes what was committed for them at the moment of their
  * deletion.
  */
 export async function readStalledLanes(sql: Sql, afterMs: number): Promise<string[]> {
@@ -18,6 +18,7 @@ export async function readStalledLanes(sql: Sql, afterMs: number): Promise<strin
     )
     select s.id as source_id from waiting
     join emitters s on s.id = waiting.source_id and (s.active or s.deleted_at is not null)
+    join accounts a on a.id = s.account_id and (a.suspended_at is null or s.deleted_at is not null)
     left join deployments d on s.in_turn and d.id = s.deployment_id
     where (s.deleted_at is not null or (d.settings #>> '{throttle,limit}') is distinct from '0') and (
       select created_at from invocations i where i.leased_by is null and i.source_id = s.id

@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { deliverLane } from '../outbox/deliveries/deliver-lane.sql.ts';
 
 /**
- * Adds lane jobs for webhooks that are not stopped, with deliveries that have been due and leased
+ * Adds lane jobs for webhooks that are not stopped, of accounts that are not suspended, with deliveries that have been due and leased
  * by nobody for `olderThanMs`. Rows and jobs land together, so a webhook that nobody works on has
  * lost its job since. Meant to be called now and then: it steps from webhook to webhook through the
  * index, however many rows each has. Answers the number of webhooks.
@@ -24,7 +24,10 @@ export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): P
         ) from waiting where waiting.webhook_id is not null
       )
       select webhook_id from waiting where webhook_id is not null
-        and not exists (select from webhooks w where w.id = waiting.webhook_id and not w.active) and exists (
+        and not exists (
+          select from webhooks w join accounts a on a.id = w.account_id
+          where w.id = waiting.webhook_id and (not w.active or a.suspended_at is not null)
+        ) and exists (
         select from deliveries d
         where d.status = 'pending' and d.leased_by is null and d.webhook_id = waiting.webhook_id
           and d.next_attempt_at < now() - make_interval(secs => ${olderThanMs / 1_000}::float8)

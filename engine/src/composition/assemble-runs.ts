@@ -128,7 +128,8 @@ export function assembleRuns(parts: RunParts): Runs {
     parts.presence.saw(invocation.accountId, performance.now());
     return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
   };
-  const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, log });
+  const { isSuspended } = parts.limits;
+  const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, isSuspended, log });
   const dispatcher = createDispatcher({
     run: thenNext(turns.turns, run),
     release,

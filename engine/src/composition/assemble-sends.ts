@@ -22,7 +22,7 @@ export interface SendParts {
   egress: Egress;
   guestFetch: Pick<GuestFetch, 'fetch'>;
   retryPolicy: RetryPolicy;
-  limits: Pick<LimitsCache, 'get'>;
+  limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
   history?: HistoryCount;
   /** Default: nobody is told what cannot be recorded. */

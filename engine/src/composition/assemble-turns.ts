@@ -20,6 +20,8 @@ export interface TurnPartsOptions {
   sql: Sql;
   nodeId: () => string;
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take'>;
+  /** Nothing of such an account starts. */
+  isSuspended: (accountId: string) => boolean;
   log: Log;
 }
 

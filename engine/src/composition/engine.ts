@@ -26,6 +26,9 @@ import { createOpenEnvironment } from '../environment/open-environment.ts';
 import { createEvents } from '../observe/search/stored-events.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { createExecutionReads } from '../observe/read-executions.ts';
+import { createAudit } from '../observe/audit/audit.ts';
+import { createKeyUses } from '../accounts/key-uses.ts';
+import { followSuspensions } from '../cluster/follow-suspensions.ts';
 import { followChanges } from '../cluster/follow-changes.ts';
 import { createIdempotency } from '../accounts/idempotency.ts';
 import { createIngest } from '../ingest/ingest.ts';
@@ -104,7 +107,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
   const { limits, room, connected, metrics, ingest } = base;
   let stopping: Promise<void> | undefined;
   return {
-    accounts: createAccounts({ db, limits, room }),
+    accounts: createAccounts({ db, limits, room, uses: base.keyUses }),
     sessions: createSessions({ sealer, maxAgeMs: LIMITS.sessionMaxAgeMs }),
     components: code.components,
     registry: code.registry,
@@ -120,6 +123,7 @@ export async function assembleEngine(options: EngineOptions, parts: EngineParts)
     connectedAccounts: connected.connectedAccounts,
     events: createEvents({ db }),
     publisher: assemblePublisher(code, base),
+    audit: createAudit(db.sql),
     idempotency: createIdempotency({ sql: db.sql, sealer, nodeId: base.node.id, nowMs: Date.now }),
     streams: { ...base.streams, end: endStreams },
     traces: createTraces(db.sql),
@@ -313,12 +317,15 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     return held.waiting > 0 && held.running === 0 && held.committing === 0;
   });
   const ingest = createIngest({ sql, limits, inTurn, backlogs, intake });
+  const keyUses = createKeyUses(sql, log);
+  followSuspensions({ sql, limits, dispatcher, deliverer, sends: sendRunner, log });
   const stopListening = await turns.listen();
   const workflows = runs.executions.runtimes.state;
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, deliverer, log });
   const stopLooking = startUnheldLeases({ sql, nodeId: node.id, dispatcher, deliverer, sends: sendRunner, log });
   const stopTelling = startTelling({ sql, committer: runs.publishing, log });
   const stops = [
+    keyUses.stop,
     stopTelling,
     ground.stopStreams,
     stopLooking,
@@ -339,7 +346,7 @@ async function startBase(options: EngineOptions, parts: EngineParts) {
     node.stop,
     async () => watchdog.stop(),
   ];
-  return { ...ground, sends, sendRunner, runs, intake, inTurn, ingest, changes, stops };
+  return { ...ground, keyUses, sends, sendRunner, runs, intake, inTurn, ingest, changes, stops };
 }
 
 type Base = Awaited<ReturnType<typeof startBase>>;
@@ -419,6 +426,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     deliverer,
     sends: sendRunner,
     presence: base.presence,
+    limits: base.limits,
     log,
   });
   const stopRetention = startRetention(retentionOf(options, db.sql));

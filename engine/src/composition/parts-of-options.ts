@@ -16,7 +16,7 @@ import type { EngineOptions } from '../contract/engine-options.ts';
 import type { HistoryOptions } from '../cluster/retention/history.ts';
 import type { RetentionOptions } from '../cluster/retention/retention.ts';
 import type { Sql } from '../db/database.ts';
-import { readAccountLimits } from '../accounts/read-account-limits.sql.ts';
+import { readAccountState } from '../accounts/read-account-limits.sql.ts';
 
 export function fetchCode(guestFetch: GuestFetch, limits: Pick<LimitsCache, 'get'>) {
   return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => {
@@ -79,12 +79,19 @@ export function requireLayersOf({ sandbox: { requiredLayers = [], controlGroup }
 }
 
 export function limitsOf({ limitDefaults = {} }: EngineOptions, sql: Sql): LimitsCache {
-  return createLimitsCache({ read: (accountId) => readAccountLimits(sql, accountId), defaults: limitDefaults });
+  return createLimitsCache({ read: (accountId) => readAccountState(sql, accountId), defaults: limitDefaults });
 }
 
 export function retentionOf({ limitDefaults, log }: EngineOptions, sql: Sql): RetentionOptions {
-  const { eventRetentionDays, keptWorkflowVersions } = accountLimits(limitDefaults ?? {});
-  return { sql, defaultDays: eventRetentionDays, defaultVersions: keptWorkflowVersions, nowMs: Date.now, log };
+  const { eventRetentionDays, keptWorkflowVersions, auditRetentionDays } = accountLimits(limitDefaults ?? {});
+  return {
+    sql,
+    defaultAuditDays: auditRetentionDays,
+    defaultDays: eventRetentionDays,
+    defaultVersions: keptWorkflowVersions,
+    nowMs: Date.now,
+    log,
+  };
 }
 
 export function historyOf({ limitDefaults, log }: EngineOptions, sql: Sql): Omit<HistoryOptions, 'onCut'> {

@@ -6,10 +6,28 @@ export interface AccountRecord {
   name: string;
 }
 
-/** An account as its operator sees it in the list; `sources`: how many are deployed. */
+/** An account as its operator sees it. */
 export interface AccountSummary extends AccountRecord {
+  /** Of its first user. */
+  email?: string;
+  /** Deployed ones. */
   sources: number;
+  workflows: number;
+  webhooks: number;
+  /** What maxHistoryBytes counts, as of some seconds ago. */
+  historyBytes: number;
   createdAt: Date;
+  /** Since when the operator has suspended it. */
+  suspendedAt?: Date;
+  /** Since when it is being deleted. */
+  deletedAt?: Date;
+}
+
+/** What becomes of an account that is deleted. `endedAt`: from then on nothing of it is left. */
+export interface AccountDeletion extends AccountRecord {
+  requestedAt: Date;
+  deletedRows: number;
+  endedAt?: Date;
 }
 
 /**
@@ -55,6 +73,10 @@ export interface ApiKeyRecord {
   createdAt: Date;
   expiresAt?: Date;
   revokedAt?: Date;
+  /** The one source, workflow or webhook that it reaches. */
+  resource?: string;
+  /** As of half a minute ago. */
+  lastUsedAt?: Date;
 }
 
 export interface NewApiKey {
@@ -63,6 +85,13 @@ export interface NewApiKey {
   scopes?: readonly KeyScope[];
   /** Default: it works until it is revoked. */
   expiresAt?: Date;
+  /** The id of the one source, workflow or webhook that it reaches. Default: all. */
+  resource?: string;
+}
+
+export interface AccountChange {
+  name?: string;
+  email?: string | null;
 }
 
 export interface Accounts {
@@ -79,17 +108,43 @@ export interface Accounts {
   createKey(who: Principal, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;
   /**
+   * A new key like this one, which ends after so many hours; 0: at once. Throws NOT_FOUND, also for
+   * a key that has ended, and as createKey.
+   */
+  rotateKey(who: Principal, id: string, overlapHours: number): Promise<{ record: ApiKeyRecord; apiKey: string }>;
+  /**
    * A key with the scope `webhooks`, of the oldest user of the account. Throws NOT_FOUND, and as
    * createKey.
    */
   createPortalKey(accountId: string, expiresAt: Date): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   /**
-   * For the operator: where `$.send.email` sends to. Null removes it. Throws INVALID_REQUEST,
-   * NOT_FOUND.
+   * Another key of the account, for the operator: of its oldest user. Throws NOT_FOUND, and as
+   * createKey.
    */
-  setEmail(accountId: string, email: string | null): Promise<AccountRecord & { email?: string }>;
+  createKeyOf(accountId: string, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   /** All accounts, for the operator. */
   list(page: PageRequest): Promise<Page<AccountSummary>>;
+  /** One of them. Throws NOT_FOUND. */
+  get(accountId: string): Promise<AccountSummary>;
+  /**
+   * For the operator: its name, and where `$.send.email` sends to, which null removes; the rest
+   * stays. Throws INVALID_REQUEST, NOT_FOUND.
+   */
+  update(accountId: string, change: AccountChange): Promise<AccountSummary>;
+  /**
+   * Refuses what the account's keys would change and what its endpoints are sent, fires none of its
+   * timers, and holds what it has to run and to deliver; what runs ends. False takes that back:
+   * what was held goes on. Idempotent. Holds at once on this node, and as soon as they hear of it
+   * on the others. Throws NOT_FOUND, and CONFLICT for one that is being deleted.
+   */
+  suspend(accountId: string, isSuspended: boolean): Promise<AccountSummary>;
+  /**
+   * Ends it for good: its keys and endpoints are gone at once, and a job that any node goes on with
+   * deletes all that it has. Idempotent, and answers how far that is. Throws NOT_FOUND.
+   */
+  delete(accountId: string): Promise<AccountDeletion>;
+  /** Throws ACCOUNT_SUSPENDED where the operator has suspended it. */
+  requireActive(accountId: string): Promise<void>;
   limits(accountId: string): Promise<AccountLimitsRecord>;
   /**
    * Sets what is given and takes back what is null; the rest stays. Holds at once on this node, and

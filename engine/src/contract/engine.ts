@@ -19,6 +19,7 @@ import type { Streams } from './streams.ts';
 import type { Tunnels } from './tunnels.ts';
 import type { Traces } from './traces.ts';
 import type { Accounts } from './accounts.ts';
+import type { Audit } from './audit.ts';
 import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
 
 export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
@@ -26,6 +27,8 @@ export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogL
 export type { AbandonedRunRecord } from './runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './components.ts';
 export type {
+  AccountChange,
+  AccountDeletion,
   AccountHistory,
   AccountLimitsRecord,
   AccountRecord,
@@ -192,6 +195,7 @@ export interface Engine {
   events: Events;
   publisher: Publisher;
   idempotency: Idempotency;
+  audit: Audit;
   tunnels: Tunnels;
   streams: Streams;
   traces: Traces;

@@ -19,6 +19,7 @@ export interface PageQuery {
     | 'abandoned_runs'
     | 'accounts'
     | 'api_keys'
+    | 'audit_log'
     | 'auto_subscriptions'
     | 'components'
     | 'connected_accounts'
@@ -32,7 +33,7 @@ export interface PageQuery {
     | 'sources'
     | 'subscriptions'
     | 'webhooks';
-  /** Whose; absent only for the operator's list of accounts. */
+  /** Whose; absent only for the operator's lists. */
   accountId: string | undefined;
   /** Narrows the list: `` sql`and deleted_at is null` ``. */
   where?: Fragment;
@@ -119,7 +120,7 @@ export async function countFitting(
 
 function ownedBy(sql: Sql, { table, accountId }: PageQuery) {
   if (accountId !== undefined) return sql`account_id = ${accountId}`;
-  if (table === 'accounts') return sql`true`;
+  if (table === 'accounts' || table === 'audit_log') return sql`true`;
   throw new Error(`A list of ${table} is one account's`);
 }
 

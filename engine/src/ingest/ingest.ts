@@ -13,7 +13,7 @@ import { readEndpoints } from './read-endpoints.sql.ts';
 
 export interface IngestOptions {
   sql: Sql;
-  limits: Pick<LimitsCache, 'known' | 'get'>;
+  limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /** What is sent to a workflow whose settings say when its executions start. */
   inTurn: Pick<Ingest, 'accept' | 'endWaits'>;
   backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
@@ -60,6 +60,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       return route;
     },
     admit(route) {
+      if (limits.isSuspended(route.accountId)) throw endpointSuspended();
       if (waits(route)) backlogs.admit(route.accountId);
       const perSecond = limits.known(route.accountId)?.maxRequestsPerSecond ?? 0;
       if (perSecond === 0) return;
@@ -97,6 +98,15 @@ function createAwaitedAnswers() {
       awaited.clear();
     },
   };
+}
+
+/** A while: an operator who resumes an account does not do so within seconds. */
+const SUSPENDED_RETRY_SECONDS = 300;
+
+function endpointSuspended(): HeadwaterError {
+  return new HeadwaterError('ENDPOINT_SUSPENDED', 'The account of this endpoint is suspended; send this again later', {
+    retryAfterSeconds: SUSPENDED_RETRY_SECONDS,
+  });
 }
 
 function tooManyRequests(perSecond: number, waitSeconds: number): HeadwaterError {

@@ -23,7 +23,7 @@ export interface DispatcherOptions {
   /** Before one is given back whose run could not be committed. Default RELEASE_PAUSE_MS. */
   releasePauseMs?: number;
   /** How much each tenant may run at the same time. */
-  limits: Pick<LimitsCache, 'known' | 'get'>;
+  limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /**
    * Whether so much of the tenant waits for its commit that its next run has to wait as well; when
    * that is over, `startMore` is to be called. Otherwise runs that bring much would fill memory,
@@ -54,6 +54,8 @@ export interface Dispatcher {
   holds(invocationId: string): boolean;
   /** Something outside that was in the way of a run is no longer. */
   startMore(): void;
+  /** The tenant was suspended: gives back what waits of it. What runs goes on. */
+  giveBack(accountId: string): void;
   stats(): { waiting: number; running: number; committing: number };
   /**
    * Starts nothing new but those for which a client waits, and gives back the others that wait.
@@ -103,12 +105,24 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     slot.free();
   }
 
+  const isSuspended = ({ accountId }: HeldInvocation) => options.limits.isSuspended(accountId);
   const isAsked = ({ respond }: HeldInvocation) => respond !== undefined && stopping === undefined;
   const end = (invocations: readonly HeldInvocation[]) => take(shelf.end(invocations));
 
   function take(invocations: readonly HeldInvocation[]): void {
+    if (invocations.some(isSuspended)) {
+      const kept = keepOrGiveBack(options, invocations, (invocation) => !isSuspended(invocation));
+      if (kept.length > 0) take(kept);
+      return;
+    }
     shelf.put(draining === undefined ? invocations : keepOrGiveBack(options, invocations, isAsked));
     startWhatMayRun();
+  }
+
+  async function giveBackOf(accountId: string): Promise<void> {
+    const waiting = shelf.takeOut((one) => one.accountId !== accountId || slots.hasBegun(one));
+    await giveBack(options, waiting);
+    end(waiting);
   }
 
   async function drain(): Promise<void> {
@@ -131,10 +145,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     take,
     refuse: claims.refuse,
     loseNode: claims.loseNode,
-    capacity: (accountId) => (draining === undefined ? held.roomFor(accountId) : 0),
+    capacity: (accountId) =>
+      draining === undefined && !options.limits.isSuspended(accountId) ? held.roomFor(accountId) : 0,
     capacityToAnswer: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
     holds: claims.has,
     startMore: startWhatMayRun,
+    giveBack: (accountId) => void giveBackOf(accountId),
     stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
     drain: () => (draining ??= drain()),
     stop: () => (stopping ??= stop()),

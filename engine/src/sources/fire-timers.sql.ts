@@ -23,7 +23,7 @@ export interface FireTimersOptions {
 
 /**
  * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the
- * timer's last run has not ended, or as much of its account waits as may. `stale`: the tick was
+ * timer's last run has not ended, as much of its account waits as may, or the account is suspended. `stale`: the tick was
  * fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
  */
 export type FiredTick =
@@ -39,6 +39,7 @@ interface TimerRow {
   cron: string | null;
   timezone: string | null;
   in_turn: boolean;
+  is_suspended: boolean;
   anchor_ms: number;
   due_ms: number;
   now_ms: number;
@@ -67,7 +68,7 @@ export async function fireTimers(
     const leased = leaseSome(ready, options.capacity);
     const made = await insertTicks(
       tx,
-      leased.filter(({ isHeld, row }) => isHeld || !options.isFull(row.account_id)),
+      leased.filter(({ isHeld, row }) => !row.is_suspended && (isHeld || !options.isFull(row.account_id))),
     );
     const lanes = made.filter((row) => row.leased_by === null).map((row) => runLane(row.source_id));
     await addJobs(tx, [...nextTicks, ...lanes]);
@@ -80,6 +81,7 @@ export async function fireTimers(
 async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): Promise<TimerRow[]> {
   return tx<TimerRow[]>`
     select t.source_id, t.prop_name, t.account_id, t.interval_seconds, t.cron, t.timezone, s.in_turn,
+      a.suspended_at is not null as is_suspended,
       extract(epoch from t.anchor_at)::float8 * 1000 as anchor_ms, tick.due_ms,
       greatest(extract(epoch from clock_timestamp())::float8 * 1000, tick.due_ms) as now_ms
     from unnest(
@@ -89,6 +91,7 @@ async function lockTimers(tx: Transaction, ticks: readonly FireTimerPayload[]): 
     join timers t on t.source_id = tick.source_id and t.prop_name = tick.prop_name
       and t.generation = tick.generation and coalesce(t.due_ms, tick.due_ms) = tick.due_ms
     join emitters s on s.id = t.source_id and s.active and s.deleted_at is null
+    join accounts a on a.id = t.account_id
     order by t.source_id, t.prop_name for update of t`;
 }
 

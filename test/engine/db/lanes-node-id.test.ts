@@ -9,6 +9,7 @@ import { accountDatabase } from '../../support/account-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testLog } from '../../support/logs.ts';
 import { insertSource } from '../../support/source-rows.ts';
+import { limitsOf } from '../../support/delivery-world.ts';
 
 const world = accountDatabase();
 
@@ -30,6 +31,7 @@ it('a lane that has waited for its turn is claimed for the node as it is called 
     dispatcher: { capacity: () => 10, take: () => undefined } as never,
     postponed: createPostponedLanes(500),
     turns: { runLane: () => Promise.resolve() },
+    limits: limitsOf({}),
   };
   await runSourceLane(options, () => nodeId, { sourceId });
   await registerNode(sql, { id: now, role: 'all' });

@@ -29,6 +29,7 @@ beforeEach(async () => {
     nodeId: () => nodeId,
     dispatcher: () => ({ capacity: () => capacity, take: (held) => void started.push(...held) }),
     clients: { take: () => undefined },
+    isSuspended: () => false,
     log: testLog,
   });
 });

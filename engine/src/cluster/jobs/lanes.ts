@@ -1,4 +1,6 @@
 import type { Presence } from '@headwater/shared';
+import type { LimitsCache } from '../../accounts/limits-cache.ts';
+import { createAccountDeleter } from './delete-account.ts';
 import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
 import type { Log } from '../../contract/log.ts';
 import type { NodeLease } from '../node-lease.ts';
@@ -17,6 +19,7 @@ import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
 import { runSourceLane } from './run-source.ts';
 import {
   type DeliverAccountPayload,
+  type DeleteAccountPayload,
   type DeliverWebhookPayload,
   type FireTimerPayload,
   type ReplayEventsPayload,
@@ -39,6 +42,7 @@ export interface LanesOptions {
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
   presence: Presence;
+  limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   log: Log;
 }
 
@@ -52,9 +56,11 @@ const RETRY_MS = 500;
 export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
   const laneTurns = createLaneTurns({ presence: options.presence, log });
-  const runOptions = { sql, dispatcher, turns: options.turns, postponed: createPostponedLanes(RETRY_MS), laneTurns };
+  const { turns, limits } = options;
+  const runOptions = { sql, dispatcher, turns, postponed: createPostponedLanes(RETRY_MS), laneTurns, limits };
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs, stats: options.stats });
   const wake = createWaker(sql);
+  const deleteAccount = createAccountDeleter(sql);
   const replay = createReplayer({ sql, history: options.history, stats: options.stats });
   const runner = await startJobRunner({
     get databaseUrl() {
@@ -74,6 +80,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
       [TASKS.send]: (payload) => options.sends.runLane(payload as SendPayload),
       [TASKS.fireTimer]: (payload) => fireTick(payload as FireTimerPayload),
       [TASKS.replayEvents]: (payload) => replay(payload as ReplayEventsPayload),
+      [TASKS.deleteAccount]: (payload) => deleteAccount(payload as DeleteAccountPayload),
       [TASKS.wakeExecution]: (payload) => wake(payload as WakeExecutionPayload),
     },
   });

@@ -1,3 +1,4 @@
+import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Dispatcher } from '../../runs/dispatcher.ts';
 import { claimInvocations } from '../../runs/claim-invocations.sql.ts';
 import type { Sql } from '../../db/database.ts';
@@ -24,6 +25,7 @@ interface RunSourceOptions {
   postponed: PostponedLanes;
   turns: Pick<Turns, 'runLane'>;
   laneTurns: LaneTurns;
+  limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
 }
 
 /**
@@ -39,6 +41,9 @@ export async function runSourceLane(
   const emitter = await readSourceAccount(sql, sourceId);
   if (emitter === undefined) return dropOrphans(sql, sourceId);
   const { accountId, inTurn } = emitter;
+  await options.limits.get(accountId);
+  // What waits is held; the end of the suspension adds another job.
+  if (options.limits.isSuspended(accountId)) return;
   if (inTurn) return turns.runLane({ accountId, workflowId: sourceId });
   return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));
 }
@@ -48,10 +53,11 @@ export async function runSourceLane(
  * job.
  */
 async function claim(
-  { sql, dispatcher, postponed }: RunSourceOptions,
+  { sql, dispatcher, postponed, limits }: RunSourceOptions,
   nodeId: () => string,
   { accountId, sourceId }: { accountId: string; sourceId: string },
 ): Promise<number> {
+  if (limits.isSuspended(accountId)) return 0;
   const limit = Math.min(LANE_BATCH, dispatcher.capacity(accountId));
   if (limit <= 0) {
     await addRunLanes(sql, [sourceId], postponed.nextTryMs(accountId));

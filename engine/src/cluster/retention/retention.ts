@@ -1,4 +1,5 @@
 import { LIMITS } from '@headwater/shared';
+import { expireAudit } from '../../observe/audit/audit-log.sql.ts';
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Sql } from '../../db/database.ts';
@@ -27,6 +28,8 @@ export interface RetentionOptions {
   defaultDays: number;
   /** Of such accounts: how many of the newest versions of a workflow are kept in any case. */
   defaultVersions: number;
+  /** Days that entries of the audit log are kept. Default 365. */
+  defaultAuditDays?: number;
   nowMs: () => number;
   log: Log;
 }
@@ -121,7 +124,8 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const expired = await expireSampleRequests(sql, nowMs() - LIMITS.sampleRequestsKeptMs, TURN_ROWS);
       const forgotten = await expirePublishedIds(sql, nowMs() - PUBLISHED_IDS_MS, TURN_ROWS);
       const keys = await expireIdempotencyKeys(sql, TURN_ROWS);
-      const isMuch = [trimmed, expired, forgotten, keys].some(isFull);
+      const audit = await expireAudit(sql, options.defaultAuditDays ?? 365, TURN_ROWS);
+      const isMuch = [trimmed, expired, forgotten, keys, audit].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

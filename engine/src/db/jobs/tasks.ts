@@ -18,6 +18,8 @@ export const TASKS = {
   send: 'send',
   /** The next events of one replay. */
   replayEvents: 'replay-events',
+  /** The next rows of an account that is being deleted. */
+  deleteAccount: 'delete-account',
 } as const;
 
 export interface RunSourcePayload {
@@ -38,6 +40,12 @@ export interface DeliverAccountPayload {
 
 export interface ReplayEventsPayload {
   replayId: string;
+}
+
+export interface DeleteAccountPayload {
+  accountId: string;
+  /** Nothing was left before. */
+  isSecondLook?: boolean;
 }
 
 export interface SendPayload {

@@ -51,7 +51,7 @@ export interface DelivererOptions {
   /** As in OutcomeRecorderOptions. */
   onUnrecorded?: (error: unknown) => void;
   limits?: Partial<DelivererLimits>;
-  accountLimits: Pick<LimitsCache, 'known' | 'get'>;
+  accountLimits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
   /** As in AttemptContext. */
@@ -110,6 +110,8 @@ export interface Deliverer {
    * when it is. Never rejects.
    */
   giveBack(webhookId?: string): Promise<void>;
+  /** The account is no longer suspended. */
+  resume(accountId: string): void;
   /** From `take` to what was recorded of its attempt. */
   holds(deliveryId: string): boolean;
   /**
@@ -141,6 +143,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     heard: () => deliverer.heard(),
     take: (deliveries, readAt) => deliverer.take(deliveries, readAt),
     giveBack: (webhookId) => deliverer.giveBack(webhookId),
+    resume: (accountId) => deliverer.resume(accountId),
     holds: (deliveryId) => deliverer.holds(deliveryId),
     runLane: (payload) => deliverer.runLane(payload),
     runAccountLane: (payload) => deliverer.runAccountLane(payload),
@@ -253,6 +256,10 @@ class NodeDeliverer implements Deliverer {
     return this.#release(this.#sender.drop(webhookId));
   }
 
+  resume(accountId: string): void {
+    this.#sender.shareKnown(accountId);
+  }
+
   holds(deliveryId: string): boolean {
     return this.#held.has(deliveryId);
   }
@@ -261,12 +268,17 @@ class NodeDeliverer implements Deliverer {
     const webhook = await readLaneWebhook(this.#options.db.sql, webhookId);
     // The webhook is held: its start adds another job.
     if (webhook?.active === false) return;
-    if (webhook !== undefined) await this.#options.accountLimits.get(webhook.accountId);
+    if (webhook !== undefined) {
+      await this.#options.accountLimits.get(webhook.accountId);
+      // As above, of all its webhooks.
+      if (this.#options.accountLimits.isSuspended(webhook.accountId)) return;
+    }
     await this.#laneTurns.run(webhook?.accountId ?? webhookId, webhookId, () => this.#claim(webhook, webhookId));
   }
 
   async runAccountLane({ accountId }: DeliverAccountPayload): Promise<void> {
     await this.#options.accountLimits.get(accountId);
+    if (this.#options.accountLimits.isSuspended(accountId)) return;
     await this.#laneTurns.run(accountId, accountId, () => this.#claimOfAccount(accountId));
   }
 
@@ -289,6 +301,7 @@ class NodeDeliverer implements Deliverer {
     const { db, nodeId } = this.#options;
     const accountId = webhook?.accountId;
     // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
+    if (accountId !== undefined && this.#options.accountLimits.isSuspended(accountId)) return 0;
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
     if (limit > 0) {
@@ -375,14 +388,14 @@ function countAttempt(
 
 /** `onKnown`: there is a share where there was none. */
 function createShares(
-  limits: Pick<LimitsCache, 'known' | 'get'>,
+  limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>,
   log: Log,
   onKnown: (accountId: string) => void,
 ): (accountId: string) => OutgoingShare | undefined {
   const limitsOf = createKnownLimits({ limits, onKnown, log });
   return (accountId) => {
     const known = limitsOf(accountId);
-    if (known === undefined) return undefined;
+    if (known === undefined || limits.isSuspended(accountId)) return undefined;
     return { maxAtOnce: known.maxDeliveryConnections, perSecond: known.maxDeliveriesPerSecond };
   };
 }

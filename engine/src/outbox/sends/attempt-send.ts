@@ -15,7 +15,7 @@ import { sendUpload, type UploadParts } from './send-upload.ts';
 
 export interface SendContext extends UploadParts {
   mailer: Mailer;
-  limits: Pick<LimitsCache, 'get'>;
+  limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   retryPolicy: RetryPolicy;
   log: Log;
 }

@@ -61,7 +61,8 @@ export async function requeueStalledSends(sql: Sql, olderThanMs: number): Promis
           order by s.leased_by, s.account_id limit 1
         ) from waiting where waiting.account_id is not null
       )
-      select account_id from waiting where account_id is not null and exists (
+      select account_id from waiting where account_id is not null
+        and not exists (select from accounts a where a.id = waiting.account_id and a.suspended_at is not null) and exists (
         select from sends s
         where s.status = 'pending' and s.leased_by is null and s.account_id = waiting.account_id
           and s.next_attempt_at < now() - make_interval(secs => ${olderThanMs / 1_000}::float8)

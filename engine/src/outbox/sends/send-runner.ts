@@ -36,6 +36,8 @@ export interface SendRunnerOptions extends SendContext {
 export interface SendRunner {
   /** One turn of an account's lane. Rejects when the database does not answer. */
   runLane(payload: SendPayload): Promise<void>;
+  /** The account is no longer suspended. */
+  resume(accountId: string): void;
   /** From its claim to what was recorded of its attempt. */
   holds(unitId: string): boolean;
   stats(): { held: number; inFlight: number; delivered: number; retried: number; failed: number };
@@ -55,6 +57,7 @@ export function createSendRunner(options: SendRunnerOptions): SendRunner {
   const runner = new NodeSends(options);
   return {
     runLane: (payload) => runner.runLane(payload),
+    resume: (accountId) => runner.resume(accountId),
     holds: (unitId) => runner.holds(unitId),
     stats: () => runner.stats(),
     stop: () => runner.stop(),
@@ -92,15 +95,22 @@ class NodeSends implements SendRunner {
         maxInFlight: LIMITS.maxSendsInFlight,
       },
       // Those that are requests also wait for their turn among what the account's runs fetch.
-      shareOf: () => SHARE,
+      shareOf: (accountId) => (options.limits.isSuspended(accountId) ? undefined : SHARE),
       onEnd: (send, end) => void this.#settle(send, end),
       onShed: (sends) => void this.#giveBack(sends),
       presence,
     });
   }
 
-  runLane({ accountId }: SendPayload): Promise<void> {
-    return this.#laneTurns.run(accountId, accountId, () => this.#claim(accountId));
+  async runLane({ accountId }: SendPayload): Promise<void> {
+    await this.#options.limits.get(accountId);
+    // Its sends are held; the end of the suspension adds another job.
+    if (this.#options.limits.isSuspended(accountId)) return;
+    await this.#laneTurns.run(accountId, accountId, () => this.#claim(accountId));
+  }
+
+  resume(accountId: string): void {
+    this.#sender.shareKnown(accountId);
   }
 
   holds(unitId: string): boolean {
@@ -120,6 +130,7 @@ class NodeSends implements SendRunner {
   /** Answers how many characters they have. */
   async #claim(accountId: string): Promise<number> {
     const { sql, nodeId } = this.#options;
+    if (this.#options.limits.isSuspended(accountId)) return 0;
     const limit = Math.min(LANE_BATCH, this.#capacity(accountId));
     if (limit <= 0) {
       await addJobs(sql, [sendLane(accountId, this.#postponed.nextTryMs(accountId))]);

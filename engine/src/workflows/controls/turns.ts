@@ -39,6 +39,7 @@ export interface TurnsOptions {
   nodeId: () => string;
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take'>;
   clients: Pick<WaitingClients, 'take'>;
+  isSuspended: (accountId: string) => boolean;
   log: Log;
 }
 
@@ -156,6 +157,8 @@ function createClaim(options: TurnsOptions): (workflow: TurnTaker) => Promise<Ou
     return respond === undefined ? invocation : { ...invocation, respond };
   };
   return async ({ accountId, workflowId }) => {
+    // The end of the suspension adds a job for the lane.
+    if (options.isSuspended(accountId)) return 'done';
     const dispatcher = options.dispatcher();
     const limit = Math.min(MAX_CLAIMED, dispatcher.capacity(accountId));
     if (limit <= 0) return 'no-room';

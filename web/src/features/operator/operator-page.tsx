@@ -12,11 +12,14 @@ import { TextField } from '../../ui/field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
+import { AuditLog } from '../settings/audit-log.tsx';
 import { AccountActivity } from './account-activity.tsx';
 import { AccountLimits } from './account-limits.tsx';
+import { AccountPanel } from './account-panel.tsx';
 import { Nodes, Queues } from './instance.tsx';
 
 type Account = Schemas['Account'];
@@ -28,6 +31,7 @@ const accountsQuery = pagesOf(['accounts'], (query, signal) =>
 const COLUMNS: readonly Column<Account>[] = [
   { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
   { header: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
+  { header: 'State', cell: ({ state }) => <Status of={state} />, className: 'w-28' },
   { header: 'Sources', cell: ({ sources }) => sources, className: 'w-24 tabular-nums' },
   {
     header: 'Made',
@@ -57,10 +61,14 @@ export function OperatorPage() {
       <Queues />
       <AccountActivity />
       {account !== undefined && (
+        <AccountPanel key={`panel ${account}`} accountId={account} onDeleted={() => void navigate({ search: {} })} />
+      )}
+      {account !== undefined && (
         <AccountLimits key={account} accountId={account} onClose={() => void navigate({ search: {} })} />
       )}
       <AccountList onOpen={(id) => void navigate({ search: { account: id } })} />
       <NewAccount />
+      <AuditLog />
     </Page>
   );
 }

@@ -26,6 +26,13 @@ export const accountStatsQuery = () =>
     refetchInterval: REFRESH_MS,
   });
 
+export const accountQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['account', id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/v1/tenants/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+  });
+
 export const limitsQuery = (id: string) =>
   queryOptions({
     queryKey: ['account-limits', id],

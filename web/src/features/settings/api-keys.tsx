@@ -33,6 +33,11 @@ export function ApiKeys() {
       await queries.invalidateQueries({ queryKey: ['api-keys'] });
     },
   });
+  const rotating = useMutation({
+    mutationFn: (id: string) => ask(api.POST('/v1/api_keys/{id}/rotate', { params: { path: { id } }, body: {} })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['api-keys'] }),
+  });
+  const rotated = rotating.data?.data;
   const columns: readonly Column<ApiKey>[] = [
     { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
     {
@@ -49,7 +54,18 @@ export function ApiKeys() {
       },
       className: 'w-28',
     },
-    { header: 'Scopes', cell: ({ scopes }) => scopes.join(', '), className: 'w-40', wide: true },
+    {
+      header: 'Scopes',
+      cell: ({ scopes, resource }) => scopes.join(', ') + (resource === null ? '' : ` on ${resource}`),
+      className: 'w-40',
+      wide: true,
+    },
+    {
+      header: 'Last used',
+      cell: ({ last_used_at: at }) => (at === null ? 'never' : <Time atMs={at * 1000} />),
+      className: 'w-28 text-ink-soft',
+      wide: true,
+    },
     {
       header: 'Expires',
       cell: ({ expires_at: at }) => (at === null ? 'never' : <Time atMs={at * 1000} />),
@@ -60,6 +76,17 @@ export function ApiKeys() {
       header: 'Made',
       cell: ({ created_at: at }) => <Time atMs={at * 1000} />,
       className: 'w-28 text-ink-soft',
+      wide: true,
+    },
+    {
+      header: 'Rotate',
+      cell: (key) =>
+        stateOf(key) === 'active' && (
+          <Button size="small" aria-label={`Rotate ${key.name}`} onClick={() => rotating.mutate(key.id)}>
+            Rotate
+          </Button>
+        ),
+      className: 'w-24',
       wide: true,
     },
     {
@@ -77,6 +104,14 @@ export function ApiKeys() {
   return (
     <div className="flex flex-col gap-4">
       <NewKey />
+      <ProblemNote error={rotating.error} />
+      {rotated !== undefined && (
+        <p role="status" className="flex flex-wrap items-center gap-1 rounded-md bg-good-soft px-3 py-2 text-sm">
+          The new key of {rotated.name}, shown this once; the old one works for 24 hours more:{' '}
+          <code className="font-mono break-all">{rotated.api_key}</code>
+          <CopyButton text={rotated.api_key} what="API key" />
+        </p>
+      )}
       <Paged list={list} title="Keys" count={rows.length} empty={null}>
         <Table label="API keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
       </Paged>
@@ -106,6 +141,7 @@ const SCOPES = {
   read: 'Read everything but secrets',
   publish: 'Send events',
   webhooks: 'Webhooks, subscriptions and deliveries',
+  deploy: 'Deploy sources, workflows and components',
 } as const;
 
 const DAY_SECONDS = 24 * 60 * 60;

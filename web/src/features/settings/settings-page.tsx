@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { AuditLog } from './audit-log.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Environment } from './environment.tsx';
 import { OwnLimits } from './own-limits.tsx';
@@ -18,6 +19,7 @@ export function SettingsPage() {
           { value: 'keys', label: 'API keys', panel: <ApiKeys /> },
           { value: 'environment', label: 'Environment variables', panel: <Environment /> },
           { value: 'limits', label: 'Limits', panel: <OwnLimits /> },
+          { value: 'audit', label: 'Audit log', panel: <AuditLog /> },
         ]}
       />
     </Page>

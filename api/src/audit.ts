@@ -1,0 +1,144 @@
+import type { AuditEntry, Principal } from '@headwater/engine';
+import { HeadwaterError } from '@headwater/shared';
+import type { Endpoint } from './endpoint.ts';
+
+/** Data on its way, not changes; or reads that are sent as a POST. */
+const NOT_AUDITED = new Set([
+  'publishEvents',
+  'publishEventsToSource',
+  'putDataStoreRecord',
+  'deleteDataStoreRecord',
+  'runSource',
+  'runWorkflow',
+  'resumeExecution',
+  'configureProp',
+  'reloadProps',
+  'testWorkflow',
+  'testUnsavedWorkflow',
+  'createTunnel',
+]);
+
+export function isAudited({ method, name }: Endpoint): boolean {
+  return method !== 'get' && !NOT_AUDITED.has(name);
+}
+
+/** The read that tells what is there before a change: that of the path up to `{id}`, for the same callers. */
+export function findBefore(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
+  const [, path] = /^(\/v1\/[\w/]+\/\{id\})/.exec(endpoint.path) ?? [];
+  if (!isAudited(endpoint) || path === undefined) return undefined;
+  return endpoints.find(
+    (one) =>
+      one.method === 'get' &&
+      one.path === path &&
+      (one.access === endpoint.access || one.access === 'either') &&
+      one.success.messages !== true &&
+      !one.success.list &&
+      one.parameters.safeParse({}).success &&
+      (endpoint.schema === one.schema || (endpoint.path === path && endpoint.method !== 'post')),
+  );
+}
+
+type Fields = Record<string, unknown>;
+
+export interface Change {
+  endpoint: Endpoint;
+  /** '' for the operator. */
+  who: Principal;
+  id: string;
+  before: Fields | undefined;
+  after: Fields | undefined;
+  address: string | undefined;
+  requestId: string;
+}
+
+/** What is recorded of a change that was made. */
+export function auditEntry({
+  endpoint,
+  who,
+  id,
+  before,
+  after,
+  address,
+  requestId,
+}: Change): Omit<AuditEntry, 'id' | 'at'> {
+  const isOperator = who.accountId === '';
+  // The operator's changes of an account are shown to that account; its deletion stays the operator's.
+  const ofTenant = isOperator && id.startsWith('o_') && endpoint.method !== 'delete' ? id : undefined;
+  const accountId = isOperator ? ofTenant : who.accountId;
+  const made = after?.['id'];
+  const shown = differing(before, after);
+  return {
+    ...(accountId === undefined ? {} : { accountId }),
+    actorId: isOperator ? 'operator' : (who.keyId ?? who.userId),
+    actorName: isOperator ? 'Operator' : (who.keyName ?? who.userId),
+    ...(address === undefined ? {} : { address }),
+    action: endpoint.name,
+    thing: id !== '' ? id : typeof made === 'string' ? made : endpoint.path,
+    ...shown,
+    requestId,
+  };
+}
+
+/** Only what differs: a source's code would be there twice for a change of its name. */
+function differing(before: Fields | undefined, after: Fields | undefined): { before?: Fields; after?: Fields } {
+  if (before === undefined || after === undefined) {
+    return {
+      ...(before === undefined ? {} : { before: masked(before) }),
+      ...(after === undefined ? {} : { after: masked(after) }),
+    };
+  }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  // Asked of fields before they are masked: a new secret differs too.
+  const only = (fields: Fields) => masked(Object.fromEntries(names.map((name) => [name, fields[name] ?? null])));
+  return { before: only(before), after: only(after) };
+}
+
+const MASK = '***';
+const SECRET_NAME = /secret|password|passphrase|token|api_?key|credential|private|authorization|cookie/i;
+/** Names of fields whose values are all secret, whatever those are called. */
+const SECRET_VALUES = new Set(['headers', 'auth', 'credentials']);
+/** Keys of ours, wherever they stand. */
+const OWN_KEYS = /\b(?:hw|whsec|whsk)_[\w+/=-]{8,}/g;
+const MAX_TEXT_CHARS = 2_000;
+const MAX_ENTRY_CHARS = 16_000;
+
+export function masked(fields: Fields): Fields {
+  const copy = maskValue(fields, false) as Fields;
+  const text = JSON.stringify(copy);
+  if (text.length <= MAX_ENTRY_CHARS) return copy;
+  const names = Object.keys(copy).slice(0, 100);
+  return { left_out: `${text.length} characters, more than ${MAX_ENTRY_CHARS}`, fields: names };
+}
+
+function maskValue(value: unknown, isSecret: boolean): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((one) => maskValue(one, isSecret));
+  if (typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value as Fields).map(([name, one]) => [
+        name,
+        maskValue(one, isSecret || SECRET_VALUES.has(name) || (SECRET_NAME.test(name) && typeof one !== 'number')),
+      ]),
+    );
+  }
+  if (isSecret) return MASK;
+  if (typeof value !== 'string') return value;
+  const text = value
+    .replaceAll(OWN_KEYS, MASK)
+    .replace(/\/\/[^/@\s]+@/, `//${MASK}@`)
+    .replaceAll('\0', '');
+  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS).toWellFormed()}…` : text;
+}
+
+/** Undefined where there is none. */
+export async function orNone<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    // The change itself says so.
+    if (error instanceof HeadwaterError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { every } from '../db/every.ts';
+import { recordKeyUses } from './record-key-uses.sql.ts';
+
+/** When keys were used last, told to the database now and then. */
+export interface KeyUses {
+  note(keyId: string): void;
+  /** Stores what was noted. Rejects while the database is away. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FLUSH_EVERY_MS = 30_000;
+const MAX_KEYS = 10_000;
+
+export function createKeyUses(sql: Sql, log: Log, nowMs: () => number = Date.now): KeyUses {
+  const usedAtMs = new Map<string, number>();
+  async function flush(): Promise<void> {
+    if (usedAtMs.size === 0) return;
+    const uses = [...usedAtMs];
+    usedAtMs.clear();
+    await recordKeyUses(sql, uses);
+  }
+  // What could not be stored is not worth keeping: a key that is used is noted again within seconds.
+  const stop = every(FLUSH_EVERY_MS, flush, (err) => log.warn({ err }, 'the last use of keys was not stored'));
+  return {
+    note(keyId) {
+      if (usedAtMs.size < MAX_KEYS) usedAtMs.set(keyId, nowMs());
+    },
+    flush,
+    async stop() {
+      await stop();
+      await flush().catch((err: unknown) => log.warn({ err }, 'the last use of keys was not stored'));
+    },
+  };
+}

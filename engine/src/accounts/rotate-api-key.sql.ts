@@ -1,0 +1,44 @@
+import type { AccountLimits } from '@headwater/shared';
+import type { Sql } from '../db/database.ts';
+import { requireRoom } from './require-room.sql.ts';
+
+export interface RotatedKey {
+  /** Of the one that ends, in base64. */
+  keyHash: string;
+}
+
+/**
+ * Another key like the one of `id`, which ends after so many hours, or at its own end where that is
+ * sooner. Undefined where there is none that works. Throws CONFLICT where the account has as many
+ * keys as it may have.
+ */
+export async function rotateApiKey(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    overlapHours,
+    next,
+  }: {
+    accountId: string;
+    id: string;
+    overlapHours: number;
+    next: { id: string; hash: Uint8Array; hint: string };
+  },
+  limits: Pick<AccountLimits, 'maxApiKeys'>,
+): Promise<RotatedKey | undefined> {
+  return sql.begin(async (tx) => {
+    await requireRoom(tx, accountId, limits, 'maxApiKeys');
+    const made = await tx`
+      insert into api_keys (id, account_id, user_id, name, key_hash, hint, scopes, expires_at, resource)
+      select ${next.id}, account_id, user_id, name, ${next.hash}, ${next.hint}, scopes, expires_at, resource
+      from api_keys where account_id = ${accountId} and id = ${id} and revoked_at is null
+        and (expires_at is null or expires_at > now())
+      returning id`;
+    if (made.length === 0) return undefined;
+    const [row] = await tx<{ keyHash: string }[]>`
+      update api_keys set expires_at = least(expires_at, now() + make_interval(hours => ${overlapHours}::int4))
+      where account_id = ${accountId} and id = ${id} returning encode(key_hash, 'base64') as "keyHash"`;
+    return row;
+  });
+}

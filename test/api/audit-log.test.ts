@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { masked } from '../../api/src/audit.ts';
+import { expireAudit } from '../../engine/src/observe/audit/audit-log.sql.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
+
+let hw: Headwater;
+beforeAll(async () => {
+  hw = await sharedHeadwater();
+});
+afterAll(() => hw.stop());
+
+const EMITS = `export default { name: 'E', version: '1', props: { http: '$.interface.http' }, run(e) { this.$emit(e.body); } };`;
+
+interface Entry {
+  action: string;
+  thing: string;
+  actor_id: string;
+  actor_name: string;
+  account_id: string | null;
+  address: string | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+const entries = async (of: Headwater, query = {}) => (await of.api('GET', '/audit', query)).data as Entry[];
+
+test('each change says who did it, from where, to what, and the fields that it has changed', async () => {
+  const source = await hw.deploy(EMITS);
+  await hw.api('PUT', `/sources/${source.id}`, { name: 'Renamed' });
+  await hw.api('DELETE', `/sources/${source.id}`);
+  await hw.api('GET', `/sources/${source.id}`);
+  const ofSource = await entries(hw, { thing: source.id });
+  expect(ofSource.map(({ action }) => action)).toEqual(['deleteSource', 'updateSource', 'createSource']);
+  const [deleted, updated, created] = ofSource;
+  expect(updated).toMatchObject({
+    account_id: hw.accountId,
+    actor_id: expect.stringMatching(/^key_/),
+    actor_name: 'First key',
+    address: expect.stringContaining('127.0.0.1'),
+    before: { name: 'E' },
+    after: { name: 'Renamed' },
+  });
+  expect(Object.keys(updated!.after!)).not.toContain('configured_props');
+  expect([created!.before, deleted!.after, deleted!.before?.['name']]).toEqual([null, null, 'Renamed']);
+});
+
+test('secrets are masked, and what is refused or only data leaves no entry', async () => {
+  const given = { url: 'http://127.0.0.1:2/', headers: { 'x-token': 'hidden-value' } };
+  const { data: webhook } = await hw.api('POST', '/webhooks', given);
+  await hw.api('POST', `/webhooks/${webhook.id}/rotate_secret`, {});
+  const { data: key } = await hw.api('POST', '/api_keys', { name: 'shown once' });
+  await hw.api('PUT', '/environment_variables/TOKEN', { value: 'value-of-token' });
+  await hw.api('POST', '/events', { data: 1 });
+  expect((await hw.api('PUT', `/webhooks/${webhook.id}`, { url: 'nonsense' })).status).toBe(400);
+  const all = await entries(hw, { limit: 100 });
+  const text = JSON.stringify(all);
+  expect(text).not.toMatch(/hidden-value|value-of-token/);
+  expect(text).not.toContain(key.api_key);
+  expect(text).not.toContain(webhook.secret);
+  expect(all.find(({ action }) => action === 'createApiKey')?.after).toMatchObject({ api_key: '***' });
+  expect(all.map(({ action }) => action)).not.toContain('publishEvents');
+  expect(all.filter(({ action }) => action === 'updateWebhook')).toEqual([]);
+  expect(
+    masked({ a: [{ client_secret: 's', n: 1 }], text: `see hw_${'k'.repeat(40)}`, url: 'http://u:word@h/' }),
+  ).toEqual({
+    a: [{ client_secret: '***', n: 1 }],
+    text: 'see ***',
+    url: 'http://***@h/',
+  });
+});
+
+test('a list is filtered by time, actor, action and thing, goes on by its cursor, and is the account’s own', async () => {
+  const other = await hw.newAccount();
+  const { data: key } = await other.api('POST', '/api_keys', { name: 'ci' });
+  const since = Date.now();
+  for (const n of [1, 2, 3]) await hw.as(key.api_key)('POST', '/data_stores', { name: `S${n}` });
+  expect(await entries(other, { actor: 'ci' })).toHaveLength(3);
+  expect(await entries(other, { actor: key.id, since })).toHaveLength(3);
+  expect(await entries(other, { action: 'createDataStore', until: since - 60_000 })).toEqual([]);
+  const first = await other.api('GET', '/audit', { actor: 'ci', limit: 2 });
+  const { page_info: info } = JSON.parse(first.text) as { page_info: { end_cursor: string; total_count: number } };
+  expect([first.data.length, info.total_count]).toEqual([2, 3]);
+  expect(await entries(other, { actor: 'ci', limit: 2, after: info.end_cursor })).toHaveLength(1);
+  expect((await entries(hw, { limit: 100 })).some(({ account_id: id }) => id !== hw.accountId)).toBe(false);
+});
+
+test('the operator sees all accounts, and an account sees what the operator did to it', async () => {
+  const tenant = await hw.newAccount();
+  await hw.admin('PUT', `/tenants/${tenant.accountId}`, { name: 'Renamed by the operator' });
+  const [own] = await entries(tenant, { actor: 'operator' });
+  expect(own).toMatchObject({ action: 'updateTenant', thing: tenant.accountId, before: { name: 'Tests' } });
+  const { data: all } = await hw.admin('GET', '/audit', { thing: tenant.accountId });
+  expect((all as Entry[]).map(({ action }) => action)).toEqual(['updateTenant', 'createAccount']);
+});
+
+test('entries are kept as long as the account keeps them', async () => {
+  const [short, long] = [await hw.newAccount(), await hw.newAccount()];
+  for (const one of [short, long]) await one.api('POST', '/data_stores', { name: 'S' });
+  await short.limit({ auditRetentionDays: 10 });
+  await hw.sql`
+    update audit_log set at = now() - interval '20 days' where account_id in (${short.accountId}, ${long.accountId})`;
+  await expireAudit(hw.sql, 365, 1_000);
+  expect(await entries(short)).toEqual([]);
+  expect((await entries(long)).length).toBeGreaterThan(0);
+});
