@@ -256,6 +256,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All accounts, newest first, with what each has
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.
+         */
+        get: operations["listTenants"];
+        put?: never;
+        /**
+         * Make an account with its first user and key
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.
+         */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/accounts": {
         parameters: {
             query?: never;
@@ -264,7 +288,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All accounts, newest first
+         * All accounts, newest first, with what each has
          * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.
          */
         get: operations["listAccounts"];
@@ -275,6 +299,34 @@ export interface paths {
          */
         post: operations["createAccount"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An account, with what it has
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.
+         */
+        get: operations["getTenant"];
+        /**
+         * Rename an account, or set its e-mail address, where `$.send.email` sends to
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other. Nobody has shown that the address is theirs.
+         */
+        put: operations["updateTenant"];
+        post?: never;
+        /**
+         * Delete an account with everything that it has
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other. Its keys and endpoints are gone at once; a job deletes code, secrets, events, history and the account itself, and goes on after a crash. Ask again to see how far it is. It cannot be taken back.
+         */
+        delete: operations["deleteTenant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -293,16 +345,76 @@ export interface paths {
          */
         get: operations["getConnectedAccountByAccountsPath"];
         /**
-         * Set the e-mail address of an account, where `$.send.email` sends to
-         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other: nobody has shown that the address is theirs.
+         * Rename an account, or set its e-mail address, where `$.send.email` sends to
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other. Nobody has shown that the address is theirs.
          */
-        put: operations["setAccountEmail"];
+        put: operations["updateAccount"];
         post?: never;
         /**
          * Delete a connected account, and end its tokens at the provider
          * @description The account is deleted whatever the provider answers; `revocation` says what became of its tokens.
          */
         delete: operations["deleteConnectedAccountByAccountsPath"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Suspend an account: nothing of it is lost, and nothing of it goes on
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other. Its endpoints answer 503 with `retry-after`, its keys change nothing (403), its timers do not fire, and what it has to run and to deliver waits. What runs ends.
+         */
+        post: operations["suspendTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a suspended account: what has waited goes on
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other. Timers fire again at their next time.
+         */
+        post: operations["resumeTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{id}/api_keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another key of an account, such as for a tenant that has lost its own
+         * @description Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.
+         */
+        post: operations["createTenantKey"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -416,6 +528,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/api_keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace a key by a new one like it; the old one works on for a while
+         * @description The new key has the name, scopes, resource and end of the old one, and is shown this once. The old one ends after `overlap_hours`, while programs change over.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/api_keys/{id}": {
         parameters: {
             query?: never;
@@ -431,6 +563,26 @@ export interface paths {
          * @description Requests with the key are refused from now on, and its streams end. Answers 409 for the last key that may do everything.
          */
         delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what, newest first
+         * @description Of the account of the key; of all accounts and of the instance for the key of the operator. Each change through this API is here, but for events and records of data stores. Entries are never changed, and are kept for `auditRetentionDays`.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2935,14 +3087,6 @@ export interface components {
             /** @description Shown this once; only its hash is kept. */
             api_key: string;
         };
-        AccountEmail: {
-            /** @description The id of the account. */
-            id: string;
-            /** @description Its name. */
-            name: string;
-            /** @description The address of its user. Null: none. */
-            email: string | null;
-        };
         PageInfo: {
             /** @description How many there are over all pages. */
             total_count: number;
@@ -2963,13 +3107,96 @@ export interface components {
             id: string;
             /** @description Its name. */
             name: string;
+            /** @description Where `$.send.email` sends to. */
+            email: string | null;
+            /**
+             * @description A suspended account can be read, not changed.
+             * @enum {string}
+             */
+            state: "active" | "suspended" | "deleting";
             /** @description How many are deployed. */
             sources: number;
+            /** @description How many there are. */
+            workflows: number;
+            /** @description How many there are. */
+            webhooks: number;
+            /** @description What `maxHistoryBytes` counts, as of some seconds ago. */
+            history_bytes: number;
             /**
              * @description When it was made. Epoch seconds.
              * @example 1763640000
              */
             created_at: number;
+            /**
+             * @description When the operator suspended it; null: it is not. Epoch seconds.
+             * @example 1763640000
+             */
+            suspended_at: number | null;
+        };
+        NewApiKey: components["schemas"]["ApiKey"] & {
+            /** @description Shown this once; only its hash is kept. */
+            api_key: string;
+        };
+        ApiKey: {
+            /**
+             * @description The id of the key, which is no secret.
+             * @example key_1vZ8kQ0aB3xYpL9mWc2T
+             */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The last characters of the key. */
+            hint: string;
+            /** @description What it may do. */
+            scopes: ("full" | "read" | "publish" | "webhooks" | "deploy")[];
+            /**
+             * @description When it was made. Epoch seconds.
+             * @example 1763640000
+             */
+            created_at: number;
+            /**
+             * @description From when on it is refused; null: it does not expire. Epoch seconds.
+             * @example 1763640000
+             */
+            expires_at: number | null;
+            /**
+             * @description When it was revoked; null while it works. Epoch seconds.
+             * @example 1763640000
+             */
+            revoked_at: number | null;
+            /** @description The one source, workflow or webhook that it reaches; null: all. */
+            resource: string | null;
+            /**
+             * @description When it was used last, as of half a minute ago; null: not yet. Epoch seconds.
+             * @example 1763640000
+             */
+            last_used_at: number | null;
+        };
+        AccountDeletion: {
+            /**
+             * @description The account.
+             * @example o_1vZ8kQ0aB3xYpL9mWc2T
+             */
+            id: string;
+            /** @description What it was called. */
+            name: string;
+            /**
+             * @description `deleted`: nothing of it is left.
+             * @enum {string}
+             */
+            state: "deleting" | "deleted";
+            /** @description How many rows of the database were deleted so far. */
+            deleted_rows: number;
+            /**
+             * @description When the deletion was asked for first. Epoch seconds.
+             * @example 1763640000
+             */
+            requested_at: number;
+            /**
+             * @description From when on nothing of it is left; null: the deletion goes on. Epoch seconds.
+             * @example 1763640000
+             */
+            ended_at: number | null;
         };
         AccountLimits: {
             /**
@@ -3095,6 +3322,8 @@ export interface components {
                 maxStreams: number;
                 /** @description A limit on the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit (days). */
                 eventRetentionDays: number;
+                /** @description A limit on the age of entries of the audit log; older ones are deleted (days). */
+                auditRetentionDays: number;
                 /** @description A limit on events, records of runs and executions, sends and deliveries that are kept, together, as text, and 256 bytes for each; the oldest are deleted first (bytes). */
                 maxHistoryBytes: number;
                 /** @description A limit on the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays (count). */
@@ -3224,6 +3453,8 @@ export interface components {
                 maxStreams: number;
                 /** @description A limit on the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit (days). */
                 eventRetentionDays: number;
+                /** @description A limit on the age of entries of the audit log; older ones are deleted (days). */
+                auditRetentionDays: number;
                 /** @description A limit on events, records of runs and executions, sends and deliveries that are kept, together, as text, and 256 bytes for each; the oldest are deleted first (bytes). */
                 maxHistoryBytes: number;
                 /** @description A limit on the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays (count). */
@@ -3354,6 +3585,8 @@ export interface components {
                 /** @description Set for this account. Absent: the default holds. */
                 eventRetentionDays?: number;
                 /** @description Set for this account. Absent: the default holds. */
+                auditRetentionDays?: number;
+                /** @description Set for this account. Absent: the default holds. */
                 maxHistoryBytes?: number;
                 /** @description Set for this account. Absent: the default holds. */
                 keptWorkflowVersions?: number;
@@ -3435,37 +3668,42 @@ export interface components {
                 name: string;
             }[];
         };
-        ApiKey: {
+        AuditEntry: {
             /**
-             * @description The id of the key, which is no secret.
-             * @example key_1vZ8kQ0aB3xYpL9mWc2T
+             * @description The id of the entry.
+             * @example aud_1vZ8kQ0aB3xYpL9mWc2T
              */
             id: string;
-            /** @description Its name. */
-            name: string;
-            /** @description The last characters of the key. */
-            hint: string;
-            /** @description What it may do. */
-            scopes: ("full" | "read" | "publish" | "webhooks")[];
+            /** @description Whose; null: the instance. */
+            account_id: string | null;
             /**
-             * @description When it was made. Epoch seconds.
+             * @description When it was done. Epoch seconds.
              * @example 1763640000
              */
-            created_at: number;
+            at: number;
+            /** @description The key that did it (`key_…`), or `operator`. */
+            actor_id: string;
+            /** @description The name of the key. */
+            actor_name: string;
+            /** @description Where the request came from. */
+            address: string | null;
             /**
-             * @description From when on it is refused; null: it does not expire. Epoch seconds.
-             * @example 1763640000
+             * @description The `operationId` of this document.
+             * @example updateSource
              */
-            expires_at: number | null;
-            /**
-             * @description When it was revoked; null while it works. Epoch seconds.
-             * @example 1763640000
-             */
-            revoked_at: number | null;
-        };
-        NewApiKey: components["schemas"]["ApiKey"] & {
-            /** @description Shown this once; only its hash is kept. */
-            api_key: string;
+            action: string;
+            /** @description The id that it was done to; the path where there is none. */
+            thing: string;
+            /** @description The fields that the change has changed, as they were. Secrets are masked. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The same, as they are after it. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /** @description As the answer had it in `x-request-id`. */
+            request_id: string;
         };
         App: {
             /**
@@ -6080,7 +6318,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service is not ready */
+            /** @description The service is not ready; or: The account of this endpoint is suspended */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6156,7 +6394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service is not ready */
+            /** @description The service is not ready; or: The account of this endpoint is suspended */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,6 +6476,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description This execution does not wait for this link any more, or never did. */
             404: {
                 headers: {
@@ -6303,6 +6550,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description This execution does not wait for this link any more, or never did. */
             404: {
@@ -6771,6 +7027,238 @@ export interface operations {
             };
         };
     };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description How many at most; there are fewer where they are large. `end_cursor` leads on. */
+                limit?: number;
+                /** @description A cursor (`page_info.end_cursor`): what follows it. */
+                after?: string;
+                /** @description A cursor (`page_info.start_cursor`): what precedes it. */
+                before?: string;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        page_info: components["schemas"]["PageInfo"];
+                        /** @description The items of this page. */
+                        data: components["schemas"]["Account"][];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: {
+                /** @description The name of the account. */
+                name?: string;
+                /** @description Where `$.send.email` sends to. Default: nowhere. */
+                email?: string;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Required parameters may be given in the query string instead. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The name of the account. */
+                    name: string;
+                    /** @description Where `$.send.email` sends to. Default: nowhere. */
+                    email?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NewAccount"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listAccounts: {
         parameters: {
             query?: {
@@ -7003,6 +7491,353 @@ export interface operations {
             };
         };
     };
+    getTenant: {
+        parameters: {
+            query?: {
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateTenant: {
+        parameters: {
+            query?: {
+                /** @description Its new name. */
+                name?: string;
+                /** @description null removes it. */
+                email?: string | null;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Required parameters may be given in the query string instead. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Its new name. */
+                    name?: string;
+                    /** @description null removes it. */
+                    email?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: {
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AccountDeletion"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     getConnectedAccountByAccountsPath: {
         parameters: {
             query?: {
@@ -7098,9 +7933,11 @@ export interface operations {
             };
         };
     };
-    setAccountEmail: {
+    updateAccount: {
         parameters: {
             query?: {
+                /** @description Its new name. */
+                name?: string;
                 /** @description null removes it. */
                 email?: string | null;
                 /** @description Comma-separated fields of `data` to keep; the others are left out. */
@@ -7119,8 +7956,10 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Its new name. */
+                    name?: string;
                     /** @description null removes it. */
-                    email: string | null;
+                    email?: string | null;
                 };
             };
         };
@@ -7132,7 +7971,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AccountEmail"];
+                        data: components["schemas"]["Account"];
                     };
                 };
             };
@@ -7274,6 +8113,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -7311,6 +8159,431 @@ export interface operations {
                 };
             };
             /** @description A connected account cannot be used */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suspendTenant: {
+        parameters: {
+            query?: {
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeTenant: {
+        parameters: {
+            query?: {
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createTenantKey: {
+        parameters: {
+            query?: {
+                name?: string;
+                /** @description As JSON text. May be given in the body instead. */
+                scopes?: string;
+                /** @description Epoch seconds from which on it is refused. Default: it does not expire. */
+                expires_at?: number;
+                /** @description The id of the one source, workflow or webhook that it reaches. Default: all. */
+                resource?: string;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description The id of the account (`o_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Required parameters may be given in the query string instead. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description What it may do: `full` everything, `read` every read but secrets, `publish` `POST` of events, `webhooks` webhooks with their subscriptions and deliveries, `deploy` make and change sources, workflows and components.
+                     * @default [
+                     *       "full"
+                     *     ]
+                     * @example [
+                     *       "read",
+                     *       "publish"
+                     *     ]
+                     */
+                    scopes?: ("full" | "read" | "publish" | "webhooks" | "deploy")[];
+                    /** @description Epoch seconds from which on it is refused. Default: it does not expire. */
+                    expires_at?: number;
+                    /** @description The id of the one source, workflow or webhook that it reaches. Default: all. */
+                    resource?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NewApiKey"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7561,6 +8834,8 @@ export interface operations {
                 /** @description As JSON text. May be given in the body instead. */
                 eventRetentionDays?: string;
                 /** @description As JSON text. May be given in the body instead. */
+                auditRetentionDays?: string;
+                /** @description As JSON text. May be given in the body instead. */
                 maxHistoryBytes?: string;
                 /** @description As JSON text. May be given in the body instead. */
                 keptWorkflowVersions?: string;
@@ -7702,6 +8977,8 @@ export interface operations {
                     maxStreams?: number | null;
                     /** @description A limit on the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit (days). Default: 30. */
                     eventRetentionDays?: number | null;
+                    /** @description A limit on the age of entries of the audit log; older ones are deleted (days). Default: 365. */
+                    auditRetentionDays?: number | null;
                     /** @description A limit on events, records of runs and executions, sends and deliveries that are kept, together, as text, and 256 bytes for each; the oldest are deleted first (bytes). Default: 21474836480. */
                     maxHistoryBytes?: number | null;
                     /** @description A limit on the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays (count). Default: 20. */
@@ -7970,7 +9247,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8208,12 +9485,13 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: {
-                /** @description What it is for. */
                 name?: string;
                 /** @description As JSON text. May be given in the body instead. */
                 scopes?: string;
                 /** @description Epoch seconds from which on it is refused. Default: it does not expire. */
                 expires_at?: number;
+                /** @description The id of the one source, workflow or webhook that it reaches. Default: all. */
+                resource?: string;
                 /** @description Comma-separated fields of `data` to keep; the others are left out. */
                 include?: string;
                 /** @description Comma-separated fields of `data` to leave out. */
@@ -8230,10 +9508,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description What it is for. */
                     name: string;
                     /**
-                     * @description What it may do: `full` everything, `read` every read but secrets, `publish` `POST` of events, `webhooks` webhooks with their subscriptions and deliveries.
+                     * @description What it may do: `full` everything, `read` every read but secrets, `publish` `POST` of events, `webhooks` webhooks with their subscriptions and deliveries, `deploy` make and change sources, workflows and components.
                      * @default [
                      *       "full"
                      *     ]
@@ -8242,9 +9519,11 @@ export interface operations {
                      *       "publish"
                      *     ]
                      */
-                    scopes?: ("full" | "read" | "publish" | "webhooks")[];
+                    scopes?: ("full" | "read" | "publish" | "webhooks" | "deploy")[];
                     /** @description Epoch seconds from which on it is refused. Default: it does not expire. */
                     expires_at?: number;
+                    /** @description The id of the one source, workflow or webhook that it reaches. Default: all. */
+                    resource?: string;
                 };
             };
         };
@@ -8271,6 +9550,160 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such resource */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The resource is not in a state that allows this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request body is encoded in a way that is not read here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The idempotency key belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: {
+                /** @description How long the old key works on. 0: it is refused at once. */
+                overlap_hours?: number;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: {
+                /** @description Names the request, so that it may be sent again: for 24 hours the same key with the same path and body gets the same answer, with `idempotent-replayed: true`, and nothing is done twice. Another path or body with it is a 422; while the request is under way the answer is a 409 with `retry-after`. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description The id of the key (`key_…`). */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Required parameters may be given in the query string instead. */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long the old key works on. 0: it is refused at once.
+                     * @default 24
+                     */
+                    overlap_hours?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NewApiKey"];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8389,6 +9822,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -8418,6 +9860,105 @@ export interface operations {
             };
             /** @description The request body is encoded in a way that is not read here */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong on our side */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The service is not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description How many at most; there are fewer where they are large. `end_cursor` leads on. */
+                limit?: number;
+                /** @description A cursor (`page_info.end_cursor`): what follows it. */
+                after?: string;
+                /** @description A cursor (`page_info.start_cursor`): what precedes it. */
+                before?: string;
+                /** @description Only those of this time or later. Epoch milliseconds, or ISO 8601; without a zone it is UTC. */
+                since?: string;
+                /** @description Only those before this time. Epoch milliseconds, or ISO 8601; without a zone it is UTC. */
+                until?: string;
+                /** @description Only those of this key, by its id or name, or of `operator`. */
+                actor?: string;
+                /** @description Only this operation, such as `updateSource`. */
+                action?: string;
+                /** @description Only those done to the thing with this id. */
+                thing?: string;
+                /** @description Comma-separated fields of `data` to keep; the others are left out. */
+                include?: string;
+                /** @description Comma-separated fields of `data` to leave out. */
+                exclude?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        page_info: components["schemas"]["PageInfo"];
+                        /** @description The items of this page. */
+                        data: components["schemas"]["AuditEntry"][];
+                    };
+                };
+            };
+            /** @description The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No valid API key was given */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This key may not do that */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8717,7 +10258,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9061,7 +10602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9172,7 +10713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9625,6 +11166,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -9720,6 +11270,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9954,6 +11513,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -10102,6 +11670,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10643,6 +12220,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -10756,6 +12342,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10879,6 +12474,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11480,7 +13084,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11795,7 +13399,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12012,7 +13616,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12158,7 +13762,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12308,7 +13912,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12476,7 +14080,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12628,7 +14232,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description This key may not do that */
+            /** @description This key may not do that; or: The account is suspended */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12884,6 +14488,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13157,6 +14770,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -13273,6 +14895,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13415,6 +15046,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13842,6 +15482,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -14185,6 +15834,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -14301,6 +15959,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14450,6 +16117,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -14576,6 +16252,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14973,6 +16658,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -15068,6 +16762,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15383,6 +17086,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -15478,6 +17190,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15683,6 +17404,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15908,6 +17638,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -16003,6 +17742,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16197,6 +17945,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16419,6 +18176,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -16525,6 +18291,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -16803,6 +18578,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17386,6 +19170,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -17505,6 +19298,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18004,6 +19806,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19160,6 +20971,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -19710,6 +21530,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -20100,6 +21929,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -20207,6 +22045,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20738,6 +22585,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -20888,6 +22744,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -21011,6 +22876,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -21127,6 +23001,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21281,6 +23164,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -21415,6 +23307,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21564,6 +23465,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21795,6 +23705,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -22015,6 +23934,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -22223,6 +24151,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22453,6 +24390,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -22545,6 +24491,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22774,6 +24729,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -22894,6 +24858,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23024,6 +24997,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23249,6 +25231,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -23365,6 +25356,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23620,6 +25620,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -23824,6 +25833,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -24004,6 +26022,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24200,6 +26227,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -24336,6 +26372,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24498,6 +26543,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -24623,6 +26677,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -24730,6 +26793,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24963,6 +27035,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description The account is suspended */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description No such resource */
             404: {
                 headers: {
@@ -25079,6 +27160,15 @@ export interface operations {
             };
             /** @description No valid API key was given */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The account is suspended */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
