@@ -5,7 +5,7 @@ import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { type ClientConnections, trackConnections } from './client-connections.ts';
-import { takeInGulps } from './gulps.ts';
+import { boundReads } from './bounded-reads.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
 import { answerClientError, UNANSWERED_AT_STOP } from './last-answers.ts';
@@ -85,7 +85,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     requireHostHeader: false,
   });
   const connections = trackConnections(server, patience.maxConnections);
-  const gulps = takeInGulps(server);
+  const gulps = boundReads(server);
   const route = requestRouter(options, patience);
   const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);

@@ -1,4 +1,4 @@
-import { pauseAtPaceMs, restIfLongMs } from '@headwater/engine';
+import { pauseAtPaceMs, restAfterLongMs } from '@headwater/engine';
 import { createTenantTurns, LIMITS } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
@@ -59,7 +59,7 @@ export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitM
         return text;
       } finally {
         turn.leave();
-        const restMs = Math.max(restIfLongMs(performance.now() - begunMs), pauseAtPaceMs(chars, PACE));
+        const restMs = Math.max(restAfterLongMs(performance.now() - begunMs), pauseAtPaceMs(chars, PACE));
         if (restMs > 0 && hasOthers()) setTimeout(turn.end, restMs).unref();
         else turn.end();
       }

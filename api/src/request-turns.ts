@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { LIMITS } from '@headwater/shared';
 import { bearerKey } from './bearer-key.ts';
-import { createDoor, createDoors, type Door, type DoorPace, REST_PACE } from './door.ts';
+import { createEntryPacer, createEntryPacers, type EntryPacer, type EntryPace, REST_PACE } from './entry-pacer.ts';
 
 export interface RequestTurnsOptions {
   /** Whether requests with it wait for those with the same key only. Default: for no key. */
@@ -12,13 +12,13 @@ export interface RequestTurnsOptions {
    */
   hasOthers?: () => boolean;
   /** Default: REST_PACE. */
-  pace?: DoorPace;
+  pace?: EntryPace;
 }
 
 /** When it is the turn of a request to the REST API: see Door. */
 export function createRequestTurns({ isKnownKey, hasOthers = () => true, pace = REST_PACE }: RequestTurnsOptions) {
-  const [strangers, known] = [createDoor(pace), createDoors(pace)];
-  return ({ url = '', headers }: IncomingMessage): ReturnType<Door> => {
+  const [strangers, known] = [createEntryPacer(pace), createEntryPacers(pace)];
+  return ({ url = '', headers }: IncomingMessage): ReturnType<EntryPacer> => {
     // A crowd must not have the node taken for dead.
     if (/^\/(?:healthz|readyz|livez)(?:\?|$)/.test(url)) return undefined;
     const key = bearerKey(headers.authorization);

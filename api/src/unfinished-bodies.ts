@@ -1,5 +1,5 @@
 import { createPresence, createReadPace, LIMITS, type Presence } from '@headwater/shared';
-import { createHeldBytes } from './held-bytes.ts';
+import { createClientBytes } from './client-bytes.ts';
 
 /**
  * Bodies that have not arrived whole: their senders may take a minute for them, with as many
@@ -22,7 +22,7 @@ interface UnfinishedBody {
 
 /** `presence`: of those who send anything. Default: of those alone whose bodies count here. */
 export function createUnfinishedBodies(presence: Presence = createPresence()): UnfinishedBodies {
-  const held = createHeldBytes(LIMITS.maxUnfinishedBodyBytes);
+  const held = createClientBytes(LIMITS.maxUnfinishedBodyBytes);
   const pace = createReadPace({
     presence,
     bytesPerSecond: LIMITS.bodyReadBytesPerSecond,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { LIMITS } from '@headwater/shared';
-import { createHeldBytes } from './held-bytes.ts';
+import { createClientBytes } from './client-bytes.ts';
 
 /**
  * Answers that are in memory until their clients have read them: as many bytes as there are
@@ -15,7 +15,7 @@ export interface UnreadAnswers {
 }
 
 export function createUnreadAnswers(): UnreadAnswers {
-  const held = createHeldBytes(LIMITS.maxUnreadAnswerBytes);
+  const held = createClientBytes(LIMITS.maxUnreadAnswerBytes);
   return {
     hold(accountId, response, bytes) {
       // Most fit into what the system takes of a connection at once. Of a client that is gone

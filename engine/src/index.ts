@@ -120,7 +120,7 @@ export { parseDnsServer } from './egress/dns-server.ts';
 export { decodeBody } from './egress/decode-body.ts';
 export { longHostOf } from './egress/long-host.ts';
 export type { EngineOptions, Role } from './contract/engine-options.ts';
-export { restIfLongMs } from './fairness/rest-after.ts';
+export { restAfterLongMs } from './fairness/rest-after.ts';
 export { pauseAtPaceMs } from './fairness/end-at-pace.ts';
 export { type RotatedSecrets, rotateSecrets } from './secrets/rotate-secrets.ts';
 export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';

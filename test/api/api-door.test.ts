@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDoor, createDoors, ENDPOINT_PACE, REST_PACE } from '../../api/src/door.ts';
+import { createEntryPacer, createEntryPacers, ENDPOINT_PACE, REST_PACE } from '../../api/src/entry-pacer.ts';
 import { startTestServer, type TestServer } from '../support/http-server.ts';
 
 let server: TestServer;
@@ -55,7 +55,7 @@ test('a client that leaves meanwhile is not served', async () => {
 });
 
 test('a crowd is let through in its order, four at a time with rests', async () => {
-  const door = createDoor(REST_PACE);
+  const door = createEntryPacer(REST_PACE);
   const passed: number[] = [];
   const beganMs = performance.now();
   const turns: Promise<unknown>[] = [];
@@ -73,7 +73,7 @@ test('a crowd is let through in its order, four at a time with rests', async () 
 
 test('of a crowd that is too large those beyond the bound are refused, or do not wait', () => {
   const full = (pace: typeof REST_PACE) => {
-    const door = createDoor(pace);
+    const door = createEntryPacer(pace);
     for (let nth = 0; nth < pace.maxWaiting + pace.atOnce; nth++) void door();
     return door;
   };
@@ -96,7 +96,7 @@ test('who is refused is told why and when to come again', async () => {
 });
 
 test('each key has a door of its own', async () => {
-  const door = createDoors(REST_PACE);
+  const door = createEntryPacers(REST_PACE);
   const turns = Array.from({ length: 6 }, () => door('crowd'));
   expect(turns.map((turn) => turn === undefined)).toEqual([true, true, true, true, false, false]);
   expect(door('other')).toBeUndefined();

@@ -38,10 +38,10 @@ test('runs of one component hold it once, and it is kept for the next ones', asy
 test('large components of one account push out nothing of another', async () => {
   const { hold, reads } = world(LARGEST);
   const run = async (accountId: string, componentId: string) => (await hold(accountId, componentId))?.letGo();
-  await run('o_2', 'seldom:10');
+  await run('o_2', 'limitTimeShare:10');
   for (let i = 0; i < 30; i++) await run('o_1', `${i % 15}:${LARGEST}`);
-  await run('o_2', 'seldom:10');
-  expect(reads.filter((id) => id === 'seldom:10')).toHaveLength(1);
+  await run('o_2', 'limitTimeShare:10');
+  expect(reads.filter((id) => id === 'limitTimeShare:10')).toHaveLength(1);
 });
 
 test('runs of one account that would hold more than it may wait, those of others do not', async () => {

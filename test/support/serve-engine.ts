@@ -1,5 +1,5 @@
 import type { Engine } from '@headwater/engine';
-import type { DoorPace } from '../../api/src/door.ts';
+import type { EntryPace } from '../../api/src/entry-pacer.ts';
 import {
   type AccountTurns,
   type App,
@@ -26,7 +26,7 @@ export interface ServeOptions {
   metrics?: HttpMetrics;
   /** Default: nobody waits for others. */
   turns?: AccountTurns;
-  pace?: DoorPace;
+  pace?: EntryPace;
   /** Default: http, and no proxy. */
   client?: ClientFactsOptions;
   /** Serves the built web UI. Default false. */

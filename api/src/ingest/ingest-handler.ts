@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
 import { createTenantTurns, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type TenantTurns } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
-import { createDoors, ENDPOINT_PACE } from '../door.ts';
+import { createEntryPacers, ENDPOINT_PACE } from '../entry-pacer.ts';
 import type { Log } from '../log.ts';
 import type { HttpMetrics } from '../metrics.ts';
 import { bodyTooLarge } from '../parameters/read-body.ts';
@@ -31,7 +31,7 @@ export interface IngestOptions {
 }
 
 interface IngestContext extends Required<IngestOptions> {
-  doors: ReturnType<typeof createDoors>;
+  doors: ReturnType<typeof createEntryPacers>;
   /**
    * Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account
    * would keep all others waiting.
@@ -56,7 +56,7 @@ export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
   const { clientFacts = createClientFacts({ scheme: 'http', trustedProxies: [] }) } = given;
   const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
-  const options = { ...given, unread, unfinished, clientFacts, doors: createDoors(ENDPOINT_PACE), checks };
+  const options = { ...given, unread, unfinished, clientFacts, doors: createEntryPacers(ENDPOINT_PACE), checks };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {
       options.log.error({ err }, 'an endpoint could not answer');

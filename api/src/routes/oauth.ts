@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Engine, OAuthCallback } from '@headwater/engine';
-import { answerLook } from '../answer-look.ts';
+import { answerPrefetch } from '../answer-prefetch.ts';
 import type { App } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { PAGE_HEADERS } from '../html-page.ts';
@@ -17,7 +17,7 @@ export function mountOAuth(app: App, engine: Engine): void {
   app.get(OAUTH_CALLBACK_PATH, async (c) => {
     c.set('route', OAUTH_CALLBACK_PATH);
     // A state works once.
-    return answerLook(c) ?? finish(c, engine);
+    return answerPrefetch(c) ?? finish(c, engine);
   });
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from '@hono/zod-openapi';
 import { createTenantTurns, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
-import { answerLook } from '../answer-look.ts';
+import { answerPrefetch } from '../answer-prefetch.ts';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
@@ -68,7 +68,7 @@ async function serve(
   act: (id: string, token: string) => Promise<boolean>,
 ): Promise<Response> {
   c.set('route', `/${action}/{id}/{token}`);
-  const look = answerLook(c);
+  const look = answerPrefetch(c);
   if (look !== undefined) return look;
   const [id = '', token = ''] = [c.req.param('id'), c.req.param('token')];
   const isLink = id.length <= LIMITS.maxIdChars && token.length <= LIMITS.maxIdChars && isStorableText(id);

@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { addJobs } from '../../../engine/src/db/jobs/add-jobs.ts';
-import { lanesOfWaiting } from '../../../engine/src/outbox/deliveries/deliver-lane.sql.ts';
+import { lanesOfWaiting } from '../../../engine/src/outbox/deliveries/deliver-lane.ts';
 
 export interface Target {
   accountId: string;

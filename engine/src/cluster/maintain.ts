@@ -1,4 +1,4 @@
-import { seldom } from '../runs/seldom.ts';
+import { limitTimeShare } from '../runs/limit-time-share.ts';
 import type { Sql } from '../db/database.ts';
 import { deleteOldEmailCounts } from '../outbox/sends/count-email.sql.ts';
 import { deleteExpiredRecords } from '../data-stores/delete-expired-records.sql.ts';
@@ -19,7 +19,7 @@ const LOST_JOBS = { strayAfterMs: 10_000, lostAfterMs: 30_000 };
 
 /** `maintain`, with what reads all jobs in a small share of the time. */
 export function createMaintenance(sql: Sql): () => Promise<void> {
-  const freeJobs = seldom(async () => {
+  const freeJobs = limitTimeShare(async () => {
     await freeLostJobs(sql, LOST_JOBS);
     await requeueOverdueTimers(sql, STALLED_AFTER_MS);
   });

@@ -1,7 +1,7 @@
 import { ID_PREFIXES } from '@headwater/shared';
 import { addJobs } from '../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.sql.ts';
+import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
 import { runLane } from '../runs/insert-invocations.sql.ts';
 import { PARKED } from '../workflows/run/park-executions.sql.ts';
 import { releaseSends } from '../outbox/sends/release-sends.sql.ts';

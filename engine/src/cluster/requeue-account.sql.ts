@@ -1,7 +1,7 @@
 import type { Sql } from '../db/database.ts';
 import { addJobs } from '../db/jobs/add-jobs.ts';
-import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.sql.ts';
-import { sendLane } from '../outbox/sends/send-lane.sql.ts';
+import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
+import { sendLane } from '../outbox/sends/send-lane.ts';
 import { runLane } from '../runs/insert-invocations.sql.ts';
 
 /**

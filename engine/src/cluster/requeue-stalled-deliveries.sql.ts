@@ -1,6 +1,6 @@
 import { addJobs } from '../db/jobs/add-jobs.ts';
 import type { Sql } from '../db/database.ts';
-import { deliverLane } from '../outbox/deliveries/deliver-lane.sql.ts';
+import { deliverLane } from '../outbox/deliveries/deliver-lane.ts';
 
 /**
  * Adds lane jobs for webhooks that are not stopped, of accounts that are not suspended, with deliveries that have been due and leased

@@ -7,10 +7,10 @@ import type { EngineMetrics } from '../observe/metrics.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { PropOpener } from '../props/run-props.ts';
 import type { Sql } from '../db/database.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
+import type { HistoryCount } from '../accounts/history-row-bytes.ts';
 import type { DispatcherOptions } from '../runs/dispatcher.ts';
 import type { RunCommitter } from '../runs/commit/run-committer.ts';
-import type { RunContext } from '../runs/run-invocation.ts';
+import type { RunnerContext } from '../runs/run-invocation.ts';
 import { createProgressReads } from '../workflows/run/read-execution-progress.sql.ts';
 import { createWorkflowRuntimes, type WorkflowRuntimes } from '../workflows/run/deployment-runtime.ts';
 import { createExecutionActions, type ExecutionActions } from '../workflows/run/execution-actions.ts';
@@ -50,7 +50,7 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' 
  */
 export function assembleExecutions(
   parts: ExecutionNeeds,
-  context: RunContext,
+  context: RunnerContext,
   {
     committer,
     release,

@@ -17,13 +17,13 @@ import type { Watches } from '../events/watches.ts';
 import type { Sql } from '../db/database.ts';
 import { assembleExecutions, type ExecutionParts } from './assemble-executions.ts';
 import { assembleTurns, type TurnParts } from './assemble-turns.ts';
-import { thenNext } from '../workflows/controls/turns.ts';
+import { startNextAfter } from '../workflows/controls/turns.ts';
 import { addLiveLines } from '../runs/add-live-lines.sql.ts';
 import { countCrash } from '../runs/count-crash.sql.ts';
 import { countListeners } from '../runs/counts/count-listeners.sql.ts';
 import { createHeavyTurns } from '../db/heavy-turns.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
-import { askUntilBack } from '../db/lost-connection.ts';
+import type { HistoryCount } from '../accounts/history-row-bytes.ts';
+import { retryWhileAway } from '../db/lost-connection.ts';
 import { readDbValue } from '../runs/read-db-value.sql.ts';
 import { releaseInvocations } from '../runs/release-invocations.sql.ts';
 import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
@@ -38,7 +38,7 @@ import { createLiveLines, type LiveLines } from '../runs/live-lines.ts';
 import { createListenerCounts } from '../runs/counts/listener-counts.ts';
 import { createRunPreparer } from '../runs/prepare-run.ts';
 import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from '../runs/commit/run-committer.ts';
-import type { RunContext } from '../runs/run-invocation.ts';
+import type { RunnerContext } from '../runs/run-invocation.ts';
 import { createSourceRuntimes, type SourceRuntimes } from '../runs/source-runtime.ts';
 
 export interface RunParts {
@@ -68,7 +68,7 @@ export interface RunParts {
 
 export interface Runs {
   runtimes: SourceRuntimes;
-  context: RunContext;
+  context: RunnerContext;
   dispatcher: Dispatcher;
   committer: Pick<RunCommitter, 'drain'>;
   /** Commits of events for which a client waits. */
@@ -109,7 +109,7 @@ export function assembleRuns(parts: RunParts): Runs {
   };
   const { committer, executionCommitter, publishing, isBehind, stopRetries } = createCommitters(committing);
   const live = assembleLiveLines(parts);
-  const context: RunContext = {
+  const context: RunnerContext = {
     sandbox: parts.sandbox,
     overlay: createDbOverlay(),
     fetch: parts.guestFetch.fetch,
@@ -131,7 +131,7 @@ export function assembleRuns(parts: RunParts): Runs {
   const { isSuspended } = parts.limits;
   const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, isSuspended, log });
   const dispatcher = createDispatcher({
-    run: thenNext(turns.turns, run),
+    run: startNextAfter(turns.turns, run),
     release,
     limits: parts.limits,
     isBehind,
@@ -189,12 +189,12 @@ function createCommitters(options: RunCommitterOptions) {
 function assembleStores({
   sql,
   presence,
-}: RunParts): Pick<RunContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
+}: RunParts): Pick<RunnerContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
   // A run that goes on for long brings nothing meanwhile, and its own account is not seen.
   const hasOthers = (accountId: string, now = performance.now()) =>
     presence.hasSeveral(now) || presence.hasLightOther(accountId, now);
   return {
-    readDbValue: (sourceId, key, onAway) => askUntilBack(() => readDbValue(sql, sourceId, key), onAway),
+    readDbValue: (sourceId, key, onAway) => retryWhileAway(() => readDbValue(sql, sourceId, key), onAway),
     readDbInTurn: createDbTurns(hasOthers),
     callDataStore: createDataStoreCalls(sql, hasOthers),
   };

@@ -10,7 +10,7 @@ import type { NodeLease } from '../cluster/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../db/database.ts';
 import type { Watchdog } from '../db/watchdog.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.sql.ts';
+import type { HistoryCount } from '../accounts/history-row-bytes.ts';
 import { createMailer, type MailOptions } from '../outbox/sends/mailer.ts';
 import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
 import { createSends } from '../outbox/sends/sends.ts';

@@ -3,7 +3,7 @@ import type { Log } from '../contract/log.ts';
 import type { Dispatcher } from '../runs/dispatcher.ts';
 import { TURN_CHANNEL } from '../workflows/controls/claim-executions.sql.ts';
 import type { Sql } from '../db/database.ts';
-import { dropWanted } from '../workflows/controls/drop-wanted.sql.ts';
+import { clearWantedBy } from '../workflows/controls/clear-wanted-by.sql.ts';
 import { createTurns, type Turns } from '../workflows/controls/turns.ts';
 import { createWaitingClients, type WaitingClients } from '../runs/waiting-clients.ts';
 
@@ -31,7 +31,7 @@ export function assembleTurns(options: TurnPartsOptions): TurnParts {
   const clients = createWaitingClients({
     maxWaitMs: LIMITS.maxTurnWaitMs,
     onLeft: (id) => {
-      dropWanted(sql, id).catch((err: unknown) => log.warn({ err, id }, 'an execution stays bound to this node'));
+      clearWantedBy(sql, id).catch((err: unknown) => log.warn({ err, id }, 'an execution stays bound to this node'));
     },
   });
   const turns = createTurns({ ...options, clients });

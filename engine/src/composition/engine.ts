@@ -47,7 +47,7 @@ import {
   retentionOf,
   retryOptionsOf,
   sandboxOptionsOf,
-} from './parts-of-options.ts';
+} from './parts-from-options.ts';
 import { createEventsSource } from '../ingest/events-source.ts';
 import { createPublisher } from '../ingest/publisher.ts';
 import { readinessProblems } from '../cluster/readiness.ts';

@@ -7,7 +7,7 @@ import { prepareDatabase } from '../db/server/prepare-database.ts';
 import { assembleEngine } from './engine.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { claimKey } from '../secrets/check-keys.ts';
-import { requireLayersOf } from './parts-of-options.ts';
+import { requireLayersOf } from './parts-from-options.ts';
 import { loadMasterKeys } from '../secrets/master-key.ts';
 import { createSealer } from '../secrets/seal.ts';
 import { stopInOrder } from '../db/stop-in-order.ts';

@@ -19,7 +19,7 @@ import {
 import { addConnectedAccount } from './add-connected-account.ts';
 import { checkAccount } from './check-account.ts';
 import { finishOAuth } from './finish-oauth.ts';
-import { createStrangersTurns } from '../fairness/strangers.ts';
+import { createAnonymousLookups } from '../fairness/anonymous-lookups.ts';
 import type { AccountResolver } from './share-resolves.ts';
 import type { AuthOutcome } from './resolve-auth.ts';
 import { type OAuthOptions, startOAuth } from './start-oauth.ts';
@@ -33,7 +33,7 @@ export function createConnectedAccounts(
   options: OAuthOptions,
 ): ConnectedAccounts {
   const { sql, forget } = context;
-  const inTurn = createStrangersTurns();
+  const inTurn = createAnonymousLookups();
   const find = async (who: Principal, id: string) => recordOf(await requireAccount(sql, who.accountId, id));
   return {
     create: async (who, input) => find(who, await createWithKeys(context, who, input)),

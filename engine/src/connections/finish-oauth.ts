@@ -4,7 +4,7 @@ import { findApp } from './apps/apps.ts';
 import type { OAuthCallback, OAuthOutcome } from '../contract/apps.ts';
 import { type OAuthStateRow, takeOAuthState } from './oauth-states.sql.ts';
 import { replaceCredentials } from './put-connected-account.sql.ts';
-import type { StrangersTurns } from '../fairness/strangers.ts';
+import type { AnonymousLookups } from '../fairness/anonymous-lookups.ts';
 import { addConnectedAccount } from './add-connected-account.ts';
 import { type AccountContext, clientOf, recordOf, requireAccount, sealCredentials } from './account-context.ts';
 import { askUserinfo } from './ask-userinfo.ts';
@@ -37,7 +37,7 @@ export async function finishOAuth(
   context: AccountContext,
   options: OAuthOptions,
   callback: OAuthCallback,
-  inTurn: StrangersTurns,
+  inTurn: AnonymousLookups,
 ): Promise<OAuthOutcome> {
   const { state: stateText = '' } = callback;
   const take = () => takeOAuthState(context.sql, hashState(stateText));

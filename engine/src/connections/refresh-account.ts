@@ -1,6 +1,6 @@
 import { recordHealth } from './change-connected-account.sql.ts';
 import { endRefreshLease } from './lease-refresh.sql.ts';
-import { askUntilBack } from '../db/lost-connection.ts';
+import { retryWhileAway } from '../db/lost-connection.ts';
 import { replaceCredentials } from './put-connected-account.sql.ts';
 import type { ConnectedAccountRow } from './read-connected-accounts.sql.ts';
 import { type AccountContext, findAccount, partyOf, sealCredentials } from './account-context.ts';
@@ -30,7 +30,7 @@ export async function refreshLeased(
     if (outcome.ok) {
       // The provider has ended the refresh token before: with this one lost, somebody would have to
       // connect again.
-      const isStored = await askUntilBack(() => store(context, row, credentials, outcome.grant));
+      const isStored = await retryWhileAway(() => store(context, row, credentials, outcome.grant));
       // Connected anew or deleted meanwhile, which the caller sees when it reads again.
       if (!isStored) await revokeIfDeleted(context, row, outcome);
       return { ok: true };

@@ -4,7 +4,7 @@ import { createBoundedTurns } from '../fairness/bounded-turns.ts';
 import type { Principal } from '../contract/engine.ts';
 import type { DataStoreRecord, DataStores } from '../contract/data-stores.ts';
 import { createDataStore } from './create-data-store.sql.ts';
-import { restIfLongMs } from '../fairness/rest-after.ts';
+import { restAfterLongMs } from '../fairness/rest-after.ts';
 import type { Database } from '../db/database.ts';
 import { deleteDataStore } from './delete-data-store.sql.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
@@ -52,7 +52,7 @@ export function createDataStores(options: DataStoresOptions): DataStores {
     },
     async delete(who, id) {
       const remove = async () => !id.includes('\0') && (await deleteDataStore(db.sql, who.accountId, id));
-      if (!(await deletions.run(who.accountId, remove, restIfLongMs))) throw notFound('data store', id);
+      if (!(await deletions.run(who.accountId, remove, restAfterLongMs))) throw notFound('data store', id);
     },
     ...createRecords({ ...options, find, deletions }),
   };

@@ -3,7 +3,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { BoundedTurns } from '../fairness/bounded-turns.ts';
 import type { Page, Principal } from '../contract/engine.ts';
 import type { DataStores, StoredRecord } from '../contract/data-stores.ts';
-import { restIfLongMs } from '../fairness/rest-after.ts';
+import { restAfterLongMs } from '../fairness/rest-after.ts';
 import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
 import {
   countDataStoreRecords,
@@ -72,7 +72,7 @@ export function createRecords({ db: { sql }, limits, find, deletions }: RecordsO
     },
     async clear(who, id) {
       const clear = async () => !id.includes('\0') && (await clearDataStore(sql, who.accountId, id));
-      if (!(await deletions.run(who.accountId, clear, restIfLongMs))) throw notFound('data store', id);
+      if (!(await deletions.run(who.accountId, clear, restAfterLongMs))) throw notFound('data store', id);
     },
   };
 }

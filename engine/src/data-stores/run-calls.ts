@@ -1,7 +1,7 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
 import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql } from '../db/database.ts';
-import { askUntilBack } from '../db/lost-connection.ts';
+import { retryWhileAway } from '../db/lost-connection.ts';
 import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
 import { hasDataStoreRecord, listDataStoreRecords, readDataStoreRecord } from './read-data-store-records.sql.ts';
 import { findDataStores } from './read-data-stores.sql.ts';
@@ -46,7 +46,7 @@ export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) =>
     let chars = call.valueJson?.length ?? 0;
     try {
       // A call that was done and not answered leaves the same when it is done again.
-      const answered = await askUntilBack(() => perform(sql, tenant, call), onAway);
+      const answered = await retryWhileAway(() => perform(sql, tenant, call), onAway);
       if (answered.ok && hasOthers(tenant.id)) chars = Math.max(chars, answered.json?.length ?? 0);
       return answered;
     } finally {

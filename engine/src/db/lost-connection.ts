@@ -83,7 +83,7 @@ const PAUSE_MS = 250;
  * component. Only what may be done twice: a connection can be lost after its query was done.
  * `onAway` is called each time that it is found away.
  */
-export async function askUntilBack<T>(ask: () => Promise<T>, onAway: () => void = () => undefined): Promise<T> {
+export async function retryWhileAway<T>(ask: () => Promise<T>, onAway: () => void = () => undefined): Promise<T> {
   const endsAtMs = performance.now() + MAX_AWAY_MS;
   for (;;) {
     try {

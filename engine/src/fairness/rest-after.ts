@@ -13,6 +13,6 @@ export function restAfterMs(tookMs: number): number {
 const SHORT_MS = 10;
 
 /** The same, where what is short follows without a rest. */
-export function restIfLongMs(tookMs: number): number {
+export function restAfterLongMs(tookMs: number): number {
   return tookMs > SHORT_MS ? restAfterMs(tookMs) : 0;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../contract/log.ts';
 import { createBatcher, isDataError } from '../db/batcher.ts';
-import { comesAgain } from '../db/comes-again.ts';
+import { failsEachTime } from '../db/fails-each-time.ts';
 import { isDatabaseUnavailable } from '../db/lost-connection.ts';
 
 /** What an attempt led to. */
@@ -90,7 +90,7 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
         log.error({ ...options.describe(result), err: error }, 'an attempt could not be recorded: it is made again');
         if (giveUp.signal.aborted) return;
         // One item's data are no reason to take the node out of service.
-        if (!comesAgain(error)) options.onUnrecorded?.(error);
+        if (!failsEachTime(error)) options.onUnrecorded?.(error);
         await sleep(GIVEN_UP_MS, undefined, { signal: giveUp.signal, ref: false }).catch(() => undefined);
       }
     },

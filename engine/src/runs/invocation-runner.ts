@@ -3,11 +3,11 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { type HeldInvocation, leaseOf } from '../events/invocation.ts';
-import { type RunContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
+import { type RunnerContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';
 import type { SourceRuntimes } from './source-runtime.ts';
 
-export interface InvocationRunnerOptions extends RunContext {
+export interface InvocationRunnerOptions extends RunnerContext {
   runtimes: SourceRuntimes;
   limits: Pick<LimitsCache, 'get'>;
   release: DispatcherOptions['release'];
@@ -48,7 +48,7 @@ export function createInvocationRunner(
 }
 
 /** Nobody is left to run it for. */
-async function drop(context: RunContext, invocation: HeldInvocation): Promise<void> {
+async function drop(context: RunnerContext, invocation: HeldInvocation): Promise<void> {
   await context.commit({ ...endOf(invocation), dedupe: undefined });
   invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
 }

@@ -31,7 +31,7 @@ import type { Redactor } from '../secrets/redactor.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 import { NO_LINES, storeLines } from '../events/stored-lines.ts';
 
-export interface RunContext {
+export interface RunnerContext {
   sandbox: Sandbox;
   overlay: DbOverlay;
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
@@ -75,14 +75,14 @@ export type RunResult =
  * as after the death of a node. Throws CONFLICT where the change of a hook was lost, and where
  * nothing can be committed or run at all.
  */
-export async function runTask(context: RunContext, task: RunTask): Promise<RunResult> {
+export async function runTask(context: RunnerContext, task: RunTask): Promise<RunResult> {
   for (let tries = 1; ; tries++) {
     const end = await runOnce(context, task, tries);
     if (end !== 'repeat') return end;
   }
 }
 
-async function runOnce(context: RunContext, task: RunTask, tries: number): Promise<RunResult | 'repeat'> {
+async function runOnce(context: RunnerContext, task: RunTask, tries: number): Promise<RunResult | 'repeat'> {
   const runId = task.invocation?.id ?? newId('invocation');
   const startedAtMs = context.nowMs();
   const progress: RunProgress = { startedAtMs, exceeded: undefined, wasDatabaseAway: false };
@@ -155,7 +155,7 @@ interface RunProgress {
   wasDatabaseAway: boolean;
 }
 
-function outputsOf(context: RunContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
+function outputsOf(context: RunnerContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
   const { sourceId, accountId } = task.runtime;
   const tenant = { id: accountId, limits: task.limits.account };
   const onAway = () => {
@@ -221,7 +221,7 @@ interface EndedRun {
 
 /** Answers what the run ends with: that it stored too much is found out in its commits. */
 async function commitEnd(
-  context: RunContext,
+  context: RunnerContext,
   task: RunTask,
   outputs: RunOutputs,
   ended: EndedRun,
@@ -260,7 +260,7 @@ function overLimit(outcome: RunOutcome, limit: ExceededLimit | undefined): RunOu
 }
 
 /** Leaves out values that an overlapping run has set later: it has committed them, or will. */
-function withoutSuperseded(context: RunContext, sourceId: string, runId: string, part: OutputPart): OutputPart {
+function withoutSuperseded(context: RunnerContext, sourceId: string, runId: string, part: OutputPart): OutputPart {
   if (part.dbWrites.size === 0) return part;
   const kept = [...part.dbWrites].filter(([key]) => !context.overlay.isSuperseded(sourceId, key, runId));
   return { ...part, dbWrites: new Map(kept) };

@@ -2,7 +2,7 @@ import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/s
 import type { StepInputRecord } from '../contract/workflows.ts';
 import { findCountFault, findTextFault } from '../contract/field-faults.ts';
 import type { Step } from './deployment.ts';
-import { requireFew } from './require-few.ts';
+import { requireAtMost } from './require-at-most.ts';
 
 const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
 /** Of every object, so that `steps.<namespace>` would be something else; and the event's own. */
@@ -13,7 +13,7 @@ const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
  * Throws INVALID_REQUEST with the limit where there are too many of them.
  */
 export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
-  requireFew('steps', inputs.length);
+  requireAtMost('steps', inputs.length);
   const namespaces = new Set<string>();
   const ids = new Set<string>();
   return inputs.flatMap(({ namespace, id, retries }, i) => {

@@ -3,7 +3,7 @@ import type { Principal } from '../contract/base.ts';
 import type { Sources } from '../contract/engine.ts';
 import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
-import { askUntilBack } from '../db/lost-connection.ts';
+import { retryWhileAway } from '../db/lost-connection.ts';
 import { isDeploymentStored } from './put-deployment.sql.ts';
 import type { Trigger } from './deployment.ts';
 import type { PlannedTrigger } from './plan-triggers.ts';
@@ -80,7 +80,7 @@ async function wasStored(
   // Thrown before the commit.
   if (error instanceof HeadwaterError) return false;
   try {
-    return await askUntilBack(() => isDeploymentStored(db.sql, accountId, deploymentId));
+    return await retryWhileAway(() => isDeploymentStored(db.sql, accountId, deploymentId));
   } catch (err) {
     const of = { deployment: deploymentId, sources: made };
     log.warn({ err, ...of }, 'sources are left of a version that may be stored or not');

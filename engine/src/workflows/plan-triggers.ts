@@ -6,7 +6,7 @@ import { timerCheck, timerOf } from '../schedule/check-timer.ts';
 import { callsRespond } from './calls-respond.sql.ts';
 import type { Sql } from '../db/database.ts';
 import type { Step, Trigger } from './deployment.ts';
-import { requireFew } from './require-few.ts';
+import { requireAtMost } from './require-at-most.ts';
 
 /** A source that is not deployed yet stands where its trigger will. */
 export type PlannedTrigger = Trigger | { type: 'deploy'; source: SourceCreate; eventName: string; path: string };
@@ -107,7 +107,7 @@ function scheduleOf(trigger: TriggerInput | Trigger): string | undefined {
 }
 
 function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly Trigger[]): FieldError[] {
-  requireFew('triggers', inputs.length);
+  requireAtMost('triggers', inputs.length);
   const seen = new Set<string>();
   const checkTimer = timerCheck();
   return inputs.flatMap((input, i) => {

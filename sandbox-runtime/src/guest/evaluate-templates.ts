@@ -1,7 +1,7 @@
 import type { RunProp } from '@headwater/shared';
 import { parsePath, tokenize } from '@headwater/shared/expressions';
 import { applyFunction, parseJson, stringifyJson, toText } from './intrinsics.ts';
-import { fitValue } from './fit-value.ts';
+import { coerceValue } from './coerce-value.ts';
 import { limitOf } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { isPathOf, readPath, type TemplateScope } from './read-path.ts';
@@ -58,7 +58,7 @@ export class Templates {
       }
       const where = `The prop \`${name}\` of the step \`${namespace}\``;
       const type = prop.type ?? definitions.get(name)?.definition['type'];
-      const value = fitValue(this.#resolve(prop.value, scope, where), type);
+      const value = coerceValue(this.#resolve(prop.value, scope, where), type);
       (evaluated ??= []).push([name, value]);
       props.push([name, type === 'http_request' ? { kind: 'http-request', request: value } : { kind: 'value', value }]);
     }

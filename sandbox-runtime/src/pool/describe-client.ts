@@ -4,7 +4,7 @@ import { FrameError } from '../bridge/frames.ts';
 import type { FromSandbox, ReportedOutcome } from '../bridge/guest-to-host.ts';
 import type { ToSandbox } from '../bridge/host-to-guest.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
-import { RunConduct } from '../bridge/run-conduct.ts';
+import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { DescribeOutcome, RunFault } from '../sandbox.ts';
 import { judgeOutline } from './judge-outline.ts';
 import type { Blame, ProcessClient } from './run-client.ts';
@@ -56,7 +56,7 @@ export class DescribeClient implements ProcessClient {
   readonly #mayRepeat: boolean;
   readonly #resolve: (loaded: LoadOutcome | undefined) => void;
   readonly #budget = new RunBudget(LOAD_LIMITS);
-  readonly #conduct = new RunConduct('load', LOAD_LIMITS);
+  readonly #conduct = new RunMessageLimits('load', LOAD_LIMITS);
   settled = false;
 
   constructor(options: DescribeClientOptions, resolve: (loaded: LoadOutcome | undefined) => void) {

@@ -4,7 +4,7 @@ import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
 import type { ToSandbox } from '../bridge/host-to-guest.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
-import { RunConduct } from '../bridge/run-conduct.ts';
+import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';
 import { judgeAnswer } from './judge-answer.ts';
 import { RunStores } from './run-stores.ts';
@@ -42,7 +42,7 @@ export class RunClient implements ProcessClient {
   readonly #resolve: (outcome: RunOutcome) => void;
   readonly #limits: AccountLimits;
   readonly #budget: RunBudget;
-  readonly #conduct: RunConduct;
+  readonly #conduct: RunMessageLimits;
   readonly #fetches = new Map<number, AbortController>();
   #startedAtMs = performance.now();
   readonly #traffic: RunTraffic;
@@ -54,7 +54,7 @@ export class RunClient implements ProcessClient {
     this.#request = request;
     this.#limits = request.limits.account;
     this.#budget = new RunBudget(this.#limits);
-    this.#conduct = new RunConduct(request.entry.kind, this.#limits);
+    this.#conduct = new RunMessageLimits(request.entry.kind, this.#limits);
     this.#host = host;
     this.#traffic = new RunTraffic(this.#limits);
     this.#stores = new RunStores(request, host);

@@ -2,7 +2,7 @@ import { type ExceededLimit, isLongJson, isShortJson } from '@headwater/shared';
 import { FrameError } from '../bridge/frames.ts';
 import type { FromSandbox } from '../bridge/guest-to-host.ts';
 import type { RunBudget } from '../bridge/run-budget.ts';
-import type { RunConduct } from '../bridge/run-conduct.ts';
+import type { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
 
 export type StepMessage = Extract<
@@ -17,11 +17,11 @@ export type StepMessage = Extract<
 export class StepOutputs {
   readonly #host: StepHost | undefined;
   readonly #budget: RunBudget;
-  readonly #conduct: RunConduct;
+  readonly #conduct: RunMessageLimits;
   /** Too long to be read at once. */
   readonly #unread: string[] = [];
 
-  constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget, conduct: RunConduct) {
+  constructor({ entry }: RunRequest, host: RunHost, budget: RunBudget, conduct: RunMessageLimits) {
     this.#host = entry.kind === 'step' ? host.step : undefined;
     this.#budget = budget;
     this.#conduct = conduct;

@@ -2,7 +2,7 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import type { EntryLimits, EntryName } from '../bridge/host-to-guest.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
-import { RunConduct } from '../bridge/run-conduct.ts';
+import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { CpuClock } from './cpu-clock.ts';
 
 /** Limits as an isolate is told them, and as this process reads them. */
@@ -44,7 +44,7 @@ export class ProcessRun {
   /** What the isolate is to keep this run to. */
   readonly guestLimits: ToldLimits;
   readonly budget: RunBudget;
-  readonly conduct: RunConduct;
+  readonly conduct: RunMessageLimits;
   readonly startedAtMs = performance.now();
   readonly timers = new Map<number, OpenTimer>();
   /** With what each is, for people. */
@@ -75,7 +75,7 @@ export class ProcessRun {
     this.limits = limits;
     this.guestLimits = guestLimits;
     this.budget = new RunBudget(guestLimits.limits);
-    this.conduct = new RunConduct(entry, guestLimits.limits);
+    this.conduct = new RunMessageLimits(entry, guestLimits.limits);
     this.#clock = clock;
     this.#clockStartNs = clock.lastNs;
   }

@@ -7,7 +7,7 @@ import { type AccountLimits, accountLimits, HeadwaterError, LIMITS } from '@head
 import { fetchComponent } from '../../../engine/src/components/fetch-component.ts';
 import { createEgress } from '../../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
-import { fetchCode } from '../../../engine/src/composition/parts-of-options.ts';
+import { fetchCode } from '../../../engine/src/composition/parts-from-options.ts';
 
 /* Of what a `component_url` leads to, no more is read than code may have. */
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { createAskProvider, type ProviderRequest } from '../../../engine/src/connections/provider-request.ts';
 import { exchangeCode, type OAuthParty, refreshTokens } from '../../../engine/src/connections/token-endpoint.ts';
 import { validateFields } from '../../../engine/src/connections/validate-credentials.ts';
-import { createStrangersTurns } from '../../../engine/src/fairness/strangers.ts';
+import { createAnonymousLookups } from '../../../engine/src/fairness/anonymous-lookups.ts';
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
 
 /** Reading the whole of it takes hundreds. */
@@ -127,7 +127,7 @@ test('credentials that are too long name the limit', () => {
 test('a link that waited in vain names the limit', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  const inTurn = createStrangersTurns();
+  const inTurn = createAnonymousLookups();
   const looks = [inTurn(() => held), inTurn(() => held)];
   const { timeout } = AbortSignal;
   const waits: number[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startJobRunner } from '../../../engine/src/db/jobs/job-runner.ts';
 import { addJobs } from '../../../engine/src/db/jobs/add-jobs.ts';
 import { type Database, openDatabase } from '../../../engine/src/db/database.ts';
-import { askUntilBack } from '../../../engine/src/db/lost-connection.ts';
+import { retryWhileAway } from '../../../engine/src/db/lost-connection.ts';
 import { type CuttingProxy, startCuttingProxy } from '../../support/cutting-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -79,14 +79,14 @@ test('jobs are run on when the connections that find them fall silent', async ()
 });
 
 test('what a run asks of the database while that is away is answered when it is back', async () => {
-  const ask = () => askUntilBack(async () => node.sql<{ answer: number }[]>`select 42::int4 as answer`);
+  const ask = () => retryWhileAway(async () => node.sql<{ answer: number }[]>`select 42::int4 as answer`);
   await ask();
   await proxy.refuse();
   const asked = [ask(), ask(), ask()];
   await sleep(1_000);
   await proxy.accept();
   expect((await Promise.all(asked)).flat().map(({ answer }) => answer)).toEqual([42, 42, 42]);
-  await expect(askUntilBack(async () => node.sql`select 1 / 0`)).rejects.toThrow('division by zero');
+  await expect(retryWhileAway(async () => node.sql`select 1 / 0`)).rejects.toThrow('division by zero');
 });
 
 // Each transaction that could not begin took a connection out of the pool, and what was about to be

@@ -7,7 +7,7 @@ import { claimOfAccount, readDueWebhooks } from '../../../engine/src/outbox/deli
 import { claimSends } from '../../../engine/src/outbox/sends/claim-sends.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import * as expired from '../../../engine/src/cluster/retention/delete-expired.sql.ts';
-import { accountLane } from '../../../engine/src/outbox/deliveries/deliver-lane.sql.ts';
+import { accountLane } from '../../../engine/src/outbox/deliveries/deliver-lane.ts';
 import { pageDeliveries } from '../../../engine/src/outbox/deliveries/page-deliveries.sql.ts';
 import { countExecutions, listExecutionIds, readExecutions } from '../../../engine/src/observe/read-executions.sql.ts';
 import { readWebhookHealth } from '../../../engine/src/outbox/webhooks/read-webhook-health.sql.ts';

@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import { afterEach, expect, test, vi } from 'vitest';
 import { accountLimits } from '@headwater/shared';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
-import { egressOf } from '../../../engine/src/composition/parts-of-options.ts';
+import { egressOf } from '../../../engine/src/composition/parts-from-options.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

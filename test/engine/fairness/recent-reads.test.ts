@@ -42,10 +42,10 @@ test('together they never weigh more than they may, and what is too heavy takes 
 test('who reads many in a circle pushes out nothing of others', async () => {
   for (const bounds of [{ maxCount: 100, maxWeight: 20 }, { maxCount: 5 }]) {
     const { cache, asked } = reads(bounds);
-    await cache.get('seldom:4:o_b');
+    await cache.get('limitTimeShare:4:o_b');
     for (let i = 0; i < 30; i++) await cache.get(`${i % 10}:4:o_a`);
-    await cache.get('seldom:4:o_b');
-    expect(asked.filter((id) => id === 'seldom:4:o_b')).toHaveLength(1);
+    await cache.get('limitTimeShare:4:o_b');
+    expect(asked.filter((id) => id === 'limitTimeShare:4:o_b')).toHaveLength(1);
   }
 });
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createHeldBytes } from '../../../engine/src/observe/streams/held-bytes.ts';
+import { createStreamBytes } from '../../../engine/src/observe/streams/stream-bytes.ts';
 
 const never = new AbortController().signal;
 
@@ -10,7 +10,7 @@ async function isThrough(waiting: Promise<void>): Promise<boolean> {
 }
 
 test('a tenant that has too much in memory waits until some of it is taken, and no other tenant does', async () => {
-  const held = createHeldBytes(100);
+  const held = createStreamBytes(100);
   held.add('a', 60);
   expect(await isThrough(held.room('a', never))).toBe(true);
   held.add('a', 60);
@@ -23,7 +23,7 @@ test('a tenant that has too much in memory waits until some of it is taken, and 
 });
 
 test('a stream that is closed does not go on waiting', async () => {
-  const held = createHeldBytes(10);
+  const held = createStreamBytes(10);
   held.add('a', 20);
   const closing = new AbortController();
   const waiting = held.room('a', closing.signal);

@@ -111,7 +111,7 @@ test('two with much have no pauses for each other', () => {
   expect([ones, twos]).toEqual([16, 16]);
 });
 
-test('a tenant is there for as long as attempts of it begin, also where the others come seldom', async () => {
+test('a tenant is there for as long as attempts of it begin, also where the others come limitTimeShare', async () => {
   const seen: string[] = [];
   const presence = { ...someone, saw: (tenant: string) => void seen.push(tenant) };
   const { sender, started } = recordingSender(presence);

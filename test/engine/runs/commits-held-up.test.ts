@@ -2,7 +2,7 @@ import { LIMITS, newId } from '@headwater/shared';
 import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunCommit } from '../../../engine/src/runs/commit/commit-plan.ts';
-import { wasHeldUp } from '../../../engine/src/db/comes-again.ts';
+import { wasHeldUp } from '../../../engine/src/db/fails-each-time.ts';
 import { commitRuns } from '../../../engine/src/runs/commit/commit-runs.sql.ts';
 import { blockedBy } from '../../support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

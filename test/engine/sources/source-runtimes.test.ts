@@ -61,8 +61,8 @@ test('one that weighs more than all may together is read each time, and takes no
 
 test('ten sources with large secrets push out nothing of another account', async () => {
   const cache = runtimes();
-  const seldom = await sourceOfAnother('short');
-  const first = await cache.get(seldom);
+  const limitTimeShare = await sourceOfAnother('short');
+  const first = await cache.get(limitTimeShare);
   for (let i = 0; i < 10; i++) await cache.get(await sourceWith({ $sealed: `${i}` }));
-  expect(await cache.get(seldom)).toBe(first);
+  expect(await cache.get(limitTimeShare)).toBe(first);
 });

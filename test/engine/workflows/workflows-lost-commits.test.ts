@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../../engine/src/db/database.ts';
-import { mayBeOneItems } from '../../../engine/src/db/comes-again.ts';
+import { mayBeOneItems } from '../../../engine/src/db/fails-each-time.ts';
 import {
   createExecutionCommitter,
   type ExecutionCommitter,

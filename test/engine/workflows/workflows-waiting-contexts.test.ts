@@ -1,7 +1,7 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJobCrowds } from '../../../engine/src/db/jobs/job-crowds.ts';
-import { executionBytes } from '../../../engine/src/runs/commit/history-bytes.sql.ts';
+import { executionBytes } from '../../../engine/src/runs/commit/history-bytes.ts';
 import { PARKED, parkExecutions } from '../../../engine/src/workflows/run/park-executions.sql.ts';
 import { readWaitingBytes } from '../../../engine/src/runs/counts/read-waiting-bytes.sql.ts';
 import { resumeExecution } from '../../../engine/src/workflows/run/resume-execution.sql.ts';

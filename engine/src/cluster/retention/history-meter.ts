@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 
 /** What this node wrote of one account's history from `beganMs` on, within one part. */
 export interface HistoryPart {

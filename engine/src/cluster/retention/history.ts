@@ -5,7 +5,7 @@ import { cutHistory } from './cut-history.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { expireStats } from './expire-stats.sql.ts';
 import { expireHistory, readHistoriesKept } from './expire-history.sql.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { createCountedFlush } from '../../db/counted-flush.ts';
 import { createHistoryMeter } from './history-meter.ts';
 

@@ -3,7 +3,7 @@ import type { EventPosition } from '../../events/event-id.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from '../../outbox/deliveries/deliver-lane.sql.ts';
+import { deliverLane } from '../../outbox/deliveries/deliver-lane.ts';
 import { releaseParked } from '../../outbox/deliveries/ordered-deliveries.sql.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';
 

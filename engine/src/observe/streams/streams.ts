@@ -6,13 +6,13 @@ import { comparePositions, type EventPosition, parseEventId } from '../../events
 import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../../runs/commit/log-lines.ts';
 import { readNewestLines } from '../search/read-newest-lines.ts';
 import { isWorkflow } from '../../events/invocation.ts';
-import { restIfLongMs } from '../../fairness/rest-after.ts';
+import { restAfterLongMs } from '../../fairness/rest-after.ts';
 import { endAtPace } from '../../fairness/end-at-pace.ts';
 import type { Sql } from '../../db/database.ts';
 import { emitterExists } from '../../events/emitter-exists.sql.ts';
 import { type LogSlice, readLoggedRuns } from '../search/read-logs.sql.ts';
 import { readEventsAfter, readReplayStart } from './read-stream.sql.ts';
-import { createHeldBytes, type HeldBytes } from './held-bytes.ts';
+import { createStreamBytes, type StreamBytes } from './stream-bytes.ts';
 import { createOpenStreams, nodeStops } from '../../events/open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
 import type { Watch, Watches } from '../../events/watches.ts';
@@ -28,7 +28,7 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   const opened = createOpenStreams();
   const turns = createTenantTurns(LIMITS.maxStreamReadsPerTenant);
 
-  const held = createHeldBytes(LIMITS.maxStreamBytesPerTenant);
+  const held = createStreamBytes(LIMITS.maxStreamBytesPerTenant);
 
   type Source<T, C> = Omit<ReaderOptions<T, C>, 'watch' | 'cursor' | 'onHeld' | 'onClose'> & {
     start: () => Promise<Start<C>>;
@@ -136,13 +136,13 @@ function readInTurn<T, C>(
 
 /** Thousands of events that are not of the channel bring no bytes. */
 function endTurn(end: () => void, bytes: number, tookMs: number): void {
-  const restMs = restIfLongMs(tookMs);
+  const restMs = restAfterLongMs(tookMs);
   if (restMs === 0) endAtPace(end, bytes, READ_PACE);
   else setTimeout(() => endAtPace(end, bytes, READ_PACE), restMs);
 }
 
 /** Says how many bytes of one stream are held. */
-function holder(held: HeldBytes, accountId: string): (bytes: number) => void {
+function holder(held: StreamBytes, accountId: string): (bytes: number) => void {
   let heldHere = 0;
   return (bytes) => {
     if (bytes !== heldHere) held.add(accountId, bytes - heldHere);

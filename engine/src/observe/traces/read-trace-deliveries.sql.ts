@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/database.ts';
 import { lookInIndexOrder } from '../../events/read-events.sql.ts';
 import { emittersOf, newestAttempts, type TraceEventRow } from './read-trace.sql.ts';
 import { shownStatus } from '../../outbox/deliveries/shown-status.sql.ts';
-import { momentsOf } from './trace-moments.sql.ts';
+import { momentsOf } from './trace-moments.ts';
 
 export interface TraceDeliveryRow {
   id: string;

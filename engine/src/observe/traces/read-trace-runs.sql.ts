@@ -2,7 +2,7 @@ import { type ExceededLimit, ID_PREFIXES, LIMITS } from '@headwater/shared';
 import type { Transaction } from '../../db/database.ts';
 import { lookInIndexOrder } from '../../events/read-events.sql.ts';
 import type { TraceEventRow } from './read-trace.sql.ts';
-import { momentsOf } from './trace-moments.sql.ts';
+import { momentsOf } from './trace-moments.ts';
 
 export interface TraceRunRow {
   id: string;

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { claimOfAccount, readDueWebhooks } from './claim-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { accountLane } from './deliver-lane.sql.ts';
+import { accountLane } from './deliver-lane.ts';
 import type { DueDelivery } from './due-delivery.ts';
 
 export interface AccountLanesOptions {

@@ -2,7 +2,7 @@ import type { DueDelivery } from './due-delivery.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { leaseDue } from './claim-deliveries.sql.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { deliverLane } from './deliver-lane.ts';
 import { type Heads, parkBehind, releaseNext } from './ordered-deliveries.sql.ts';
 
 /** A rate that was not used within this time is not made up for later. */

@@ -2,7 +2,7 @@ import type { DueDelivery } from './due-delivery.ts';
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import { leaseDueOfMany } from './claim-deliveries.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { accountLane, deliverLane } from './deliver-lane.sql.ts';
+import { accountLane, deliverLane } from './deliver-lane.ts';
 import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
 
 /** Webhooks that are looked at in one turn of an account's lane. */

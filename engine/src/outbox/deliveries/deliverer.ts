@@ -13,9 +13,9 @@ import type { Inbox } from './inbox.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { claimGoverned } from './claim-governed.sql.ts';
 import type { Database } from '../../db/database.ts';
-import { accountLane, deliverLane } from './deliver-lane.sql.ts';
-import { deliveryAttemptBytes } from '../attempt-bytes.sql.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { accountLane, deliverLane } from './deliver-lane.ts';
+import { deliveryAttemptBytes } from '../attempt-bytes.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { type LaneWebhook, readLaneWebhook } from '../webhooks/read-lane-webhook.sql.ts';
 import { releaseDeliveries, releaseUnbegun } from './release-deliveries.sql.ts';
 import { createHeldItems } from '../held-items.ts';
@@ -187,7 +187,7 @@ class NodeDeliverer implements Deliverer {
       log,
     });
     const { timeoutMs, maxInFlight } = this.#limits;
-    this.#shareOf = createShares(options.accountLimits, log, (accountId) => this.#sender.shareKnown(accountId));
+    this.#shareOf = createDeliveryShares(options.accountLimits, log, (accountId) => this.#sender.shareKnown(accountId));
     const secretKeys = createSecretKeys(options.sealer);
     const connections = this.#connections;
     // Forgotten since it began: its idle connections are not worth keeping either.
@@ -387,7 +387,7 @@ function countAttempt(
 }
 
 /** `onKnown`: there is a share where there was none. */
-function createShares(
+function createDeliveryShares(
   limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>,
   log: Log,
   onKnown: (accountId: string) => void,

@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../../contract/deliveries.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { accountLane, deliverLane } from './deliver-lane.sql.ts';
+import { accountLane, deliverLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
 import { type HealthSigns, noteHealth } from '../webhooks/webhook-health.sql.ts';

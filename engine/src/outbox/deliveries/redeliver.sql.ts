@@ -1,9 +1,9 @@
 import { idFloor, LIMITS } from '@headwater/shared';
 import type { RedeliveryChoice } from '../../contract/deliveries.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { cancelNote } from './cancel-note.sql.ts';
+import { cancelNote } from './cancel-note.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { DueDelivery } from './due-delivery.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql } from '../../db/database.ts';
-import { lanesOfWaiting } from './deliver-lane.sql.ts';
+import { lanesOfWaiting } from './deliver-lane.ts';
 
 interface Freed {
   accountId: string;

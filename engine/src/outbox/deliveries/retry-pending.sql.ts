@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { createFilterJudges } from '../../events/judge-filters.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';
 
 /**

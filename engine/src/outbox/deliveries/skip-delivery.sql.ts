@@ -1,7 +1,7 @@
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { cancelNote } from './cancel-note.sql.ts';
+import { cancelNote } from './cancel-note.ts';
 import type { Sql } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { deliverLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 
 /** Cancels a delivery that waits. False: it does not. */

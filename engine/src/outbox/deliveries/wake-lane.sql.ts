@@ -1,6 +1,6 @@
 import { MAX_JOB_ATTEMPTS } from '../../db/jobs/add-jobs.ts';
 import type { Database } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.sql.ts';
+import { deliverLane } from './deliver-lane.ts';
 import { sql } from '../../db/drizzle.ts';
 
 /** Adds the lane job of a webhook in the transaction `tx`. */

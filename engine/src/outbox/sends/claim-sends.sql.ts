@@ -5,7 +5,7 @@ import { objectKeyOf } from './s3-payload.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { sendLane } from './send-lane.sql.ts';
+import { sendLane } from './send-lane.ts';
 
 interface ClaimedRow {
   id: string;

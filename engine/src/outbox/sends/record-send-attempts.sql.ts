@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { AttemptRecord } from '../../contract/engine.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { type AttemptEnd, recordWithRetries } from '../record-with-retries.sql.ts';
-import { laterSendLane } from './send-lane.sql.ts';
+import { laterSendLane } from './send-lane.ts';
 
 /** What an attempt of a send, or of all sends of one upload, leads to. */
 export type SendResult = {

@@ -1,6 +1,6 @@
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { laterSendLane, sendLane } from './send-lane.sql.ts';
+import { laterSendLane, sendLane } from './send-lane.ts';
 
 /**
  * Gives back pending sends that these nodes have leased (they end, or were found dead). Answers how

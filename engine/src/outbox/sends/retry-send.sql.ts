@@ -1,6 +1,6 @@
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql } from '../../db/database.ts';
-import { laterSendLane, sendLane } from './send-lane.sql.ts';
+import { laterSendLane, sendLane } from './send-lane.ts';
 import { nextUploadMs } from './insert-sends.sql.ts';
 
 /**

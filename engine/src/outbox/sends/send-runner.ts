@@ -7,11 +7,11 @@ import { createOutcomeRecorder, type OutcomeRecorder } from '../record-outcomes.
 import { type AttemptEnd, createSender, type Sender } from '../sender.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { claimSends, claimUpload } from './claim-sends.sql.ts';
-import { attemptBytes } from '../attempt-bytes.sql.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { attemptBytes } from '../attempt-bytes.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { recordSendAttempts, type SendResult } from './record-send-attempts.sql.ts';
 import { postponeSends, releaseSends } from './release-sends.sql.ts';
-import { sendLane } from './send-lane.sql.ts';
+import { sendLane } from './send-lane.ts';
 import { attemptSend, type SendContext } from './attempt-send.ts';
 import { type DueSend, sizeOf } from './due-send.ts';
 

@@ -22,7 +22,7 @@ export type WebhookChange = Omit<WebhookUpdate, 'headers' | 'auth' | 'clientKey'
 };
 
 /** Whether what nodes hold for the webhook in memory is out of date after it. */
-export function leadsElsewhere(change: WebhookChange): boolean {
+export function changesDelivery(change: WebhookChange): boolean {
   const { url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds, active } = change;
   const { sealedAuth, sealedClientKey, options, transformId } = change;
   const ofRequests = [url, format, sealedHeaders, retryScheduleSeconds, timeoutSeconds];
@@ -128,7 +128,7 @@ export async function updateWebhook(
       })
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.id, id), ofRevision(expected)))
       .returning();
-    if (row !== undefined && leadsElsewhere(change)) await notifyWebhookChanged(tx, id);
+    if (row !== undefined && changesDelivery(change)) await notifyWebhookChanged(tx, id);
     if (row !== undefined && (row.drainBefore !== null || governs(change))) await wakeLane(tx, id);
     if (row !== undefined && change.ordering !== undefined) await tx.execute(releaseParkedOf(id));
     if (row !== undefined && before !== undefined && before.active !== row.active) await addNoticeIn(tx, switched(row));

@@ -10,7 +10,7 @@ import { deleteWebhook } from './delete-webhook.sql.ts';
 import { orderHeld } from '../deliveries/order-held.sql.ts';
 import { inPageOrder, readPage } from '../../db/paging.ts';
 import { readWebhooks } from './read-webhooks.sql.ts';
-import { leadsElsewhere, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
+import { changesDelivery, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
 import { createDeliveries } from '../deliveries/deliveries.ts';
 import { newRequest, sealedRequest } from './request-settings.ts';
 import { createSecret } from '../deliveries/sign.ts';
@@ -88,7 +88,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const { transformId: named } = change;
       const chosen = named === undefined ? {} : { transformId: await chosenTransform(transforms, who, named) };
       const webhook = await apply(who, id, { ...change, ...chosen }, expected);
-      if (leadsElsewhere(changeOf(sealer, who.accountId, change))) await giveBack(id);
+      if (changesDelivery(changeOf(sealer, who.accountId, change))) await giveBack(id);
       return webhook;
     },
     async delete(who, id, expected) {

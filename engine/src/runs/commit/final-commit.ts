@@ -35,7 +35,7 @@ export interface FinalCommit {
 }
 
 /** Whether its end is no more than the execution's own rows. */
-export function bringsNothing({ sends, logs, failure }: FinalCommit): boolean {
+export function hasOnlyOwnRows({ sends, logs, failure }: FinalCommit): boolean {
   return sends.length === 0 && failure === undefined && logs.every((lines) => lines === '[]');
 }
 

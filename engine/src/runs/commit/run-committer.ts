@@ -10,7 +10,7 @@ import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import type { ListenerCounts } from '../counts/listener-counts.ts';
 import { type BatcherOptions, type BatcherWatch, createBatcher } from '../../db/batcher.ts';
-import { comesAgain, wasHeldUp } from '../../db/comes-again.ts';
+import { failsEachTime, wasHeldUp } from '../../db/fails-each-time.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from './commit-runs.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Turns } from '../../db/heavy-turns.ts';
@@ -87,7 +87,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
     maxBatch: MAX_BATCH,
     minIntervalMs: options.minIntervalMs ?? MIN_INTERVAL_MS,
     ...(options.watch === undefined ? {} : { watch: options.watch }),
-    isItemsFault: comesAgain,
+    isItemsFault: failsEachTime,
     isHeldUp: wasHeldUp,
     share: {
       tenantOf: (run) => run.accountId,
@@ -176,9 +176,9 @@ async function commitWithRetries(
       return await add(run);
     } catch (error) {
       // A client waits for the answer, and can try again itself.
-      const isTriedAgain = wasRolledBack(error) && !comesAgain(error) && tries < MAX_PUBLISH_TRIES;
+      const isTriedAgain = wasRolledBack(error) && !failsEachTime(error) && tries < MAX_PUBLISH_TRIES;
       if (run.publishedAs !== undefined && !isTriedAgain) throw error;
-      if (comesAgain(error) && !isBare) {
+      if (failsEachTime(error) && !isBare) {
         // Of an execution, its runner decides.
         if (run.execution !== undefined) throw error;
         if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);

@@ -4,7 +4,7 @@ import { endOverLimit } from './final-commit.ts';
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import { commitExecutions } from './commit-executions.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { lanesOfWaiting } from '../../outbox/deliveries/deliver-lane.sql.ts';
+import { lanesOfWaiting } from '../../outbox/deliveries/deliver-lane.ts';
 import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.sql.ts';
 import { insertAbandonedRuns } from './insert-abandoned-runs.sql.ts';
 import { insertMissed } from './insert-missed.sql.ts';

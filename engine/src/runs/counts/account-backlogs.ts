@@ -5,7 +5,7 @@ import type { Log } from '../../contract/log.ts';
 import type { Backlogs } from './read-backlogs.sql.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
 import { createNearLimits, type NearLimitsOptions } from './near-limits.ts';
-import { seldom } from '../seldom.ts';
+import { limitTimeShare } from '../limit-time-share.ts';
 
 /** If limits are not in memory, nothing is over them. */
 export interface AccountBacklogsOptions extends NearLimitsOptions {
@@ -51,7 +51,7 @@ const RETRY_AFTER_SECONDS = 10;
 export async function startAccountBacklogs(options: AccountBacklogsOptions): Promise<AccountBacklogs> {
   const counts = createBacklogCounts(options.read);
   const near = createNearLimits(options);
-  const read = seldom(async () => {
+  const read = limitTimeShare(async () => {
     await counts.refresh();
     await near(counts.all());
   });

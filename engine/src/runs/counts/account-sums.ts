@@ -1,7 +1,7 @@
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
 import { createEstimates } from '../estimates.ts';
-import { seldom } from '../seldom.ts';
+import { limitTimeShare } from '../limit-time-share.ts';
 
 export interface AccountSumsOptions {
   /** Counts them all. */
@@ -26,5 +26,5 @@ export async function startAccountSums({ read, what, log }: AccountSumsOptions):
   const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
   await bytes.refresh();
   const onError = (err: unknown) => log.warn({ err, what }, 'what accounts have could not be counted');
-  return { of: bytes.of, add: bytes.add, stop: every(READ_EVERY_MS, seldom(bytes.refresh), onError) };
+  return { of: bytes.of, add: bytes.add, stop: every(READ_EVERY_MS, limitTimeShare(bytes.refresh), onError) };
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { StatCount } from '../../events/stat-meter.ts';
 import { advanceReplay } from './advance-replay.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { isWebhook } from '../../outbox/subscriptions/lock-listener.sql.ts';
 import type { ReplayEventsPayload } from '../../db/jobs/tasks.ts';
 

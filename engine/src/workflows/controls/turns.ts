@@ -192,7 +192,7 @@ function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
  * A run whose end lets the next execution of its workflow start. A run that rejects is given back,
  * with a job for its lane.
  */
-export function thenNext<Rest extends unknown[]>(
+export function startNextAfter<Rest extends unknown[]>(
   turns: Pick<Turns, 'next'>,
   run: (invocation: HeldInvocation, ...rest: Rest) => Promise<void>,
 ): (invocation: HeldInvocation, ...rest: Rest) => Promise<void> {

@@ -12,7 +12,7 @@ import type { Deployment } from '../deployment.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from '../run/deployment-runtime.ts';
 import { triggerContext, visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
-import { partWall } from '../run/part-wall.ts';
+import { partWallLimit } from '../run/part-wall-limit.ts';
 import type { StepsTask } from '../run/run-steps.ts';
 import { playSteps } from './play-steps.ts';
 import { makeUnsavedVersion, type UnsavedVersionOptions } from './unsaved-version.ts';
@@ -157,7 +157,7 @@ async function perform(options: WorkflowTestsOptions, plan: Plan): Promise<Workf
   const context = contextOf(workflow, deployment, past, executionId, nowMs());
   const before = deployment.steps.slice(0, from).map(({ namespace }) => namespace);
   const account = await options.limits.get(workflow.accountId);
-  const wall = partWall(deployment, account, 'manual');
+  const wall = partWallLimit(deployment, account, 'manual');
   const task: StepsTask = {
     // Live executions keep the isolates that they have warmed.
     deployment: {

@@ -5,10 +5,10 @@ import type { Sql } from '../../db/database.ts';
 import type { AccountBacklogs } from '../../runs/counts/account-backlogs.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import { readCurrentDeployment } from '../controls/read-newest-deployment.sql.ts';
-import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.sql.ts';
+import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.ts';
 import { type EndedExecution, insertReplay, readEndedExecution } from './replay-execution.sql.ts';
 import { readOpenFor, readOpenWait, resumeExecution } from './resume-execution.sql.ts';
-import { createStrangersTurns } from '../../fairness/strangers.ts';
+import { createAnonymousLookups } from '../../fairness/anonymous-lookups.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
 import { triggerContext } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
@@ -31,7 +31,7 @@ export interface ExecutionActionsOptions {
 /** What is done to executions from outside. */
 export function createExecutionActions(options: ExecutionActionsOptions): ExecutionActions {
   const { sql, tokens, history } = options;
-  const inTurn = createStrangersTurns();
+  const inTurn = createAnonymousLookups();
   const cancel = (execution: { id: string; accountId?: string }) => cancelCounted(options, execution);
   async function waitingFor(id: string, token: string): Promise<string | undefined> {
     const read = tokens.read(id, token);

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobCrowds } from '../../db/jobs/job-crowds.ts';
 import type { Log } from '../../contract/log.ts';
 import { type BatcherWatch, createBatcher } from '../../db/batcher.ts';
-import { comesAgain, mayBeOneItems, wasHeldUp } from '../../db/comes-again.ts';
+import { failsEachTime, mayBeOneItems, wasHeldUp } from '../../db/fails-each-time.ts';
 import { commitExecutionsWithin } from '../../runs/commit/commit-executions.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { executionBytes } from '../../runs/commit/history-bytes.sql.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.sql.ts';
+import { executionBytes } from '../../runs/commit/history-bytes.ts';
+import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
 import { isExecutionCommitted } from './read-committed-execution.sql.ts';
 import { parkExecutions } from './park-executions.sql.ts';
@@ -24,7 +24,7 @@ export interface ExecutionCommitterOptions {
 export interface ExecutionCommitter {
   /**
    * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and
-   * nothing was written. Rejects with what `comesAgain` where Postgres does not take what it is
+   * nothing was written. Rejects with what `failsEachTime` where Postgres does not take what it is
    * given, or no statement can be made of it.
    */
   commit(commit: ExecutionCommit): Promise<boolean>;
@@ -104,7 +104,7 @@ export function createExecutionCommitter(options: ExecutionCommitterOptions): Ex
         const isOurs = await add(commit);
         return isOurs || (tries > 1 && (await wasWritten(commit)));
       } catch (error) {
-        if (comesAgain(error) || (isStopping && tries >= MAX_LAST_TRIES)) throw error;
+        if (failsEachTime(error) || (isStopping && tries >= MAX_LAST_TRIES)) throw error;
         log.warn({ execution: commit.key.id, tries, err: error }, 'a step could not be stored and is tried again');
         await pause(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
       }

@@ -9,7 +9,7 @@ import type {
   StoredSend,
 } from '../../runs/commit/execution-rows.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
-import { bringsNothing, type ExecutionFault, type FinalCommit, runCommitOf } from '../../runs/commit/final-commit.ts';
+import { hasOnlyOwnRows, type ExecutionFault, type FinalCommit, runCommitOf } from '../../runs/commit/final-commit.ts';
 import type { StepRun } from './run-steps.ts';
 import { createUnstoredSteps } from './unstored-steps.ts';
 import { createWaitingBytes } from './waiting-bytes.ts';
@@ -120,7 +120,7 @@ async function writeEnd(
   { committer, commitRun }: PartCommitsOptions,
   final: FinalCommit,
 ): Promise<{ committed: boolean; exceeded?: ExceededLimit | undefined }> {
-  if (bringsNothing(final)) return { committed: await committer.commit(final.execution) };
+  if (hasOnlyOwnRows(final)) return { committed: await committer.commit(final.execution) };
   const { committed, exceeded } = await commitRun(await runCommitOf(final));
   return { committed: committed || (await committer.wasWritten(final.execution)), exceeded };
 }

@@ -1,7 +1,7 @@
 import { limitFault } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
 import { isDataError } from '../../db/batcher.ts';
-import { comesAgain } from '../../db/comes-again.ts';
+import { failsEachTime } from '../../db/fails-each-time.ts';
 import { leaseOf } from '../../events/invocation.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import type { Execution } from './execution.ts';
@@ -10,7 +10,7 @@ import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
 import { retryPauseMs } from './retry-pause.ts';
-import { partWall } from './part-wall.ts';
+import { partWallLimit } from './part-wall-limit.ts';
 import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
 import { sealContext } from './sealed-context.ts';
 import { stepErrorJson } from './step-error.ts';
@@ -41,7 +41,7 @@ export async function runExecution(options: ExecutionRunnerOptions, execution: E
   if (ended.ok) return;
   options.log.error({ execution: execution.key.id, err: ended.error }, 'what an execution brought could not be stored');
   commits.forgetSteps();
-  ended = await tryTo(() => settle(part, failHere(part)), comesAgain);
+  ended = await tryTo(() => settle(part, failHere(part)), failsEachTime);
   if (!ended.ok) await finishBare(part);
 }
 
@@ -63,7 +63,7 @@ async function tryTo<T>(work: () => Promise<T>, expected: (error: unknown) => bo
 async function runToEnd(part: Part, turn: Turn): Promise<Tried<void>> {
   const ran = await tryTo(() => runSteps(part.options, taskOf(part), hostOf(part, turn)), isDataError);
   // Given back, it would come to the same end again.
-  return ran.ok ? tryTo(() => settle(part, ran.value), comesAgain) : ran;
+  return ran.ok ? tryTo(() => settle(part, ran.value), failsEachTime) : ran;
 }
 
 function failHere(part: Part): StepsEnd {
@@ -100,7 +100,7 @@ function taskOf({ execution }: Part) {
     account,
     usedBytes,
     // A part after a wait, or after a node has failed, has the whole of the time again.
-    wall: partWall(deployment, account, invocation.kind),
+    wall: partWallLimit(deployment, account, invocation.kind),
     jit: false,
   };
 }

@@ -11,17 +11,17 @@ import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwa
 import { failed } from '../../runs/run-in-sandbox.ts';
 import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../runs/redact-run.ts';
 import type { LiveTry } from '../../runs/live-lines.ts';
-import type { RunContext } from '../../runs/run-invocation.ts';
+import type { RunnerContext } from '../../runs/run-invocation.ts';
 import { readyRedactor } from '../../secrets/kept-redactors.ts';
 import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { comesAgain } from '../../db/comes-again.ts';
+import { failsEachTime } from '../../db/fails-each-time.ts';
 import { afterStep, type StepTries } from './after-step.ts';
 import { createHeldUp, type HeldUp } from './held-up.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';
 import { createStepOutputs, type StepOutput, type StepOutputs } from './step-outputs.ts';
 
-export interface StepContext extends Pick<RunContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
+export interface StepContext extends Pick<RunnerContext, 'sandbox' | 'fetch' | 'callDataStore' | 'prepare' | 'nowMs'> {
   /** How long this node stood still since its start. */
   stalledMs: () => number;
   /**
@@ -139,7 +139,7 @@ function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedO
   const isStored = () =>
     heldUp.during(stored()).catch((error: unknown) => {
       // What can never be stored is an end of the execution, which its last commit finds.
-      if (!comesAgain(error)) failure ??= error;
+      if (!failsEachTime(error)) failure ??= error;
       throw error;
     });
   const onAway = () => {

@@ -4,7 +4,7 @@ import type { Redactor } from '../../secrets/redactor.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
 import type { StepRow, StoredSend } from '../../runs/commit/execution-rows.ts';
-import type { PartWall } from './part-wall.ts';
+import type { PartWallLimit } from './part-wall-limit.ts';
 import type { LiveTry } from '../../runs/live-lines.ts';
 import { runStep, type StepContext, type StepResult } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
@@ -26,7 +26,7 @@ export interface StepsTask {
   account: AccountLimits;
   /** What the execution has put out before, for the limit on all of it. */
   usedBytes: number;
-  wall: PartWall;
+  wall: PartWallLimit;
   jit: boolean;
 }
 

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Resolves when the next one may go on; undefined: at once. Throws RATE_LIMITED where too many
  * wait, if it `refuses`.
  */
-export type Door = () => Promise<void> | undefined;
+export type EntryPacer = () => Promise<void> | undefined;
 
-export interface DoorPace {
+export interface EntryPace {
   atOnce: number;
   restMs: number;
   /** Each of them is memory, also when its client has gone. */
@@ -21,13 +21,13 @@ export interface DoorPace {
 
 const MAX_WAITING = 4_000;
 
-export const REST_PACE: DoorPace = {
+export const REST_PACE: EntryPace = {
   atOnce: LIMITS.requestsAtOnce,
   restMs: LIMITS.requestsRestMs,
   maxWaiting: MAX_WAITING,
   refuses: true,
 };
-export const ENDPOINT_PACE: DoorPace = {
+export const ENDPOINT_PACE: EntryPace = {
   atOnce: LIMITS.endpointRequestsAtOnce,
   restMs: LIMITS.endpointRequestsRestMs,
   maxWaiting: MAX_WAITING,
@@ -38,7 +38,7 @@ export const ENDPOINT_PACE: DoorPace = {
  * Hundreds of requests that come at once go on a few at a time, in their order, and others have the
  * thread and the database in between.
  */
-export function createDoor({ atOnce, restMs, maxWaiting, refuses }: DoorPace, onIdle?: () => void): Door {
+export function createEntryPacer({ atOnce, restMs, maxWaiting, refuses }: EntryPace, onIdle?: () => void): EntryPacer {
   const waiting: (() => void)[] = [];
   /** Since the last rest. */
   let passed = 0;
@@ -71,10 +71,10 @@ function tooMany(waiting: number, waitMs: number): HeadwaterError {
 }
 
 /** A door for each key or account that is there. */
-export function createDoors(pace: DoorPace): (name: string) => ReturnType<Door> {
-  const doors = new Map<string, Door>();
+export function createEntryPacers(pace: EntryPace): (name: string) => ReturnType<EntryPacer> {
+  const doors = new Map<string, EntryPacer>();
   return (name) => {
-    const door = doors.get(name) ?? createDoor(pace, () => doors.delete(name));
+    const door = doors.get(name) ?? createEntryPacer(pace, () => doors.delete(name));
     doors.set(name, door);
     return door();
   };

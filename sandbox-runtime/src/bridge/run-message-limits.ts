@@ -4,7 +4,7 @@ import { isBuiltInChannel } from './built-in-channels.ts';
 import { FrameError } from './frames.ts';
 import type { EntryName } from './host-to-guest.ts';
 
-type ConductLimits = Pick<
+type MessageLimits = Pick<
   AccountLimits,
   | 'maxLogLinesPerRun'
   | 'maxLogLineBytes'
@@ -31,9 +31,9 @@ type Task = 'load' | 'form' | 'step' | 'other';
  * one. The process ends the run that a method throws FrameError for; heard by the host, the same
  * message would end the process with all runs in it. Sizes are in bytes of UTF-8.
  */
-export class RunConduct {
+export class RunMessageLimits {
   readonly #task: Task;
-  readonly #limits: ConductLimits;
+  readonly #limits: MessageLimits;
   readonly #fetches = new Set<number>();
   readonly #openStoreCalls = new Set<number>();
   #storeCalls = 0;
@@ -44,7 +44,7 @@ export class RunConduct {
   #hasFlow = false;
   #hasProps = false;
 
-  constructor(entry: EntryName | RunEntry['kind'] | 'load', limits: ConductLimits) {
+  constructor(entry: EntryName | RunEntry['kind'] | 'load', limits: MessageLimits) {
     this.#task = taskOf(entry);
     this.#limits = limits;
   }

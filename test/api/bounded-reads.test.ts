@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { longestTurnMs, slowness } from '../support/longest-turn.ts';
 import { fc } from '../support/properties.ts';
 import { afterEach, expect, test } from 'vitest';
-import { takeInGulps } from '../../api/src/gulps.ts';
+import { boundReads } from '../../api/src/bounded-reads.ts';
 
 /* A client decides in how many chunks a body comes, and what it sends at once. */
 
@@ -26,7 +26,7 @@ async function connectTo(handle: Handle): Promise<Socket> {
     gulps.began(request, response);
     handle(request, response);
   });
-  const gulps = takeInGulps(server);
+  const gulps = boundReads(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');

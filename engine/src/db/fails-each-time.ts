@@ -6,7 +6,7 @@ import { codeOf, isDatabaseAway, wasRolledBack } from './lost-connection.ts';
  * than V8 can join: it would fail each time, on each node. Of everything else the next try may know
  * nothing: what is taken for the data's fault costs a run its events.
  */
-export function comesAgain(error: unknown): boolean {
+export function failsEachTime(error: unknown): boolean {
   const code = codeOf(error);
   if (isDataError(error) || OF_DATA.has(code)) return true;
   return code === '' && (error instanceof RangeError || error instanceof TypeError);
@@ -18,7 +18,7 @@ export function comesAgain(error: unknown): boolean {
  * that one.
  */
 export function mayBeOneItems(error: unknown): boolean {
-  return comesAgain(error) || (SQLSTATE.test(codeOf(error)) && !isDatabaseAway(error) && !wasRolledBack(error));
+  return failsEachTime(error) || (SQLSTATE.test(codeOf(error)) && !isDatabaseAway(error) && !wasRolledBack(error));
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

@@ -13,7 +13,7 @@ const MAX_PIECES_PER_TURN = 512;
  */
 const MAX_UNREAD_BYTES = 512;
 
-export interface Gulps {
+export interface BoundedReads {
   /** A request has come over its connection, and its body, if any, is what comes next. */
   began(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -40,7 +40,7 @@ type Parse = (bytes: Buffer) => void;
  * parser gets them by and by, and no more while there are unread ones. A body whose length was
  * announced is one piece for each read, and is taken as it comes, but for what follows it.
  */
-export function takeInGulps(server: Server): Gulps {
+export function boundReads(server: Server): BoundedReads {
   const intakes = new WeakMap<Socket, Intake>();
   const giveWay = createRests()(0);
   server.on('connection', (socket: Socket) => {

@@ -1,5 +1,5 @@
 /** What the streams of each tenant have read and their clients have not taken. */
-export interface HeldBytes {
+export interface StreamBytes {
   /**
    * Resolves when the tenant may read more: there is room, or nothing of it is held; or when
    * `signal` fires.
@@ -18,7 +18,7 @@ interface Tenant {
  * Beyond `maxBytes` no stream of the tenant reads on: one whose client is slow must not cost memory
  * for each of its streams.
  */
-export function createHeldBytes(maxBytes: number): HeldBytes {
+export function createStreamBytes(maxBytes: number): StreamBytes {
   const tenants = new Map<string, Tenant>();
 
   return {

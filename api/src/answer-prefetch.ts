@@ -9,7 +9,7 @@ const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
  * ask for no more than the head, and browsers that fetch pages beforehand say so: both are answered
  * here, and nothing is done. Undefined for everybody else.
  */
-export function answerLook(c: ApiContext): Response | undefined {
+export function answerPrefetch(c: ApiContext): Response | undefined {
   if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);
   const isEarly = PURPOSE_HEADERS.some((name) => /prefetch|preview|prerender/i.test(c.req.header(name) ?? ''));
   // What is no success a browser does not keep: it asks again when somebody follows the link.

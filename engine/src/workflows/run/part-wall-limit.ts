@@ -4,7 +4,7 @@ import { wallLimitOf } from '../../runs/run-limits.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 
 /** How long an execution, or its part after a wait, may take, and what bounds it. */
-export interface PartWall {
+export interface PartWallLimit {
   ms: number;
   name: 'timeout_seconds' | 'executionWallMs' | 'httpRunWallMs' | 'timerRunWallMs';
 }
@@ -13,13 +13,13 @@ export interface PartWall {
  * As its workflow says, or else as long as a run of a source that is started so; never longer than
  * its account may have.
  */
-export function partWall(
+export function partWallLimit(
   { settings: { timeoutSeconds } }: Pick<DeploymentRuntime, 'settings'>,
   account: AccountLimits,
   startedBy: InvocationKind,
-): PartWall {
+): PartWallLimit {
   const asStarted = wallLimitOf(startedBy);
-  const own: PartWall =
+  const own: PartWallLimit =
     timeoutSeconds === undefined
       ? { ms: account[asStarted], name: asStarted }
       : { ms: timeoutSeconds * 1_000, name: 'timeout_seconds' };

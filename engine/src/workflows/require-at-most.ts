@@ -1,7 +1,7 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 
 /** Before any of them is looked at. */
-export function requireFew(path: 'steps' | 'triggers', used: number): void {
+export function requireAtMost(path: 'steps' | 'triggers', used: number): void {
   const name = path === 'steps' ? 'maxWorkflowSteps' : 'maxWorkflowTriggers';
   const value = LIMITS[name];
   if (used <= value) return;

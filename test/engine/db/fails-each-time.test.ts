@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comesAgain } from '../../../engine/src/db/comes-again.ts';
+import { failsEachTime } from '../../../engine/src/db/fails-each-time.ts';
 import { wasRolledBack } from '../../../engine/src/db/lost-connection.ts';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
@@ -7,7 +7,7 @@ const withCode = (code: string) => Object.assign(new Error(code), { code });
 test.each(['22P05', '23505', '54000', 'MAX_PARAMETERS_EXCEEDED', 'UNDEFINED_VALUE', 'ERR_STRING_TOO_LONG'])(
   'what cannot be stored comes again: %s',
   (code) => {
-    expect(comesAgain(withCode(code))).toBe(true);
+    expect(failsEachTime(withCode(code))).toBe(true);
   },
 );
 
@@ -19,7 +19,7 @@ test('so does a text that is longer than V8 can join', () => {
   } catch (thrown) {
     error = thrown;
   }
-  expect(comesAgain(error)).toBe(true);
+  expect(failsEachTime(error)).toBe(true);
 });
 
 test.each([
@@ -36,13 +36,13 @@ test.each([
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SOCKET_CLOSED',
 ])('a fault of the database or of the way to it passes: %s', (code) => {
-  expect(comesAgain(withCode(code))).toBe(false);
-  expect(comesAgain(new Error('Failed query', { cause: withCode(code) }))).toBe(false);
+  expect(failsEachTime(withCode(code))).toBe(false);
+  expect(failsEachTime(new Error('Failed query', { cause: withCode(code) }))).toBe(false);
 });
 
 test('what nobody knows may pass, and costs no events', () => {
   const port = Object.assign(new RangeError('port'), { code: 'ERR_SOCKET_BAD_PORT' });
-  for (const error of [new Error('odd'), port, undefined]) expect(comesAgain(error)).toBe(false);
+  for (const error of [new Error('odd'), port, undefined]) expect(failsEachTime(error)).toBe(false);
 });
 
 test('only of a deadlock or a failed serialization is it certain that nothing was stored', () => {

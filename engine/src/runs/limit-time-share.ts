@@ -2,7 +2,7 @@
 const SHARE = 0.05;
 
 /** What does `work`, or nothing where that would take more than its share of the time. */
-export function seldom(work: () => Promise<void>): () => Promise<void> {
+export function limitTimeShare(work: () => Promise<void>): () => Promise<void> {
   let nextMs = 0;
   return async () => {
     const startMs = performance.now();

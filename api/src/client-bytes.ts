@@ -2,7 +2,7 @@
  * Bytes that are in memory for one account for as long as its clients like: answers that they read,
  * bodies that they send.
  */
-export interface HeldBytes {
+export interface ClientBytes {
   /** `cutOff` ends it, without `end`. */
   hold(accountId: string, cutOff: () => void): Holding;
 }
@@ -25,7 +25,7 @@ interface Account {
   open: Set<Held>;
 }
 
-export function createHeldBytes(maxBytesPerAccount: number): HeldBytes {
+export function createClientBytes(maxBytesPerAccount: number): ClientBytes {
   const accounts = new Map<string, Account>();
 
   function accountOf(accountId: string): Account {

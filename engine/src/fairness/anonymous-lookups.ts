@@ -9,9 +9,9 @@ const RETRY_AFTER_SECONDS = 10;
  * however many do, they take so many connections. Throws RATE_LIMITED where the turn has not come
  * within LIMITS.maxRequestWaitMs.
  */
-export type StrangersTurns = <T>(look: () => Promise<T>) => Promise<T>;
+export type AnonymousLookups = <T>(look: () => Promise<T>) => Promise<T>;
 
-export function createStrangersTurns(): StrangersTurns {
+export function createAnonymousLookups(): AnonymousLookups {
   const turns = createTenantTurns(AT_ONCE);
   return async (look) => {
     const beganAtMs = performance.now();

@@ -7,40 +7,40 @@ const NUMBER = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
  * number, of `true` or `false`, of JSON for objects and lists. Anything else is left as it is, for
  * the component to judge.
  */
-export function fitValue(value: unknown, type: unknown): unknown {
+export function coerceValue(value: unknown, type: unknown): unknown {
   if (typeof type !== 'string') return value;
-  if (type.endsWith('[]')) return fitList(value, type.slice(0, -2));
+  if (type.endsWith('[]')) return coerceList(value, type.slice(0, -2));
   if (typeof value !== 'string') return value;
   switch (type) {
     case 'integer':
-      return fitNumber(value, Number.isSafeInteger);
+      return coerceNumber(value, Number.isSafeInteger);
     case 'number':
-      return fitNumber(value, Number.isFinite);
+      return coerceNumber(value, Number.isFinite);
     case 'boolean':
-      return fitBoolean(value);
+      return coerceBoolean(value);
     case 'object':
-      return fitJson(value, '{', '[');
+      return coerceJson(value, '{', '[');
     default:
       return value;
   }
 }
 
-function fitList(value: unknown, type: string): unknown {
-  const list = typeof value === 'string' ? fitJson(value, '[') : value;
-  return Array.isArray(list) ? list.map((item: unknown) => fitValue(item, type)) : list;
+function coerceList(value: unknown, type: string): unknown {
+  const list = typeof value === 'string' ? coerceJson(value, '[') : value;
+  return Array.isArray(list) ? list.map((item: unknown) => coerceValue(item, type)) : list;
 }
 
-function fitNumber(text: string, isFit: (value: number) => boolean): unknown {
+function coerceNumber(text: string, isFit: (value: number) => boolean): unknown {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   return isFit(value) ? value : text;
 }
 
-function fitBoolean(text: string): unknown {
+function coerceBoolean(text: string): unknown {
   const word = text.trim().toLowerCase();
   return word === 'true' || (word === 'false' ? false : text);
 }
 
-function fitJson(text: string, ...openings: string[]): unknown {
+function coerceJson(text: string, ...openings: string[]): unknown {
   if (!openings.includes(text.trim()[0] ?? '')) return text;
   try {
     return parseJson(text);
