@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildPackages } from '../support/build-packages.ts';
 import { type CliUser, createCliUser } from '../support/cli.ts';
@@ -19,15 +21,16 @@ let user: CliUser;
 let receiver: Receiver;
 let install: string;
 
-function run(command: string, args: string[], cwd: string, env: Record<string, string> = {}) {
-  const result = spawnSync(command, args, { cwd, encoding: 'utf8', env: { ...process.env, ...env } });
-  return { code: result.status, stdout: result.stdout, stderr: result.stderr };
+/** Never as spawnSync does it: the node and the receiver may live in this process. */
+async function run(command: string, args: string[], cwd: string, env: Record<string, string> = {}) {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: code as number | null, stdout, stderr };
 }
 
-function must(command: string, args: string[], cwd: string): string {
-  const { code, stdout, stderr } = run(command, args, cwd);
+async function must(command: string, args: string[], cwd: string): Promise<void> {
+  const { code, stderr } = await run(command, args, cwd);
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${stderr}`);
-  return stdout;
 }
 
 /** The folder of what is installed here. */
@@ -38,7 +41,8 @@ beforeAll(async () => {
   hw = await sharedHeadwater();
   user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey });
   receiver = await startReceiver();
-  if (!existsSync(path.join(ROOT, 'client/src/schema.d.ts'))) must('node', ['test/support/write-web-schema.ts'], ROOT);
+  if (!existsSync(path.join(ROOT, 'client/src/schema.d.ts')))
+    await must('node', ['test/support/write-web-schema.ts'], ROOT);
   const { client, cli } = await buildPackages(path.join(user.home, 'built'));
   const tarballs = path.join(user.home, 'tarballs');
   install = path.join(user.home, 'install');
@@ -46,10 +50,10 @@ beforeAll(async () => {
   await mkdir(install);
   const platform = `@esbuild/${process.platform}-${process.arch}`;
   const packed = [client, cli, folderOf('esbuild'), folderOf(platform)];
-  must('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', tarballs, ...packed], ROOT);
+  await must('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', tarballs, ...packed], ROOT);
   await writeFile(path.join(install, 'package.json'), '{ "private": true, "type": "module" }');
   const files = (await readdir(tarballs)).map((name) => path.join(tarballs, name));
-  must('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files], install);
+  await must('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files], install);
 });
 afterAll(async () => {
   await receiver?.stop();
@@ -79,11 +83,11 @@ describe('@headwater/cli from its tarball', () => {
   });
 
   test('says its version, makes a component with its types, and deploys it', async () => {
-    expect(installed('--version')).toMatchObject({
+    expect(await installed('--version')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^hw \d+\.\d+\.\d+, Node 24/),
     });
-    expect(installed('init', 'source', 'alone')).toMatchObject({ code: 0 });
+    expect(await installed('init', 'source', 'alone')).toMatchObject({ code: 0 });
     expect(await readFile(path.join(user.workDir, 'headwater.d.ts'), 'utf8')).toContain(
       "declare module '@headwater/types'",
     );
@@ -93,13 +97,13 @@ describe('@headwater/cli from its tarball', () => {
       `import { word } from './part.mjs'; export default { name: word, version: '0.0.1', run() { this.$emit(word); } };`,
     );
     for (const file of ['alone.mjs', 'whole.mjs'])
-      expect(installed('deploy', file)).toMatchObject({ code: 0, stdout: expect.stringContaining('Deployed') });
+      expect(await installed('deploy', file)).toMatchObject({ code: 0, stdout: expect.stringContaining('Deployed') });
     await writeFile(
       path.join(user.workDir, 'headwater.yaml'),
       'name: alone\nsources:\n  alone-inbox: { ingest: true }\n',
     );
-    expect(installed('apply')).toMatchObject({ code: 0, stdout: 'Made 1 change.\n' });
-    expect(installed('server', 'start')).toMatchObject({
+    expect(await installed('apply')).toMatchObject({ code: 0, stdout: 'Made 1 change.\n' });
+    expect(await installed('server', 'start')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('The server is not installed beside this hw'),
     });
@@ -138,7 +142,7 @@ describe('@headwater/client from its tarball', () => {
     const program = programWith(JSON.stringify({ events: [{ data: { total: 12 } }] }));
     await writeFile(path.join(install, 'program.ts'), program);
     const env = { ...user.env, RECEIVER: receiver.url };
-    const { code, stdout, stderr } = run(process.execPath, ['program.ts'], install, env);
+    const { code, stdout, stderr } = await run(process.execPath, ['program.ts'], install, env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const seen = JSON.parse(stdout) as Record<string, unknown>;
     expect(seen).toMatchObject({ delivered: 3, status: 404, code: 'NOT_FOUND' });
@@ -169,7 +173,7 @@ const id: string = (await headwater.get('/v1/webhooks/{id}', { path: { id: '' } 
     ];
     const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
     const roots = ['--typeRoots', path.join(ROOT, 'node_modules/@types')];
-    const { code, stdout } = run(process.execPath, [tsc, ...options, ...roots, 'typed.ts'], install);
+    const { code, stdout } = await run(process.execPath, [tsc, ...options, ...roots, 'typed.ts'], install);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   });
 });
