@@ -27,7 +27,9 @@ export interface AppOptions {
   web?: WebFiles;
   /** Origins that may show the portal of customers in a frame. Default: none. */
   portalFrameOrigins?: readonly string[];
-  /** Where requests come from, behind trusted proxies too. Default: the address of the connection. */
+  /**
+   * Where requests come from, behind trusted proxies too. Default: the address of the connection.
+   */
   clientFacts?: ReadClientFacts;
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;

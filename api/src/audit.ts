@@ -22,7 +22,10 @@ export function isAudited({ method, name }: Endpoint): boolean {
   return method !== 'get' && !NOT_AUDITED.has(name);
 }
 
-/** The read that tells what is there before a change: that of the path up to `{id}`, for the same callers. */
+/**
+ * The read that tells what is there before a change: that of the path up to `{id}`, for the same
+ * callers.
+ */
 export function findBefore(endpoint: Endpoint, endpoints: readonly Endpoint[]): Endpoint | undefined {
   const [, path] = /^(\/v1\/[\w/]+\/\{id\})/.exec(endpoint.path) ?? [];
   if (!isAudited(endpoint) || path === undefined) return undefined;
@@ -62,7 +65,8 @@ export function auditEntry({
   requestId,
 }: Change): Omit<AuditEntry, 'id' | 'at'> {
   const isOperator = who.accountId === '';
-  // The operator's changes of an account are shown to that account; its deletion stays the operator's.
+  // The operator's changes of an account are shown to that account; its deletion stays the
+  // operator's.
   const ofTenant = isOperator && id.startsWith('o_') && endpoint.method !== 'delete' ? id : undefined;
   const accountId = isOperator ? ofTenant : who.accountId;
   const made = after?.['id'];

@@ -207,7 +207,10 @@ export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
   return { ...listEndpoint(definition), access: 'admin' };
 }
 
-/** Answers `{ data: [items], page_info }` to the key of an account, and to that of the operator, as above. */
+/**
+ * Answers `{ data: [items], page_info }` to the key of an account, and to that of the operator, as
+ * above.
+ */
 export function eitherListEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   definition: Description & {
     parameters: S;

@@ -99,7 +99,9 @@ async function readBefore(options: MountOptions, who: Principal, id: string) {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/** The change is made: where it cannot be recorded the log says so, and the client has its answer. */
+/**
+ * The change is made: where it cannot be recorded the log says so, and the client has its answer.
+ */
 async function audit(
   c: ApiContext,
   { engine, log, clientFacts }: MountOptions,

@@ -89,7 +89,10 @@ const BY_ONE: Row[] = [
     'maxStackResources',
     'PUT',
     () => '/stacks/a',
-    { holder: 'a', resources: Array(LIMITS.maxStackResources + 1).fill({ kind: 'source', key: 'a', id: 'dc_a' }) },
+    {
+      holder: 'a',
+      resources: Object.keys(namesOf(LIMITS.maxStackResources + 1)).map((key) => ({ kind: 'source', key, id: 'dc_a' })),
+    },
   ],
   ['maxComponentCodeBytes', 'POST', () => '/components', { component_code: over('maxComponentCodeBytes') }],
   ['maxComponentCodeBytes', 'POST', () => '/components', { component_code: over('maxComponentCodeBytes', '\0') }],

@@ -194,7 +194,7 @@ describe('completion', () => {
 
   test('the script for bash completes in a real one', async () => {
     const { stdout: script } = await user.hw(['completion', 'bash']);
-    const bin = new URL('../node_modules/.bin/', import.meta.url).pathname;
+    const bin = new URL('../../node_modules/.bin/', import.meta.url).pathname;
     const questions = `${script}
       COMP_WORDS=(hw webhooks cr); COMP_CWORD=2; _hw; echo "\${COMPREPLY[@]}"
       COMP_WORDS=(hw env ''); COMP_CWORD=2; _hw; echo "\${COMPREPLY[@]}"`;

@@ -8,7 +8,7 @@ import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
-import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
+import { registerEndpointsOfSources, registerProbes, registerServer } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
 import { describeBody, describeQuery } from './parameters.ts';
 
@@ -103,6 +103,7 @@ function registerOthers(registry: Registry): void {
   registerOAuth(registry);
   registerWaitUrls(registry);
   registerSession(registry);
+  registerServer(registry);
   registerProbes(registry);
   registerDelivery(registry);
 }

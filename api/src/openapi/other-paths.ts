@@ -66,8 +66,7 @@ const healthSchema = z.object({
 });
 const aliveSchema = z.object({ status: z.literal('ok').describe('The process runs.') });
 
-export function registerProbes(registry: Registry): void {
-  const health = { 'application/json': { schema: healthSchema } };
+export function registerServer(registry: Registry): void {
   registry.registerPath({
     method: 'get',
     path: '/',
@@ -91,6 +90,10 @@ export function registerProbes(registry: Registry): void {
       429: describeProblem(ERRORS.RATE_LIMITED.title),
     },
   });
+}
+
+export function registerProbes(registry: Registry): void {
+  const health = { 'application/json': { schema: healthSchema } };
   for (const [path, operationId] of [
     ['/readyz', 'getReadiness'],
     ['/healthz', 'getHealth'],

@@ -2,7 +2,10 @@ import type { AccountChange } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
 import { notifyAccountChanged } from '../db/notify-changed.ts';
 
-/** What is not given stays; the e-mail address is that of the first user. Answers whether there is such an account. */
+/**
+ * What is not given stays; the e-mail address is that of the first user. Answers whether there is
+ * such an account.
+ */
 export async function changeAccount(sql: Sql, accountId: string, { name, email }: AccountChange): Promise<boolean> {
   return sql.begin(async (tx) => {
     const rows = await tx`

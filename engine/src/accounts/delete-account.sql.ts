@@ -96,8 +96,8 @@ const LAST = ['emitters', 'webhooks', 'components', 'connected_accounts', 'all_a
 /**
  * Deletes up to `limit` rows of one table of an account that is being deleted, in a transaction of
  * its own. Answers whether there may be more: false once the account itself is gone and no table
- * has a row of it. May be called again at any time, by any node, whatever became of the call before.
- * Rows that a commit holds are left to the next call.
+ * has a row of it. May be called again at any time, by any node, whatever became of the call
+ * before. Rows that a commit holds are left to the next call.
  */
 export async function deleteSomeOfAccount(sql: Sql, accountId: string, limit: number): Promise<boolean> {
   const [deletion] = await sql`select from account_deletions where account_id = ${accountId}`;
@@ -108,7 +108,8 @@ export async function deleteSomeOfAccount(sql: Sql, accountId: string, limit: nu
     const owner = step.column === 'account_id' ? undefined : from;
     if ((await deleteRows(sql, accountId, { table: step.table, column: step.column, owner }, limit)) > 0) return true;
   }
-  // What the owners above no longer lead to, and all tables that have no more than a few rows of an account.
+  // What the owners above no longer lead to, and all tables that have no more than a few rows of an
+  // account.
   for (const table of await tablesOfAccounts(sql)) {
     const rows = await deleteRows(sql, accountId, { table, column: 'account_id', owner: undefined }, limit);
     if (rows > 0) return true;

@@ -12,7 +12,10 @@ export interface LimitsCache {
   refresh(accountId: string): Promise<void>;
   /** Everything may have changed. */
   forgetAll(): void;
-  /** Whether the operator has suspended the account, as of its last read; false where there was none. */
+  /**
+   * Whether the operator has suspended the account, as of its last read; false where there was
+   * none.
+   */
   isSuspended(accountId: string): boolean;
   /** Tells of each account that was found suspended, and of each that no longer is. */
   onSuspension(listener: (accountId: string, isSuspended: boolean) => void): void;
@@ -96,8 +99,8 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
     },
     forgetAll() {
       entries.clear();
-      // Nothing of theirs would ask: it waits to be told that they go on. What fails is asked for by
-      // the next request or lane of the account.
+      // Nothing of theirs would ask: it waits to be told that they go on. What fails is asked for
+      // by the next request or lane of the account.
       for (const accountId of suspended) startRead(accountId, entryOf(accountId)).catch(() => undefined);
     },
     isSuspended: (accountId) => suspended.has(accountId),

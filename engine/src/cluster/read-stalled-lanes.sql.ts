@@ -2,9 +2,9 @@ import type { Sql } from '../db/database.ts';
 
 /**
  * Active sources and workflows with invocations that nobody has leased for a while. Steps from one
- * to the next through the index, however much waits for each; a workflow that is paused and an account
- * that is suspended keep what waits. Deleted ones too: their lane deletes what was committed for them at the moment of their
- * deletion.
+ * to the next through the index, however much waits for each; a workflow that is paused and an
+ * account that is suspended keep what waits. Deleted ones too: their lane deletes what was
+ * committed for them at the moment of their deletion.
  */
 export async function readStalledLanes(sql: Sql, afterMs: number): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`

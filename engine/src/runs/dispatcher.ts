@@ -77,14 +77,12 @@ const RELEASE_PAUSE_MS = 5_000;
  * the same time, fair between tenants.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { limits } = options;
   const shelf = createShelf();
   const { queue, held, claims } = shelf;
   const running = createRunningCounts();
-  const slots = createRunSlots({
-    running,
-    queueFirst: (invocation) => queue.pushFirst(invocation.accountId, invocation.sourceId, invocation),
-    onChange: startWhatMayRun,
-  });
+  const queueFirst = (one: HeldInvocation) => queue.pushFirst(one.accountId, one.sourceId, one);
+  const slots = createRunSlots({ running, queueFirst, onChange: startWhatMayRun });
   const pause = createPause(options.releasePauseMs ?? RELEASE_PAUSE_MS);
   let draining: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -105,30 +103,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     slot.free();
   }
 
-  const isSuspended = ({ accountId }: HeldInvocation) => options.limits.isSuspended(accountId);
   const isAsked = ({ respond }: HeldInvocation) => respond !== undefined && stopping === undefined;
   const end = (invocations: readonly HeldInvocation[]) => take(shelf.end(invocations));
 
+  const isKept = (one: HeldInvocation) =>
+    !limits.isSuspended(one.accountId) && (draining === undefined || isAsked(one));
+
   function take(invocations: readonly HeldInvocation[]): void {
-    if (invocations.some(isSuspended)) {
-      const kept = keepOrGiveBack(options, invocations, (invocation) => !isSuspended(invocation));
-      if (kept.length > 0) take(kept);
-      return;
-    }
-    shelf.put(draining === undefined ? invocations : keepOrGiveBack(options, invocations, isAsked));
+    shelf.put(invocations.every(isKept) ? invocations : keepOrGiveBack(options, invocations, isKept));
     startWhatMayRun();
   }
 
-  async function giveBackOf(accountId: string): Promise<void> {
-    const waiting = shelf.takeOut((one) => one.accountId !== accountId || slots.hasBegun(one));
+  async function release(waiting: readonly HeldInvocation[]): Promise<void> {
     await giveBack(options, waiting);
     end(waiting);
-  }
-
-  async function drain(): Promise<void> {
-    const unasked = shelf.takeOut((invocation) => isAsked(invocation) || slots.hasBegun(invocation));
-    await giveBack(options, unasked);
-    end(unasked);
   }
 
   async function stop(): Promise<void> {
@@ -136,8 +124,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const waiting = queue.clear().filter((invocation) => !slots.hasBegun(invocation));
     slots.stop();
     pause.end();
-    await giveBack(options, waiting);
-    end(waiting);
+    await release(waiting);
     await Promise.all([draining, held.none()]);
   }
 
@@ -145,14 +132,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     take,
     refuse: claims.refuse,
     loseNode: claims.loseNode,
-    capacity: (accountId) =>
-      draining === undefined && !options.limits.isSuspended(accountId) ? held.roomFor(accountId) : 0,
+    capacity: (accountId) => (draining === undefined && !limits.isSuspended(accountId) ? held.roomFor(accountId) : 0),
     capacityToAnswer: (accountId) => (stopping === undefined ? held.roomFor(accountId) : 0),
     holds: claims.has,
     startMore: startWhatMayRun,
-    giveBack: (accountId) => void giveBackOf(accountId),
+    giveBack: (accountId) => void release(shelf.takeOut((one) => one.accountId !== accountId || slots.hasBegun(one))),
     stats: () => statsOf({ waiting: queue.size(), running: running.total(), held: held.size() }),
-    drain: () => (draining ??= drain()),
+    drain: () => (draining ??= release(shelf.takeOut((one) => isAsked(one) || slots.hasBegun(one)))),
     stop: () => (stopping ??= stop()),
   };
 }

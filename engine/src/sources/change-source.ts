@@ -164,7 +164,10 @@ async function planChange(
 /** Sealed values are opened first: the same secret is sealed into another text each time. */
 function isAsBefore({ sealer }: LifecycleContext, row: SourceRow, after: SourceChange): boolean {
   const compared = ({ configuredProps, dynamicProps, componentId, name, active, preflight }: SourceChange) => ({
-    ...{ componentId, name, active, preflight },
+    componentId,
+    name,
+    active,
+    preflight,
     // As jsonb gives it back, which has no undefined values.
     configuredProps: asJson(openStoredProps(sealer, row.account_id, configuredProps)),
     dynamicProps: asJson(dynamicProps),

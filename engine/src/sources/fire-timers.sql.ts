@@ -23,8 +23,9 @@ export interface FireTimersOptions {
 
 /**
  * `held`: the run is this node's to start. `queued`: it waits for any node. `passed-over`: the
- * timer's last run has not ended, as much of its account waits as may, or the account is suspended. `stale`: the tick was
- * fired before, or its timer is not set any more. `failed`: the schedule cannot be read here.
+ * timer's last run has not ended, as much of its account waits as may, or the account is suspended.
+ * `stale`: the tick was fired before, or its timer is not set any more. `failed`: the schedule
+ * cannot be read here.
  */
 export type FiredTick =
   | { kind: 'held' | 'queued'; invocation: HeldInvocation }
