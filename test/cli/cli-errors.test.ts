@@ -10,7 +10,7 @@ describe('names', () => {
     await world.write('orders.mjs', ORDERS_SOURCE);
     const [a, b] = [
       await world.user.json('deploy', 'orders.mjs', '--name', 'Twin one'),
-      await world.user.json('deploy', 'orders.mjs', '--name', 'Twin one'),
+      await world.user.json('deploy', 'orders.mjs', '--name', 'Twin one', '--new'),
     ];
     expect([a.name_slug, b.name_slug]).toEqual(['twin-one', 'twin-one-1']);
     const { code, stderr } = await world.user.hw(['describe', 'Twin One']);

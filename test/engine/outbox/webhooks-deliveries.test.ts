@@ -116,7 +116,7 @@ test('a filtered list of all webhooks goes on from page to page, and back, witho
 });
 
 test.each<[path: string, query: Record<string, unknown>, says: RegExp]>([
-  ['deliveries', { status: 'lost' }, /status .*"lost".*pending, sending, held, delivered, failed, cancelled/],
+  ['deliveries', { status: 'lost' }, /status .*"lost".*pending, sending, held, delivered, failed, dropped, cancelled/],
   ['deliveries', { status: 'failed,done' }, /status .*"done"/],
   ['deliveries', { error_class: 'http_6xx' }, /error_class .*http_3xx, http_4xx, http_5xx, timeout/],
   ['deliveries', { since: 'yesterday' }, /since must be a time/],
