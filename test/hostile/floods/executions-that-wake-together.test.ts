@@ -7,7 +7,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-const EXECUTIONS = 2_000;
+const EXECUTIONS = 2_100;
 const AT_ONCE = 60;
 /** With all jobs in the order of their time it was as long as it took to wake them all. */
 const SOON_MS = 2_500;
