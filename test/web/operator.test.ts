@@ -65,6 +65,11 @@ test('the operator sees nodes, queues and noisy accounts, and sets a limit of on
   await expectAccessible(page);
   await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
   await expectAccessible(page);
+  await page.getByRole('searchbox', { name: 'Search limits' }).fill('maxSources');
+  await page
+    .getByRole('table', { name: 'Limits' })
+    .getByRole('row', { name: /^maxSources/ })
+    .click();
   await page.getByRole('button', { name: 'Back to the default' }).click();
   await expect.poll(async () => (await headwater.api('GET', '/users/me')).data.quotas.sources.limit).not.toBe(7);
   await page.setViewportSize({ width: 390, height: 844 });
