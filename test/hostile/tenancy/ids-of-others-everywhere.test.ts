@@ -8,8 +8,8 @@ import { makeWorkflow } from '../../support/hostile-workflows.ts';
 const world = hostile();
 
 /**
- * By names, which each account has its own of; what is everybody's; and apps and tenants, which are the
- * operator's.
+ * By names, which each account has its own of; what is everybody's; and apps and tenants, which are
+ * the operator's.
  */
 const OF_NOBODY = [
   '/environment_variables/',
