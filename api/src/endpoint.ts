@@ -41,6 +41,8 @@ interface Description {
   tag: string;
   summary: string;
   description: string;
+  /** A request of it, for the document. Default: what its schema requires. */
+  example?: Record<string, unknown>;
   /** The path of the update whose parameters it takes. */
   changesLike?: string;
   /** What `{id}` in the path is. */

@@ -21,12 +21,26 @@ export interface Problem {
   limit?: ExceededLimit;
   /** Also the header `retry-after`. */
   retry_after_seconds?: number;
+  /** Leads to the table of errors, below the URL of the instance. */
+  help: string;
   request_id: string;
 }
 
-/** `urn:headwater:error:not-found`: stable, and made to be compared, not to be opened. */
-function problemType(code: ErrorCode): string {
-  return `urn:headwater:error:${code.toLowerCase().replaceAll('_', '-')}`;
+/** `not-found`: the anchor of the code in the table of errors. */
+export function problemName(code: ErrorCode): string {
+  return code.toLowerCase().replaceAll('_', '-');
+}
+
+/** `urn:headwater:error:not-found`: stable, and made to be compared. `help` is made to be opened. */
+export function problemType(code: ErrorCode): string {
+  return `urn:headwater:error:${problemName(code)}`;
+}
+
+export const ERRORS_PATH = '/docs/errors';
+
+/** Where the table of errors tells of a code: below the URL of the instance. */
+function problemHelp(code: ErrorCode): string {
+  return `${ERRORS_PATH}#${problemName(code)}`;
 }
 
 /**
@@ -68,9 +82,22 @@ function problem(code: ErrorCode, message: string, requestId: string, more: Part
     ...(fields.length > 0 ? { errors: fields.slice(0, LIMITS.maxProblemErrors).map(shown) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
+    help: problemHelp(code),
     request_id: requestId,
   };
 }
+
+/** As a document of examples shows it. */
+export function exampleProblem(code: ErrorCode): Problem {
+  return problem(code, ERRORS[code].title, 'req_4f8d2a6b0c1e3579', EXAMPLE_DETAILS[code]);
+}
+
+const EXAMPLE_DETAILS: Partial<Record<ErrorCode, Partial<Details>>> = {
+  INVALID_REQUEST: { fields: [{ path: 'limit', message: 'must be at most 100' }] },
+  RATE_LIMITED: { retryAfterSeconds: 1 },
+  UNAVAILABLE: { retryAfterSeconds: 5 },
+  DATABASE_AWAY: AWAY,
+};
 
 function shown(field: FieldError): FieldError {
   return { ...field, path: cut(field.path), message: cut(field.message) };

@@ -1,45 +1,169 @@
 import type { ExceededLimit } from './exceeded-limit.ts';
 
 /**
- * The registry of every error a user can see: code → HTTP status and title. Codes are stable;
- * messages are not. The API renders them as RFC 9457 problem documents with a top-level `error`
+ * The registry of every error a user can see: code → HTTP status, title and what to do. Codes are
+ * stable; messages are not. `docs/errors.md` and the page `/docs/errors` are made of it. The API renders them as RFC 9457 problem documents with a top-level `error`
  * string beside.
  */
 export const ERRORS = {
-  INVALID_REQUEST: { status: 400, title: 'The request is not valid' },
-  INVALID_COMPONENT: { status: 400, title: 'The component code cannot be used' },
-  NO_RESPONSE: { status: 400, title: 'The run ended without the answer that was due' },
-  INVALID_PROPS: { status: 400, title: 'The configured props are not valid' },
-  UNAUTHORIZED: { status: 401, title: 'No valid API key was given' },
-  FORBIDDEN: { status: 403, title: 'This key may not do that' },
-  ACCOUNT_SUSPENDED: { status: 403, title: 'The account is suspended' },
-  NOT_FOUND: { status: 404, title: 'No such resource' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'This resource does not have that method' },
-  CONFLICT: { status: 409, title: 'The resource is not in a state that allows this' },
-  PRECONDITION_FAILED: { status: 412, title: 'The resource was changed meanwhile' },
-  PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
-  UNSUPPORTED_ENCODING: { status: 415, title: 'The request body is encoded in a way that is not read here' },
-  HOOK_FAILED: { status: 422, title: 'A lifecycle hook of the component failed' },
-  AUTH_FAILED: { status: 422, title: 'A connected account cannot be used' },
-  KEY_REUSED: { status: 422, title: 'The idempotency key belongs to another request' },
-  RATE_LIMITED: { status: 429, title: 'Too many requests' },
-  INTERNAL: { status: 500, title: 'Something went wrong on our side' },
-  UNAVAILABLE: { status: 503, title: 'The service is not ready' },
+  INVALID_REQUEST: {
+    status: 400,
+    title: 'The request is not valid',
+    advice: 'Mend the parameters that `errors` names.',
+  },
+  INVALID_COMPONENT: {
+    status: 400,
+    title: 'The component code cannot be used',
+    advice: 'Mend the code at the lines that `errors` names, and save it again.',
+  },
+  NO_RESPONSE: {
+    status: 400,
+    title: 'The run ended without the answer that was due',
+    advice: 'Let the component call `respond` in each run, or leave `customResponse` out.',
+  },
+  INVALID_PROPS: {
+    status: 400,
+    title: 'The configured props are not valid',
+    advice: 'Give values that fit the props that `errors` names.',
+  },
+  UNAUTHORIZED: {
+    status: 401,
+    title: 'No valid API key was given',
+    advice: 'Send a working key as `Authorization: Bearer <key>`.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    title: 'This key may not do that',
+    advice: 'Use a key with one of the scopes that `detail` names.',
+  },
+  ACCOUNT_SUSPENDED: {
+    status: 403,
+    title: 'The account is suspended',
+    advice: 'Ask the operator. Nothing that was accepted is lost, and reads go on.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    title: 'No such resource',
+    advice: 'Check the id, and that the key is one of the account that owns it.',
+  },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: 'This resource does not have that method',
+    advice: 'Use one of the methods in the header `allow`.',
+  },
+  CONFLICT: {
+    status: 409,
+    title: 'The resource is not in a state that allows this',
+    advice: 'Read the resource, and do first what `detail` says. With `limit`: delete something, or ask for more.',
+  },
+  PRECONDITION_FAILED: {
+    status: 412,
+    title: 'The resource was changed meanwhile',
+    advice: 'Read the resource again, apply your change to it, and send its new `etag`.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    title: 'The request body is too large',
+    advice: 'Send less; `limit` says how much there may be.',
+  },
+  UNSUPPORTED_ENCODING: {
+    status: 415,
+    title: 'The request body is encoded in a way that is not read here',
+    advice: 'Send the body plain, or with gzip, deflate, br or zstd.',
+  },
+  HOOK_FAILED: {
+    status: 422,
+    title: 'A lifecycle hook of the component failed',
+    advice: 'Read why the hook failed. Nothing was changed.',
+  },
+  AUTH_FAILED: {
+    status: 422,
+    title: 'A connected account cannot be used',
+    advice: 'Connect the account again.',
+  },
+  KEY_REUSED: {
+    status: 422,
+    title: 'The idempotency key belongs to another request',
+    advice: 'Use a new `idempotency-key` for each new request.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    title: 'Too many requests',
+    advice: 'Wait for `retry-after` seconds, then send it again.',
+  },
+  INTERNAL: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    advice: 'Send it again. If it stays, give `request_id` to the operator, whose log has the reason.',
+  },
+  UNAVAILABLE: {
+    status: 503,
+    title: 'The service is not ready',
+    advice: 'Wait for `retry-after` seconds, then send it again.',
+  },
   /** 503, not 403: a sender that gets it keeps the request and sends it again. */
-  ENDPOINT_SUSPENDED: { status: 503, title: 'The account of this endpoint is suspended' },
-  DATABASE_AWAY: { status: 503, title: 'The database is away, or takes nothing now' },
+  ENDPOINT_SUSPENDED: {
+    status: 503,
+    title: 'The account of this endpoint is suspended',
+    advice: 'Send it again later: the account may be resumed.',
+  },
+  DATABASE_AWAY: {
+    status: 503,
+    title: 'The database is away, or takes nothing now',
+    advice: 'Wait for `retry-after` seconds, then send it again. The operator looks at `/readyz`.',
+  },
   /** Ends a run as well, where it is no form that is filled in. */
-  CONFIGURATION_ERROR: { status: 400, title: 'The component does not accept how it is configured' },
+  CONFIGURATION_ERROR: {
+    status: 400,
+    title: 'The component does not accept how it is configured',
+    advice: 'Change the values that the component complains about.',
+  },
   // What ends a run. They are recorded with the run and never become an API status of their own.
-  COMPONENT_ERROR: { status: 422, title: 'The component threw an error' },
-  CPU_LIMIT: { status: 422, title: 'The run used more CPU time than its limit' },
-  WALL_LIMIT: { status: 422, title: 'The run took longer than its limit' },
-  MEMORY_LIMIT: { status: 422, title: 'The component used more memory than its limit' },
-  OUTPUT_LIMIT: { status: 422, title: 'The run produced more output than its limit' },
-  RESOURCE_LIMIT: { status: 422, title: 'The run asked for more than one of its limits allows' },
-  SANDBOX_CRASHED: { status: 422, title: 'The sandbox process of the run ended unexpectedly' },
-  CHANGE_INTERRUPTED: { status: 422, title: 'The node ended while it ran hooks of the source' },
-  RUN_ABANDONED: { status: 422, title: 'The sandbox process of the run ended again and again; the run was given up' },
+  COMPONENT_ERROR: {
+    status: 422,
+    title: 'The component threw an error',
+    advice: 'Read `stack`, and mend the component.',
+  },
+  CPU_LIMIT: {
+    status: 422,
+    title: 'The run used more CPU time than its limit',
+    advice: 'Do less in a run, or ask the operator for a higher `runCpuMs`.',
+  },
+  WALL_LIMIT: {
+    status: 422,
+    title: 'The run took longer than its limit',
+    advice: 'Do less in a run, set timeouts on requests, or ask for more time.',
+  },
+  MEMORY_LIMIT: {
+    status: 422,
+    title: 'The component used more memory than its limit',
+    advice: 'Hold less at once, or ask the operator for a higher `memoryMb`.',
+  },
+  OUTPUT_LIMIT: {
+    status: 422,
+    title: 'The run produced more output than its limit',
+    advice: 'Log, export and emit less in a run.',
+  },
+  RESOURCE_LIMIT: {
+    status: 422,
+    title: 'The run asked for more than one of its limits allows',
+    advice: 'Ask for less in a run; `limit` says of what.',
+  },
+  SANDBOX_CRASHED: {
+    status: 422,
+    title: 'The sandbox process of the run ended unexpectedly',
+    advice: 'Run it again. If it stays, the component brings its process down.',
+  },
+  CHANGE_INTERRUPTED: {
+    status: 422,
+    title: 'The node ended while it ran hooks of the source',
+    advice: 'Make the change again.',
+  },
+  RUN_ABANDONED: {
+    status: 422,
+    title: 'The sandbox process of the run ended again and again; the run was given up',
+    advice: 'Mend the component, then retry the run.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

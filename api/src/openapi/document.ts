@@ -8,9 +8,11 @@ import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
-import { registerEndpointsOfSources, registerProbes, registerServer } from './other-paths.ts';
+import { addExamples, type ExampledDocument } from './examples.ts';
+import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
 import { describeBody, describeQuery } from './parameters.ts';
+import { TAGS } from './tags.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
@@ -43,6 +45,7 @@ export async function openApiDocument(endpoints: readonly Endpoint[], publicUrl:
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: publicUrl }],
+    tags: [...TAGS],
   };
   const describe = (register: (registry: Registry) => void): Document => {
     const part = new OpenAPIHono();
@@ -58,6 +61,9 @@ export async function openApiDocument(endpoints: readonly Endpoint[], publicUrl:
       describe((registry) => registerEndpoints(registry, group)),
     );
   }
+  await setImmediate();
+  const given = endpoints.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example] as const]));
+  addExamples(document as unknown as ExampledDocument, new Map<string, unknown>(given));
   return document;
 }
 
@@ -103,7 +109,6 @@ function registerOthers(registry: Registry): void {
   registerOAuth(registry);
   registerWaitUrls(registry);
   registerSession(registry);
-  registerServer(registry);
   registerProbes(registry);
   registerDelivery(registry);
 }

@@ -21,7 +21,7 @@ Each answer to a request that was stored, an error after that included, has the 
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 
 export function registerEndpointsOfSources(registry: Registry): void {
-  for (const method of ['get', 'post'] as const) {
+  for (const method of ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const) {
     registry.registerPath({
       method,
       path: '/e/{key}',
@@ -41,13 +41,20 @@ export function registerEndpointsOfSources(registry: Registry): void {
             'application/json': { schema: z.object({ status: z.literal('ok').describe('The event is stored.') }) },
           },
         },
-        400: describeProblem('The run ended without the answer that was due'),
-        404: describeProblem('No such endpoint, or its source is stopped'),
-        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes, as sent or decompressed`),
+        400: describeProblem('The run ended without the answer that was due', ['NO_RESPONSE']),
+        404: describeProblem('No such endpoint, or its source is stopped', ['NOT_FOUND']),
+        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes, as sent or decompressed`, [
+          'PAYLOAD_TOO_LARGE',
+        ]),
         429: describeProblem(
           'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
+          ['RATE_LIMITED'],
         ),
-        503: describeProblem(`${ERRORS.UNAVAILABLE.title}; or: ${ERRORS.ENDPOINT_SUSPENDED.title}`),
+        503: describeProblem(`${ERRORS.UNAVAILABLE.title}; or: ${ERRORS.ENDPOINT_SUSPENDED.title}`, [
+          'UNAVAILABLE',
+          'DATABASE_AWAY',
+          'ENDPOINT_SUSPENDED',
+        ]),
       },
     });
   }
@@ -66,7 +73,10 @@ const healthSchema = z.object({
 });
 const aliveSchema = z.object({ status: z.literal('ok').describe('The process runs.') });
 
-export function registerServer(registry: Registry): void {
+/** Node's own refusal, before any route. */
+const TOO_LARGE = { 431: describeProblem(`The headers are larger than ${LIMITS.maxHeaderBytes} bytes`, []) };
+
+export function registerProbes(registry: Registry): void {
   registry.registerPath({
     method: 'get',
     path: '/',
@@ -75,7 +85,10 @@ export function registerServer(registry: Registry): void {
     summary: 'Where the API and this document are',
     description: 'A browser gets the web UI here.',
     security: [],
-    responses: { 200: { description: 'Addresses.', content: { 'application/json': { schema: serverSchema } } } },
+    responses: {
+      200: { description: 'Addresses.', content: { 'application/json': { schema: serverSchema } } },
+      ...TOO_LARGE,
+    },
   });
   registry.registerPath({
     method: 'get',
@@ -87,12 +100,26 @@ export function registerServer(registry: Registry): void {
     security: [],
     responses: {
       200: { description: 'The document.', content: { 'application/json': { schema: z.looseObject({}) } } },
-      429: describeProblem(ERRORS.RATE_LIMITED.title),
+      429: describeProblem(ERRORS.RATE_LIMITED.title, ['RATE_LIMITED']),
+    },
+  });
+  registerHealth(registry);
+  registry.registerPath({
+    method: 'get',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    tags: ['Server'],
+    summary: 'Figures as Prometheus text',
+    description: 'Made at most twice a second; all who ask meanwhile get the same.',
+    security: [],
+    responses: {
+      200: { description: 'Figures.', content: { 'text/plain': { schema: z.string() } } },
+      429: describeProblem(ERRORS.RATE_LIMITED.title, ['RATE_LIMITED']),
     },
   });
 }
 
-export function registerProbes(registry: Registry): void {
+function registerHealth(registry: Registry): void {
   const health = { 'application/json': { schema: healthSchema } };
   for (const [path, operationId] of [
     ['/readyz', 'getReadiness'],
@@ -109,6 +136,7 @@ export function registerProbes(registry: Registry): void {
       responses: {
         200: { description: 'It can.', content: health },
         503: { description: 'It cannot. It goes on by itself once `problems` are solved.', content: health },
+        ...TOO_LARGE,
       },
     });
   }
@@ -120,16 +148,9 @@ export function registerProbes(registry: Registry): void {
     summary: 'Whether this process runs, whatever becomes of its database',
     description: 'For what starts processes anew when they hang.',
     security: [],
-    responses: { 200: { description: 'It does.', content: { 'application/json': { schema: aliveSchema } } } },
-  });
-  registry.registerPath({
-    method: 'get',
-    path: '/metrics',
-    operationId: 'getMetrics',
-    tags: ['Server'],
-    summary: 'Figures as Prometheus text',
-    description: 'Made at most twice a second; all who ask meanwhile get the same.',
-    security: [],
-    responses: { 200: { description: 'Figures.', content: { 'text/plain': { schema: z.string() } } } },
+    responses: {
+      200: { description: 'It does.', content: { 'application/json': { schema: aliveSchema } } },
+      ...TOO_LARGE,
+    },
   });
 }

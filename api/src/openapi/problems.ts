@@ -28,12 +28,16 @@ const problemSchema = z
       .openapi({ description: 'Everything that is wrong with the input, at once.' }),
     limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason.' }),
     retry_after_seconds: z.int().optional().openapi({ description: 'Also the header `retry-after`.' }),
+    help: z.string().openapi({
+      description: 'Where the table of errors tells what to do, below the URL of the instance.',
+      example: '/docs/errors#invalid-request',
+    }),
     request_id: z.string().openapi({ description: 'Also in the header `x-request-id`, and in the log.' }),
   })
   .openapi('Problem', { description: 'RFC 9457.' });
 
 type Registry = App['openAPIRegistry'];
-type Problems = Record<string, { description: string; content: Record<string, { schema: z.ZodType }> }>;
+type Problems = Record<string, ReturnType<typeof describeProblem>>;
 
 /** Registers the shape of errors; answers which errors an endpoint may give. */
 export function registerProblems(registry: Registry): (endpoint: Endpoint) => Problems {
@@ -51,20 +55,35 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
     return Object.fromEntries(
       [...byStatus].map(([status, same]) => [
         status,
-        describeProblem(same.map((code) => ERRORS[code].title).join('; or: ')),
+        describeProblem(same.map((code) => ERRORS[code].title).join('; or: '), same),
       ]),
     );
   };
 }
 
+/** A prop's own code runs, within the limits of any run. */
+const CODES_OF_PROP_RUNS: readonly ErrorCode[] = [
+  'INVALID_PROPS',
+  'CONFIGURATION_ERROR',
+  'CPU_LIMIT',
+  'WALL_LIMIT',
+  'MEMORY_LIMIT',
+  'OUTPUT_LIMIT',
+  'RESOURCE_LIMIT',
+  'SANDBOX_CRASHED',
+];
+
 /** What is changed may name other resources. */
-function codesOfChanges({ tag }: Endpoint): ErrorCode[] {
+function codesOfChanges({ tag, path }: Endpoint): ErrorCode[] {
   const codes: ErrorCode[] = ['NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_ENCODING', 'CONFLICT'];
-  if (tag === 'Sources' || tag === 'Workflows') codes.push('HOOK_FAILED');
-  if (tag === 'Components' || tag === 'Registry') codes.push('FORBIDDEN', 'COMPONENT_ERROR');
+  if (tag === 'Sources' || tag === 'Workflows') codes.push('HOOK_FAILED', 'INVALID_COMPONENT', 'INVALID_PROPS');
+  if (tag === 'Components' || tag === 'Registry') codes.push('FORBIDDEN', 'COMPONENT_ERROR', 'INVALID_COMPONENT');
+  if (path.endsWith('/configure') || path.endsWith('/props')) codes.push(...CODES_OF_PROP_RUNS);
   return codes;
 }
 
-export function describeProblem(title: string) {
-  return { description: title, content: { [PROBLEM_CONTENT_TYPE]: { schema: problemSchema } } };
+/** `codes`: what the problem may be, each with its example. */
+export function describeProblem(description: string, codes: readonly ErrorCode[]) {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  return { description, content: { [PROBLEM_CONTENT_TYPE]: { schema: problemSchema, examples } } };
 }

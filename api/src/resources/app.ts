@@ -29,7 +29,7 @@ const oauthSchema = z
     revoke_url: url().optional().openapi({ description: 'RFC 7009.' }),
     userinfo_url: url().optional().openapi({ description: 'Asked when an account is connected or checked.' }),
     scopes: z.array(name()).max(MAX_ENTRIES).describe('The scopes that are asked for.'),
-    scope_separator: textParameter(1, 1).optional().openapi({ description: 'Default: a space.' }),
+    scope_separator: textParameter(1, 1).optional().openapi({ description: 'Default: a space.', example: ',' }),
     scope_parameter: name().optional().openapi({ description: 'Default: `scope`.' }),
     pkce: z.boolean().describe('true: the flow uses PKCE.'),
     token_auth: z.enum(['basic', 'body', 'none']).describe('How the client proves itself to the token URL.'),

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { COMPONENT_TYPES } from '@headwater/shared';
+import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { codeParameter, httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
@@ -30,6 +31,7 @@ const createComponent = itemEndpoint({
   method: 'post',
   path: '/v1/components',
   name: 'createComponent',
+  example: { component_code: EXAMPLE_CODE },
   takesTurn: false,
   tag,
   summary: 'Save a component',

@@ -149,6 +149,7 @@ const putRecord = itemEndpoint({
   method: 'put',
   path: `${path}/record`,
   name: 'putDataStoreRecord',
+  example: { key: 'customer:42', value: { name: 'Ada' } },
   tag,
   summary: 'Set a record of a data store',
   description: 'Replaces what was there, with its end.',

@@ -63,7 +63,7 @@ export function registerOAuth(registry: App['openAPIRegistry']): void {
     responses: {
       200: { description: 'The account is connected; a page says so.' },
       303: { description: 'To the `redirect` of the flow, with `app`, and `connected_account_id` or `error`.' },
-      400: { description: 'It is not; a page says why.' },
+      400: { description: 'It is not; a page says why.', content: { 'text/html': { schema: z.string() } } },
       503: { description: 'A browser asked beforehand, with `sec-purpose: prefetch`: nothing is done.' },
     },
   });

@@ -11,7 +11,7 @@ const themeParameter = z
     mode: z.enum(['light', 'dark', 'system']).optional().openapi({ description: 'Default: as the browser says.' }),
     accent: z
       .string()
-      .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #1a655d')
+      .regex(/^#[0-9a-fA-F]{6}$/, 'must be a colour such as #1a655d')
       .optional()
       .openapi({ description: 'The colour of buttons and links.', example: '#1a655d' }),
   })

@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
+import { acceptedEncoding, encode, type EncodedAnswer, encodeOnce } from '../content-encoding.ts';
 import { createLine } from '../line.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { answerWeb } from '../web/mount-web.ts';
@@ -48,21 +48,11 @@ export function mountProbes(
       return handle(c);
     });
   const answerPage = (c: ApiContext) => (options.probesOnly === true ? undefined : answerWeb(c, options.web));
-  let document: Promise<Uint8Array<ArrayBuffer>> | undefined;
   at(
     '/',
     (c) => answerPage(c) ?? c.json({ name: 'Headwater', api: `${publicUrl}/v1`, openapi: `${publicUrl}/openapi.json` }),
   );
-  const documentTurn = createPace(LIMITS.maxRequestWaitMs);
-  at('/openapi.json', async (c) => {
-    // As bytes: encoding a text of half a megabyte for each request takes milliseconds, and anybody
-    // may ask.
-    document ??= openApiDocument(endpoints, publicUrl).then((made) => new TextEncoder().encode(JSON.stringify(made)));
-    const documentJson = await document;
-    await documentTurn(documentJson.byteLength / BYTES_PER_MS);
-    hold(c, documentJson.byteLength);
-    return c.body(documentJson, 200, { 'content-type': 'application/json' });
-  });
+  at('/openapi.json', documentHandler(endpoints, publicUrl, hold));
   const problems = createShared(READY_EVERY_MS, () => problemsOf(engine));
   const answerReadiness = async (c: ApiContext) => {
     if (options.isStopping?.() === true)
@@ -92,7 +82,42 @@ export function mountProbes(
   });
 }
 
-const zip = promisify(gzip);
+function documentHandler(
+  endpoints: readonly Endpoint[],
+  publicUrl: string,
+  hold: (c: ApiContext, bytes: number) => void,
+): (c: ApiContext) => Promise<Response> {
+  let documentAnswer: Promise<{ etag: string; encoded: EncodedAnswer }> | undefined;
+  const documentTurn = createPace(LIMITS.maxRequestWaitMs);
+  return async (c) => {
+    // As bytes: encoding a text of a megabyte for each request takes milliseconds, and anybody may
+    // ask.
+    documentAnswer ??= openApiDocument(endpoints, publicUrl).then(describeOnce);
+    const { etag, encoded } = await documentAnswer;
+    const headers = { etag, vary: 'accept-encoding', 'cache-control': 'no-cache' };
+    if (namesTag(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
+    const encoding = acceptedEncoding(c.req.header('accept-encoding'));
+    const bytes = await encoded.find(encoding);
+    await documentTurn(bytes.byteLength / BYTES_PER_MS);
+    hold(c, bytes.byteLength);
+    return c.body(bytes, 200, {
+      ...headers,
+      'content-type': 'application/json',
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+    });
+  };
+}
+
+function describeOnce(document: object): { etag: string; encoded: EncodedAnswer } {
+  const bytes = new TextEncoder().encode(JSON.stringify(document));
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  // Weak: the same document comes in several encodings.
+  return { etag: `W/"${hash}"`, encoded: encodeOnce(bytes) };
+}
+
+function namesTag(header: string | undefined, etag: string): boolean {
+  return header !== undefined && header.split(',').some((one) => one.trim() === etag || one.trim() === '*');
+}
 
 /**
  * Zipped they are a tenth: who measures the server asks for that, and does not wait for others as
@@ -107,7 +132,7 @@ class Figures {
   }
 
   zipped(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#zipped ??= zip(this.plain);
+    this.#zipped ??= encode(this.plain, 'gzip');
     return this.#zipped;
   }
 }

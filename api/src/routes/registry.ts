@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { COMPONENT_TYPES } from '@headwater/shared';
+import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { adminEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { isStorableText, UNSTORABLE } from '../parameters/json-value.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -102,6 +103,7 @@ const startImport = itemEndpoint({
   method: 'post',
   path: '/v1/registry/import',
   name: 'startImport',
+  example: { files: { 'sources/orders.mjs': EXAMPLE_CODE } },
   takesTurn: false,
   tag,
   summary: 'Import a folder of apps with their sources and actions',

@@ -118,9 +118,9 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     content: { 'application/json': { schema: z.object({ data: sessionSchema }) } },
   };
   const problems = {
-    400: describeProblem(ERRORS.INVALID_REQUEST.title),
-    401: describeProblem('The key is unknown or revoked, or the session has expired'),
-    500: describeProblem(ERRORS.INTERNAL.title),
+    400: describeProblem(ERRORS.INVALID_REQUEST.title, ['INVALID_REQUEST']),
+    401: describeProblem('The key is unknown or revoked, or the session has expired', ['UNAUTHORIZED']),
+    500: describeProblem(ERRORS.INTERNAL.title, ['INTERNAL']),
   };
   registry.registerPath({
     method: 'post',

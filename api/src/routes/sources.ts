@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { INGEST_CODE } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
@@ -50,6 +51,7 @@ const createSource = itemEndpoint({
   method: 'post',
   path: '/v1/sources',
   name: 'createSource',
+  example: { component_code: EXAMPLE_CODE, name: 'Orders' },
   takesTurn: false,
   tag,
   summary: 'Deploy a source',

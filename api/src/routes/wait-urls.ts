@@ -110,7 +110,7 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
   });
   const answers = {
     200: { description: 'Done. A page for browsers, else `{ "status": … }`.' },
-    404: describeProblem(GONE),
+    404: describeProblem(GONE, ['NOT_FOUND']),
     503: { description: 'A browser asked beforehand, with `sec-purpose: prefetch`: nothing is done.' },
   };
   for (const method of ['get', 'post'] as const) {
@@ -125,10 +125,10 @@ export function registerWaitUrls(registry: App['openAPIRegistry']): void {
       request: { params },
       responses: {
         ...answers,
-        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`),
-        415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title),
-        403: describeProblem(ERRORS.ACCOUNT_SUSPENDED.title),
-        429: describeProblem(ERRORS.RATE_LIMITED.title),
+        413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes`, ['PAYLOAD_TOO_LARGE']),
+        415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title, ['UNSUPPORTED_ENCODING']),
+        429: describeProblem(ERRORS.RATE_LIMITED.title, ['RATE_LIMITED']),
+        403: describeProblem(ERRORS.ACCOUNT_SUSPENDED.title, ['ACCOUNT_SUSPENDED']),
       },
     });
     registry.registerPath({
