@@ -21,26 +21,12 @@ export interface Problem {
   limit?: ExceededLimit;
   /** Also the header `retry-after`. */
   retry_after_seconds?: number;
-  /** Leads to the table of errors, below the URL of the instance. */
-  help: string;
   request_id: string;
 }
 
-/** `not-found`: the anchor of the code in the table of errors. */
-export function problemName(code: ErrorCode): string {
-  return code.toLowerCase().replaceAll('_', '-');
-}
-
-/** `urn:headwater:error:not-found`: stable, and made to be compared. `help` is made to be opened. */
-export function problemType(code: ErrorCode): string {
-  return `urn:headwater:error:${problemName(code)}`;
-}
-
-export const ERRORS_PATH = '/docs/errors';
-
-/** Where the table of errors tells of a code: below the URL of the instance. */
-function problemHelp(code: ErrorCode): string {
-  return `${ERRORS_PATH}#${problemName(code)}`;
+/** `urn:headwater:error:not-found`: stable, and made to be compared. */
+function problemType(code: ErrorCode): string {
+  return `urn:headwater:error:${code.toLowerCase().replaceAll('_', '-')}`;
 }
 
 /**
@@ -82,7 +68,6 @@ function problem(code: ErrorCode, message: string, requestId: string, more: Part
     ...(fields.length > 0 ? { errors: fields.slice(0, LIMITS.maxProblemErrors).map(shown) } : {}),
     ...(limit === undefined ? {} : { limit }),
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
-    help: problemHelp(code),
     request_id: requestId,
   };
 }

@@ -2,8 +2,8 @@ import type { ExceededLimit } from './exceeded-limit.ts';
 
 /**
  * The registry of every error a user can see: code → HTTP status, title and what to do. Codes are
- * stable; messages are not. `docs/errors.md` and the page `/docs/errors` are made of it. The API renders them as RFC 9457 problem documents with a top-level `error`
- * string beside.
+ * stable; messages are not. docs/errors.md is made of it. The API renders errors as RFC 9457
+ * problem documents with a top-level `error` string beside.
  */
 export const ERRORS = {
   INVALID_REQUEST: {

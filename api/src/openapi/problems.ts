@@ -28,10 +28,6 @@ const problemSchema = z
       .openapi({ description: 'Everything that is wrong with the input, at once.' }),
     limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason.' }),
     retry_after_seconds: z.int().optional().openapi({ description: 'Also the header `retry-after`.' }),
-    help: z.string().openapi({
-      description: 'Where the table of errors tells what to do, below the URL of the instance.',
-      example: '/docs/errors#invalid-request',
-    }),
     request_id: z.string().openapi({ description: 'Also in the header `x-request-id`, and in the log.' }),
   })
   .openapi('Problem', { description: 'RFC 9457.' });

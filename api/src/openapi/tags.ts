@@ -18,6 +18,7 @@ export const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Apps', description: 'Services that components work with, and their OAuth clients.' },
   { name: 'Connected accounts', description: 'Accounts of apps, with their keys or tokens.' },
   { name: 'Sends', description: 'Requests, mails and objects that steps sent with `$.send`.' },
+  { name: 'Stacks', description: 'What `hw apply` made from a folder, and who applies now.' },
   { name: 'Sample receiver', description: 'A receiver within the node, for first tries.' },
   { name: 'Endpoints', description: 'URLs that start sources and workflows.' },
   { name: 'Users', description: 'The user whose key it is.' },

@@ -16,20 +16,22 @@ const requestSchema = z.object({
 
 export const transformPreviewSchema = z
   .object({
-    events: z.array(
-      z.object({
-        event_id: z.string().describe('The id of the event, among those of its emitter.'),
-        emit_id: z.string().describe('The same with the emitter before it, unique over all emitters.'),
-        emitter_id: z.string().describe('The source or workflow that emitted it; `test`: it is made up.'),
-        event_name: z.string().openapi({ description: 'The channel; empty: the default one.' }),
-        outcome: z.enum(['sent', 'dropped', 'failed']).describe('What would become of the delivery.'),
-        before: requestSchema.describe('The request as the transform gets it.'),
-        after: requestSchema.nullable().openapi({ description: 'Null where nothing would be sent.' }),
-        reason: z.string().nullable().openapi({ description: 'Of one that is dropped; it may be empty.' }),
-        error: z.string().nullable().describe('Why the transform failed. Null: it did not.'),
-        logs: z.array(z.string()).openapi({ description: 'The first lines that it logged.' }),
-      }),
-    ),
+    events: z
+      .array(
+        z.object({
+          event_id: z.string().describe('The id of the event, among those of its emitter.'),
+          emit_id: z.string().describe('The same with the emitter before it, unique over all emitters.'),
+          emitter_id: z.string().describe('The source or workflow that emitted it; `test`: it is made up.'),
+          event_name: z.string().openapi({ description: 'The channel; empty: the default one.' }),
+          outcome: z.enum(['sent', 'dropped', 'failed']).describe('What would become of the delivery.'),
+          before: requestSchema.describe('The request as the transform gets it.'),
+          after: requestSchema.nullable().openapi({ description: 'Null where nothing would be sent.' }),
+          reason: z.string().nullable().openapi({ description: 'Of one that is dropped; it may be empty.' }),
+          error: z.string().nullable().describe('Why the transform failed. Null: it did not.'),
+          logs: z.array(z.string()).openapi({ description: 'The first lines that it logged.' }),
+        }),
+      )
+      .describe('One for each event, in the order of the request.'),
   })
   .openapi('TransformPreview');
 

@@ -16,7 +16,7 @@ const SCOPES =
 
 /** Of a new key. */
 export const keyParameters = z.object({
-  name: textParameter('maxNameChars', 1),
+  name: textParameter('maxNameChars', 1).describe('What it is for, in your words.'),
   scopes: z
     .array(z.enum(KEY_SCOPES))
     .default(['full'])

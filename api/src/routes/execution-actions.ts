@@ -10,7 +10,11 @@ const tag = 'Executions';
 const pathId = 'The id of the execution (`exec_…`).';
 
 const executionIdSchema = z
-  .object({ execution_id: z.string().openapi({ example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }) })
+  .object({
+    execution_id: z
+      .string()
+      .openapi({ description: 'The execution, for `GET /v1/executions/{id}`.', example: 'exec_1vZ8kQ0aB3xYpL9mWc2T' }),
+  })
   .openapi('StartedExecution');
 
 const FROM_FAILED =

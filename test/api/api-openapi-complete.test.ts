@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ERRORS } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { allEndpoints } from '../api/src/app.ts';
-import { rawRequest, startTestServer, type TestServer } from './support/http-server.ts';
+import { allEndpoints } from '../../api/src/app.ts';
+import { rawRequest, startTestServer, type TestServer } from '../support/http-server.ts';
 
 interface Schema {
   $ref?: string;
@@ -125,7 +125,6 @@ test('every problem has an example for each code that it may have', () => {
   expect(document.components.examples['NOT_FOUND']?.value).toMatchObject({
     status: 404,
     title: ERRORS.NOT_FOUND.title,
-    help: '/docs/errors#not-found',
   });
 });
 
