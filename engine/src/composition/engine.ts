@@ -1,28 +1,18 @@
-import { createPresence, LIMITS } from '@headwater/shared';
-import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
-import { createAccountRoom } from '../accounts/account-room.ts';
+import { LIMITS } from '@headwater/shared';
 import { createAccounts } from '../accounts/accounts.ts';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { createComponentProps } from '../sources/configure-props.ts';
-import { assembleApps } from './assemble-apps.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { Publisher } from '../contract/publish.ts';
 import type { WorkflowTests } from '../contract/workflow-tests.ts';
 import { createAutoSubscriptions } from '../outbox/subscriptions/auto-subscriptions.ts';
 import { createDataStores } from '../data-stores/data-stores.ts';
 import { joinInboxes } from '../outbox/deliveries/inbox.ts';
-import { createDeliverer, type DelivererOptions } from '../outbox/deliveries/deliverer.ts';
 import { createReplays } from '../runs/replays/replays.ts';
 import { createTransformsOfWebhooks } from '../transforms/preview-transform.ts';
-import { createTransforms } from '../transforms/run-transform.ts';
-import { createRetryPolicy } from '../outbox/deliveries/retry-policy.ts';
 import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
 import { createWebhooks } from '../outbox/webhooks/webhooks.ts';
-import { createGuestFetch } from '../egress/guest-fetch.ts';
-import { endpointUrls } from '../ingest/endpoint-urls.ts';
 import { createStacks } from '../stacks/stacks.ts';
 import { createEnvironment } from '../environment/environment.ts';
-import { createOpenEnvironment } from '../environment/open-environment.ts';
 import { createEvents } from '../observe/search/stored-events.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { createExecutionReads } from '../observe/read-executions.ts';
@@ -33,34 +23,19 @@ import { followChanges } from '../cluster/follow-changes.ts';
 import { createIdempotency } from '../accounts/idempotency.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import { startLanes } from '../cluster/jobs/lanes.ts';
-import { createEngineMetrics, type EngineMetrics } from '../observe/metrics.ts';
-import { createMaintenance } from '../cluster/maintain.ts';
 import { startUnheldLeases } from '../cluster/unheld-leases.ts';
-import { startNodeLease } from '../cluster/node-lease.ts';
-import { refuseNodePorts } from '../cluster/node-ports.ts';
 import { startRetention } from '../cluster/retention/retention.ts';
-import {
-  builderOf,
-  egressOf,
-  fetchCode,
-  limitsOf,
-  retentionOf,
-  retryOptionsOf,
-  sandboxOptionsOf,
-} from './parts-from-options.ts';
+import { builderOf, fetchCode, retentionOf } from './parts-from-options.ts';
 import { createEventsSource } from '../ingest/events-source.ts';
 import { createPublisher } from '../ingest/publisher.ts';
 import { readinessProblems } from '../cluster/readiness.ts';
 import { assembleRegistry } from './assemble-registry.ts';
 import { createAbandonedRuns } from '../runs/abandoned-runs.ts';
-import { createBundles } from '../runs/bundles.ts';
 import { createIntake } from '../runs/intake.ts';
 import { createRequestRate } from '../fairness/request-rate.ts';
+import { type EngineParts, startGround } from './start-ground.ts';
 import { assembleRuns } from './assemble-runs.ts';
 import { type RunTask, runTask } from '../runs/run-invocation.ts';
-import { startAccountCounts } from './start-account-counts.ts';
-import { createSampleReceiver } from '../outbox/sample-receiver/sample-receiver.ts';
-import type { Sealer } from '../secrets/seal.ts';
 import { assembleSends } from './assemble-sends.ts';
 import { createSessions } from '../accounts/sessions.ts';
 import { createChangeTurns } from '../sources/lifecycle.ts';
@@ -68,30 +43,14 @@ import { startChangeRecovery } from '../sources/recover-changes.ts';
 import { createOperator, createStats } from '../observe/stats/stats.ts';
 import { createSources } from '../sources/sources.ts';
 import { stopInOrder } from '../db/stop-in-order.ts';
-import type { Database, Sql } from '../db/database.ts';
 import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
 import { countWaitingExecutions } from '../observe/read-executions.sql.ts';
-import { readLastPositions } from '../observe/streams/read-stream.sql.ts';
 import { startTelling } from '../runs/tell-notices.ts';
-import { createStreams } from '../observe/streams/streams.ts';
-import { createWatches } from '../events/watches.ts';
-import { createTunnelInbox } from '../outbox/tunnels/tunnel-inbox.ts';
 import { createTunnels } from '../outbox/tunnels/tunnels.ts';
 import { createTraces } from '../observe/traces/traces.ts';
-import { createWatchdog } from '../db/watchdog.ts';
 import { createInTurnIntake } from '../workflows/controls/in-turn-intake.ts';
 import { createWorkflowTests } from '../workflows/controls/workflow-tests.ts';
 import { createWorkflows } from '../workflows/workflows.ts';
-
-export interface EngineParts {
-  db: Database;
-  /** As in NodeLeaseOptions. */
-  beatSql: Sql;
-  databaseUrl: () => string;
-  sealer: Sealer;
-  /** As in NodeLeaseOptions. */
-  encryptionKeyId?: string;
-}
 
 /** Assembles a node on a migrated database and starts it. */
 export async function assembleEngine(options: EngineOptions, parts: EngineParts): Promise<Engine> {
@@ -200,97 +159,6 @@ function assembleTests(publicUrl: string, { components, propParts }: Code, base:
     additionalPropsOf: (unsaved) =>
       createComponentProps({ ...propParts, components: unsaved, readBundle: unsaved.readBundle }).additionalProps,
   });
-}
-
-/** What everything else stands on. */
-async function startGround(options: EngineOptions, { db, beatSql, sealer, encryptionKeyId }: EngineParts) {
-  const { log, role } = options;
-  const { sql } = db;
-  const limits = limitsOf(options, sql);
-  const room = createAccountRoom(limits);
-  const egress = egressOf(options, sql);
-  const presence = createPresence();
-  const guestFetch = createGuestFetch({ egress, presence });
-  const starter = await createStarter();
-  const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
-  const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-  const lease = { sql, beatSql, role, log, listeningPorts: options.listeningPorts, ...keyOption };
-  const node = await startNodeLease({ ...lease, maintain: createMaintenance(sql) });
-  const stopPorts = await refuseNodePorts(egress, { sql, nodeId: node.id, log });
-  const metrics = createEngineMetrics();
-  const watchdog = createWatchdog({
-    isAway: () => db.away() !== undefined,
-    onStuck: metrics.stuck,
-    stuckAfterMs: LIMITS.maxCommitMs,
-    nowMs: () => performance.now(),
-    log,
-  });
-  const counts = await startAccountCounts(options, { sql, limits, metrics });
-  const nodeId = node.id;
-  const onUnrecorded = () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded');
-  const holdBundle = createHoldBundle(sql);
-  const transform = createTransforms({ sandbox, holdBundle, limits, log });
-  const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, transform, onUnrecorded };
-  const deliveries = assembleDeliveries(options, { ...delivering, ...counts });
-  const opener = { ...sealer, endpointUrl: endpointUrls(options) };
-  const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
-  const environment = createOpenEnvironment({ sql, sealer });
-  const { watches, streams, stopStreams } = assembleStreams(sql, limits, log);
-  return {
-    sql,
-    ...counts,
-    ...deliveries,
-    sealer,
-    limits,
-    room,
-    egress,
-    guestFetch,
-    starter,
-    sandbox,
-    holdBundle,
-    transform,
-    node,
-    stopPorts,
-    metrics,
-    presence,
-    opener,
-    connected,
-    environment,
-    watches,
-    streams,
-    stopStreams,
-    watchdog,
-    log,
-  };
-}
-
-type Delivering = Pick<
-  DelivererOptions,
-  'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats' | 'transform' | 'onUnrecorded'
->;
-
-function assembleDeliveries(
-  options: EngineOptions,
-  { metrics, limits, ...parts }: Delivering & { metrics: EngineMetrics; limits: LimitsCache },
-) {
-  const { publicUrl, log } = options;
-  const retryPolicy = createRetryPolicy(retryOptionsOf(options));
-  const sampleReceiver = createSampleReceiver({
-    sql: parts.db.sql,
-    sealer: parts.sealer,
-    publicUrl,
-    nowMs: Date.now,
-  });
-  const tunnelInbox = createTunnelInbox(parts.db.sql, publicUrl);
-  const deliverer = createDeliverer({
-    ...parts,
-    retryPolicy,
-    onAttempt: metrics.attemptEnded,
-    inbox: joinInboxes([sampleReceiver, tunnelInbox]),
-    accountLimits: limits,
-    log,
-  });
-  return { retryPolicy, sampleReceiver, tunnelInbox, deliverer };
 }
 
 /** What runs components and delivers, and what that needs. */
@@ -431,25 +299,6 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
   });
   const stopRetention = startRetention(retentionOf(options, db.sql));
   return () => stopInOrder([lanes.stop, async () => stopRetention()]);
-}
-
-const createHoldBundle = (sql: Sql) =>
-  createBundles({
-    read: (componentId) => readComponentBundle(sql, componentId),
-    maxHeldChars: LIMITS.maxHeldBundleChars,
-  });
-
-function assembleStreams(sql: Sql, limits: LimitsCache, log: EngineOptions['log']) {
-  const watches = createWatches({
-    readLast: (ids) => readLastPositions(sql, ids),
-    onError: (err) => log.warn({ err }, 'what streams follow could not be looked at'),
-  });
-  const streams = createStreams({ sql, limits, watches });
-  const stopStreams = async () => {
-    streams.end();
-    await watches.stop();
-  };
-  return { watches, streams, stopStreams };
 }
 
 function once(stop: () => Promise<void>): () => Promise<void> {

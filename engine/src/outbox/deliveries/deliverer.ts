@@ -1,5 +1,4 @@
 import { createPresence, ID_PREFIXES, LIMITS, type Presence } from '@headwater/shared';
-import { createKnownLimits } from '../../accounts/known-limits.ts';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../../egress/tenant-connections.ts';
@@ -25,6 +24,7 @@ import { type AttemptResult, recordAttempts } from './record-attempts.sql.ts';
 import { type AccountLanes, createAccountLanes } from './account-lanes.ts';
 import { createAccessTokens } from './access-tokens.ts';
 import { type AttemptContext, attemptDelivery, type DeliveryEnd } from './attempt-delivery.ts';
+import { createDeliveryShares } from './delivery-shares.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { RetryPolicy } from './retry-policy.ts';
@@ -384,20 +384,6 @@ function countAttempt(
   const subjects = [emitterId, webhookId];
   stats.add(accountId, subjects, status === 'delivered' ? 'delivered' : 'failedAttempts', 1);
   if (status === 'failed') stats.add(accountId, subjects, 'exhausted', 1);
-}
-
-/** `onKnown`: there is a share where there was none. */
-function createDeliveryShares(
-  limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>,
-  log: Log,
-  onKnown: (accountId: string) => void,
-): (accountId: string) => OutgoingShare | undefined {
-  const limitsOf = createKnownLimits({ limits, onKnown, log });
-  return (accountId) => {
-    const known = limitsOf(accountId);
-    if (known === undefined || limits.isSuspended(accountId)) return undefined;
-    return { maxAtOnce: known.maxDeliveryConnections, perSecond: known.maxDeliveriesPerSecond };
-  };
 }
 
 function withoutTexts(result: AttemptResult): AttemptResult {
