@@ -6,7 +6,7 @@ type Check = DoctorReport['checks'][number];
 const NAME = 'port';
 
 /** Whether a node could listen there now. */
-export function checkPort({ host, port }: { host: string; port: number }): Promise<Check> {
+export function checkListenPort({ host, port }: { host: string; port: number }): Promise<Check> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => resolve(judge(error, `${host} port ${port}`)));

@@ -1,5 +1,5 @@
 import { type DoctorReport, runDoctor } from '@headwater/engine';
-import { checkPort } from './check-port.ts';
+import { checkListenPort } from './check-port.ts';
 import { type Config, readConfig } from './config.ts';
 import { createProcessLog } from './process-log.ts';
 
@@ -29,6 +29,6 @@ async function examine(config: Config): Promise<DoctorReport> {
   const { checks } = await runDoctor({ ...config, log });
   // A node of the role engine listens only where it is told to.
   if (config.role !== 'engine' || config.portIsSet)
-    checks.push(await checkPort({ host: config.host, port: config.port }));
+    checks.push(await checkListenPort({ host: config.host, port: config.port }));
   return { ok: checks.every(({ status }) => status !== 'fail'), checks };
 }

@@ -6,7 +6,7 @@ import type { HeldInvocation } from '../../engine/src/events/invocation.ts';
 import type { SourceRuntime } from '../../engine/src/runs/source-runtime.ts';
 import { endSourceChange, stopSource } from '../../engine/src/sources/change-source.sql.ts';
 import { countCrash } from '../../engine/src/runs/count-crash.sql.ts';
-import { deleteSource, deleteWaitingInvocations } from '../../engine/src/sources/delete-source.sql.ts';
+import { deleteSourceRows, deleteWaitingInvocations } from '../../engine/src/sources/delete-source.sql.ts';
 import { retryRuns } from '../../engine/src/runs/retry-runs.sql.ts';
 import { createAccountLanes } from '../../engine/src/outbox/deliveries/account-lanes.ts';
 import { createLaneTurns } from '../../engine/src/db/jobs/lane-turns.ts';
@@ -222,7 +222,7 @@ function createMoves(world: Place) {
       const lease = await leaseSource(sql, world.accountId, sourceId);
       if (kind === 'delete') {
         await deleteWaitingInvocations(sql, lease);
-        await deleteSource(sql, lease);
+        await deleteSourceRows(sql, lease);
         return;
       }
       if (kind === 'deactivate') await stopSource(sql, lease);

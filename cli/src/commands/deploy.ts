@@ -9,7 +9,7 @@ import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS } from '../props/read-props.ts';
 import { describePlaces } from './describe-source.ts';
 import { PREFLIGHT_OPTION } from './preflight-option.ts';
-import { chooseComponent, type ComponentChoice, isSameComponent, saveComponent } from './which-component.ts';
+import { askForComponent, type ComponentChoice, isSameComponent, saveComponent } from './which-component.ts';
 
 export const deploy: CommandSpec = {
   path: 'deploy',
@@ -52,7 +52,7 @@ export const deploy: CommandSpec = {
     if (ingest && input.text('name') !== undefined)
       throw usageError('With --ingest the argument is the name: leave out --name');
     const what = input.argument('what');
-    const choice = ingest ? undefined : await chooseComponent(what, workDir);
+    const choice = ingest ? undefined : await askForComponent(what, workDir);
     const api = await context.api();
     const { source, outcome } = await namingLocally(what, () =>
       choice === undefined ? deployIngest(context, api) : deployComponent(context, api, choice),

@@ -9,7 +9,7 @@ import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { PREFLIGHT_OPTION } from './preflight-option.ts';
-import { chooseComponent } from './which-component.ts';
+import { askForComponent } from './which-component.ts';
 
 export const update: CommandSpec = {
   path: 'update',
@@ -100,7 +100,7 @@ function refuseOnWorkflow({ input }: CommandContext): void {
 async function newParameters(context: CommandContext, api: ApiClient, id: string): Promise<Record<string, unknown>> {
   const { input, workDir } = context;
   const code = input.text('code');
-  const choice = code === undefined ? undefined : await chooseComponent(code, workDir);
+  const choice = code === undefined ? undefined : await askForComponent(code, workDir);
   const source = await api.get<Source>(`/sources/${id}`);
   if (choice !== undefined) return givenProps(context, api, { choice, source });
   return { configured_props: await readProps(input, workDir, typesOf(source.configurable_props)) };

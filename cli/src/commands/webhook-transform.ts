@@ -3,7 +3,7 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
-import { chooseComponent, saveComponent } from './which-component.ts';
+import { askForComponent, saveComponent } from './which-component.ts';
 
 export const TRANSFORM_OPTION: OptionSpec = {
   name: 'transform',
@@ -19,7 +19,7 @@ const MAX_EVENTS = 10;
 export async function transformOf({ input, workDir }: CommandContext, api: ApiClient) {
   const word = input.text('transform');
   if (word === undefined || word === 'none') return { transform_id: word === undefined ? undefined : null };
-  return { transform_id: (await saveComponent(api, await chooseComponent(word, workDir))).id };
+  return { transform_id: (await saveComponent(api, await askForComponent(word, workDir))).id };
 }
 
 interface Previewed {
@@ -70,7 +70,7 @@ export const previewTransform: CommandSpec = {
     const word = input.optionalArgument('component');
     const event = input.text('event');
     const ids = input.list('event-id');
-    const choice = word === undefined ? {} : parametersOf((await chooseComponent(word, workDir)).parameters);
+    const choice = word === undefined ? {} : parametersOf((await askForComponent(word, workDir)).parameters);
     const body = {
       ...choice,
       ...(event === undefined ? {} : { event: jsonOf(event) }),

@@ -19,7 +19,7 @@ export interface ComponentChoice {
  * What the word of a user means: a file that is there, a URL, the id of a saved component, or a
  * key, `key@version` too.
  */
-export async function chooseComponent(word: string, workDir: string): Promise<ComponentChoice> {
+export async function askForComponent(word: string, workDir: string): Promise<ComponentChoice> {
   if (word.trim() === '') throw usageError('An empty word names no component');
   if (/^https?:\/\//.test(word)) {
     return { parameters: { component_url: word }, described: word };

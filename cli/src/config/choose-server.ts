@@ -38,8 +38,9 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   // What was meant is elsewhere: the server on this machine would be a guess.
   if (isNamed && saved === undefined && !isComplete) throw await noProfile(profile, given, profiles);
   const url = readUrl(given.url ?? fromEnv.url ?? saved?.url ?? DEFAULT_URL);
-  if (given.apiKey !== undefined) return { url, apiKey: checkKey(given.apiKey), profile, keyFrom: 'option' };
-  if (fromEnv.apiKey !== undefined) return { url, apiKey: checkKey(fromEnv.apiKey), profile, keyFrom: 'environment' };
+  if (given.apiKey !== undefined) return { url, apiKey: checkServerKey(given.apiKey), profile, keyFrom: 'option' };
+  if (fromEnv.apiKey !== undefined)
+    return { url, apiKey: checkServerKey(fromEnv.apiKey), profile, keyFrom: 'environment' };
   if (saved?.url === url) return { url, apiKey: saved.apiKey, profile, keyFrom: 'profile' };
   return { url, profile };
 }
@@ -54,7 +55,7 @@ export function keyedEnvironment(env: CliEnvironment, url: string | undefined): 
  * Throws for what a header cannot hold: it would be an error of fetch, which says that the server
  * is away.
  */
-export function checkKey(key: string): string {
+export function checkServerKey(key: string): string {
   if (!/^[!-~]+$/.test(key)) throw new CliError('unauthorized', 'That is no API key: one has no spaces or other signs');
   return key;
 }

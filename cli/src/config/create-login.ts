@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts';
 import type { CommandContext } from '../context.ts';
 import { quoteWord } from '../terminal/quote-word.ts';
 import {
-  checkKey,
+  checkServerKey,
   chooseProfile,
   DEFAULT_PROFILE,
   DEFAULT_URL,
@@ -69,7 +69,7 @@ async function readKey(context: CommandContext, url: string): Promise<string> {
       : 'Set HEADWATER_API_KEY, or write the key to standard input';
     throw usageError('No key was given', hint);
   }
-  return checkKey(key);
+  return checkServerKey(key);
 }
 
 function givenKey({ input, environment }: CommandContext, url: string): string | undefined {

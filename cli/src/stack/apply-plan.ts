@@ -3,7 +3,7 @@ import type { Component, Source, Subscription, Webhook, Workflow } from '../api/
 import { CliError } from '../cli-error.ts';
 import { saveComponent } from '../commands/which-component.ts';
 import type { DataStore } from './account.ts';
-import { choiceOf } from './component.ts';
+import { stackComponentChoice } from './component.ts';
 import { type Comparison, endsOf, hiddenTexts, listOf, triggerEnd } from './differences.ts';
 import { type Change, planError } from './plan.ts';
 import { type Described, type Fields, isObject, type Kind } from './stack-file.ts';
@@ -91,7 +91,7 @@ async function putSource(applying: Applying, change: Change, fields: Fields): Pr
   const { api, account, places, file } = applying;
   const component = typeof fields['component'] === 'string' ? fields['component'] : undefined;
   const isNewCode = change.id === undefined || change.fields?.includes('component') === true;
-  const choice = component === undefined || !isNewCode ? undefined : await choiceOf(component, file.folder);
+  const choice = component === undefined || !isNewCode ? undefined : await stackComponentChoice(component, file.folder);
   const saved = choice === undefined ? undefined : await saveComponent(api, choice);
   const there = change.id === undefined ? undefined : await account.source(change.id);
   const definitions = saved?.configurable_props ?? there?.configurable_props ?? [];
@@ -132,7 +132,8 @@ async function putWorkflow(applying: Applying, change: Change, fields: Fields): 
   const steps = await Promise.all(
     listOf(fields['steps']).map(async ({ component, ...step }, i) => {
       const isKept = change.id !== undefined && !mustSendCode(change, String(step['namespace']));
-      const choice = typeof component === 'string' && !isKept ? await choiceOf(component, file.folder) : undefined;
+      const choice =
+        typeof component === 'string' && !isKept ? await stackComponentChoice(component, file.folder) : undefined;
       const there = change.id === undefined ? undefined : (await account.workflow(change.id)).steps[i];
       const props = resolveValue(step['props'], places, there !== undefined);
       return { ...step, ...choice?.parameters, ...(props === undefined ? {} : { props }) };

@@ -2,12 +2,12 @@ import path from 'node:path';
 import type { Component } from '../api/resources.ts';
 import { existingFile } from '../bundle/existing-file.ts';
 import { COMPONENT_FILE } from '../bundle/component-file.ts';
-import { chooseComponent, type ComponentChoice } from '../commands/which-component.ts';
+import { askForComponent, type ComponentChoice } from '../commands/which-component.ts';
 import { loadComponentCode } from '../component-code.ts';
 
 /** A file of the folder, a key, a URL or an id. */
-export async function choiceOf(word: string, folder: string): Promise<ComponentChoice> {
-  if (!COMPONENT_FILE.test(word) || /^https?:/.test(word)) return chooseComponent(word, folder);
+export async function stackComponentChoice(word: string, folder: string): Promise<ComponentChoice> {
+  if (!COMPONENT_FILE.test(word) || /^https?:/.test(word)) return askForComponent(word, folder);
   const code = await loadComponentCode(await existingFile(path.resolve(folder, word), word));
   return { parameters: { component_code: code }, described: word };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Component, ComponentProp, Source, Workflow } from '../api/resources.ts';
 import type { Account } from './account.ts';
-import { choiceOf, isComponent } from './component.ts';
+import { stackComponentChoice, isComponent } from './component.ts';
 import { findEnd } from './find-resource.ts';
 import { type Described, type Fields, isObject, type StackFile, textOf } from './stack-file.ts';
 import type { StackState } from './stack-state.ts';
@@ -71,7 +71,7 @@ async function sourceChanges(comparison: Comparison, fields: Fields, source: Sou
   const { account, file } = comparison;
   const changed = plainChanges(fields, ['name', 'active', 'preflight'], source);
   if (typeof fields['component'] === 'string') {
-    const choice = await choiceOf(fields['component'], file.folder);
+    const choice = await stackComponentChoice(fields['component'], file.folder);
     if (!isComponent(await account.component(source.component_id), choice)) changed.push('component');
   }
   const props = isObject(fields['props']) ? fields['props'] : {};
@@ -126,7 +126,8 @@ async function stepChanges(comparison: Comparison, step: Fields, there: Workflow
   const changed = plainChanges(step, ['retries', 'on_error'], there).map((name) => `${path}.${name}`);
   if (typeof step['component'] === 'string') {
     const component: Component = await account.component(there.component_id);
-    if (!isComponent(component, await choiceOf(step['component'], file.folder))) changed.push(`${path}.component`);
+    if (!isComponent(component, await stackComponentChoice(step['component'], file.folder)))
+      changed.push(`${path}.component`);
   }
   const props = isObject(step['props']) ? step['props'] : {};
   return [...changed, ...propChanges(comparison, props, there.props, there.configurable_props, `${path}.props`)];

@@ -1,7 +1,15 @@
 import { CliError, type ErrorField } from '../cli-error.ts';
 import { type Comparison, differences, endsOf, findSubscription, listOf, triggerEnd } from './differences.ts';
 import { findResource, isInAccount } from './find-resource.ts';
-import { type Described, invalidStack, isObject, type Kind, KINDS, type StackFile, textOf } from './stack-file.ts';
+import {
+  type Described,
+  invalidStack,
+  isObject,
+  type Kind,
+  STACK_KINDS,
+  type StackFile,
+  textOf,
+} from './stack-file.ts';
 import type { StackResource } from './stack-state.ts';
 import { isFingerprintOf, resolveValue, secretNames, Unresolved } from './values.ts';
 
@@ -48,14 +56,14 @@ export async function makePlan(comparison: Comparison, prune: boolean): Promise<
   const left = state.resources.filter(
     ({ kind, key, id }) => !described.has(`${kind} ${key}`) && isInAccount(account, kind, id),
   );
-  const byKind = left.toSorted((a, b) => KINDS.indexOf(b.kind) - KINDS.indexOf(a.kind));
+  const byKind = left.toSorted((a, b) => STACK_KINDS.indexOf(b.kind) - STACK_KINDS.indexOf(a.kind));
   const deletions = byKind.map(({ kind, key, id }): Change => ({ action: 'delete', kind, key, id }));
   return { changes: prune ? [...changes, ...deletions] : changes, left };
 }
 
 /** What others are made of first; a workflow behind those whose events start it. */
 function inOrder(resources: readonly Described[]): Described[] {
-  const sorted = resources.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
+  const sorted = resources.toSorted((a, b) => STACK_KINDS.indexOf(a.kind) - STACK_KINDS.indexOf(b.kind));
   const workflows = sorted.filter(({ kind }) => kind === 'workflow');
   const done = new Set<string>();
   const placed: Described[] = [];

@@ -18,8 +18,15 @@ export interface Described {
 }
 
 /** In the order in which they are made. */
-export const KINDS = ['environment_variable', 'data_store', 'source', 'workflow', 'webhook', 'subscription'] as const;
-export type Kind = (typeof KINDS)[number];
+export const STACK_KINDS = [
+  'environment_variable',
+  'data_store',
+  'source',
+  'workflow',
+  'webhook',
+  'subscription',
+] as const;
+export type Kind = (typeof STACK_KINDS)[number];
 
 /** The words of the file. */
 const SECTIONS = {

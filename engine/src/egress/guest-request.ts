@@ -1,6 +1,6 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { FetchRequest } from '@headwater/sandbox-runtime';
-import { LONG_HOST, longHostOf } from './long-host.ts';
+import { LONG_EGRESS_HOST, longHostOf } from './long-host.ts';
 import { USER_AGENT } from './user-agent.ts';
 
 /** A guest's request after validation: what one hop sends. */
@@ -56,7 +56,7 @@ export function prepareRequest(request: FetchRequest, limits: AccountLimits): Pr
     return { ...refuse(`The URL is longer than ${maxFetchUrlChars} characters`), limit };
   }
   const longHost = longHostOf(request.url);
-  if (longHost !== undefined) return { ...refuse(LONG_HOST), limit: longHost };
+  if (longHost !== undefined) return { ...refuse(LONG_EGRESS_HOST), limit: longHost };
   const url = URL.parse(request.url);
   if (url === null) return refuse(`${JSON.stringify(request.url)} is not an absolute URL`, 'The URL is not absolute');
   if (url.username !== '' || url.password !== '') {

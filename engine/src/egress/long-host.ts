@@ -25,4 +25,4 @@ export function longHostOf(url: string): ExceededLimit | undefined {
   return used > value ? { name: 'maxUrlHostChars', value, used } : undefined;
 }
 
-export const LONG_HOST = `The host of the URL is longer than ${LIMITS.maxUrlHostChars} characters`;
+export const LONG_EGRESS_HOST = `The host of the URL is longer than ${LIMITS.maxUrlHostChars} characters`;

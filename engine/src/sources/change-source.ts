@@ -8,7 +8,7 @@ import { type ChangeLease, leaseLost } from '../db/change-lease.ts';
 import { type Growth, putSourceChange, type SourceChange } from './change-source.sql.ts';
 import { leaveToRecovery } from './claim-abandoned-source.sql.ts';
 import type { HttpProp } from '../props/interfaces.ts';
-import { deleteSource as deleteSourceRows, deleteWaitingInvocations } from './delete-source.sql.ts';
+import { deleteSourceRows, deleteWaitingInvocations } from './delete-source.sql.ts';
 import { deleteStoredValues } from './delete-stored-values.sql.ts';
 import { readSource, type SourceRow } from './read-sources.sql.ts';
 import { checkConfigurationRoom, jsonBytes } from '../accounts/require-configuration-room.sql.ts';

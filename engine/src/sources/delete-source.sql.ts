@@ -13,7 +13,7 @@ import { dropTimers } from './put-timers.sql.ts';
  * it has stored is the caller's to delete afterwards (deleteStoredValues). Answers false where the
  * lease was lost: then nothing is done.
  */
-export async function deleteSource(sql: Sql, lease: ChangeLease): Promise<boolean> {
+export async function deleteSourceRows(sql: Sql, lease: ChangeLease): Promise<boolean> {
   const { accountId, sourceId: id, changeId, nodeId } = lease;
   return sql.begin(async (tx) => {
     await noteUnusedCode(tx, id);
@@ -109,7 +109,7 @@ async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<
 export async function dropUndeployedSource(sql: Sql, lease: ChangeLease): Promise<void> {
   const { accountId, sourceId: id } = lease;
   await deleteWaitingInvocations(sql, lease);
-  if (!(await deleteSource(sql, lease))) return;
+  if (!(await deleteSourceRows(sql, lease))) return;
   // Before its row: retention finds what is left of them by that.
   await deleteStoredValues(sql, accountId, id);
   await sql.begin(async (tx) => {

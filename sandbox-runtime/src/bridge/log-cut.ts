@@ -2,6 +2,6 @@
  * Ends a log line that was cut. It begins as what cuts other texts does: secrets that it breaks off
  * are found by that.
  */
-export const CUT_MARK = '… (cut)';
+export const LOG_CUT_MARK = '… (cut)';
 /** What is kept free for it, in UTF-8. */
 export const CUT_MARK_BYTES = 16;

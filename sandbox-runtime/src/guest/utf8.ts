@@ -1,5 +1,5 @@
 import { ASK } from '../bridge/isolate-calls.ts';
-import { CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
+import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { Bridge } from './bridge.ts';
 import { sliceText } from './intrinsics.ts';
 import { throwLimitOf } from './throw-refused.ts';
@@ -35,7 +35,7 @@ export function cutUtf8(text: string, maxBytes: number): string {
   let end = Math.min(text.length, most);
   while (end > 0 && utf8Length(sliceText(text, 0, end)) > most) end = Math.floor(end * 0.9);
   if (isLowSurrogate(text.charCodeAt(end))) end -= 1;
-  return sliceText(text, 0, end) + CUT_MARK;
+  return sliceText(text, 0, end) + LOG_CUT_MARK;
 }
 
 /** Above this size the process is faster than JavaScript in the isolate, copies included. */

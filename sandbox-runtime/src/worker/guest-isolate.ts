@@ -6,7 +6,7 @@ import { isOthersTurn, othersTurn } from './loop-turn.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /** Name under which the component's code runs; frames of it are the author's. */
-export const COMPONENT_FILE = 'hw:component';
+export const ISOLATE_COMPONENT_FILE = 'hw:component';
 
 type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
 
@@ -226,7 +226,7 @@ async function compile(isolate: ivm.Isolate, context: ivm.Context, bundle: Loade
   try {
     const cache = bundle.compiled === undefined ? { produceCachedData: true } : { cachedData: bundle.compiled };
     const module: ivm.Module & ivm.CachedDataResult = await isolate.compileModule(bundle.code, {
-      filename: COMPONENT_FILE,
+      filename: ISOLATE_COMPONENT_FILE,
       ...cache,
     });
     // Made before any of the component's code has run in this isolate: nothing but V8 had a hand in

@@ -1,6 +1,6 @@
 import type { ExceededLimit, LogLine } from '@headwater/shared';
 import type { SandboxReporter } from '../bridge/guest-to-host.ts';
-import { CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
+import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /**
@@ -28,7 +28,7 @@ export function ownLine(run: ProcessRun, text: string, level: 'warn' | 'error' =
   const line = { level, atMs: Date.now() } as const;
   if (used <= value) return { ...line, message: text };
   const kept = new TextEncoder().encodeInto(text, new Uint8Array(value - CUT_MARK_BYTES)).read;
-  return { ...line, message: text.slice(0, kept) + CUT_MARK, limit: { name: 'maxLogLineBytes', value, used } };
+  return { ...line, message: text.slice(0, kept) + LOG_CUT_MARK, limit: { name: 'maxLogLineBytes', value, used } };
 }
 
 function lastLine(atMs: number, value: number): LogLine {

@@ -21,7 +21,7 @@ export function jsonOf(value: unknown): string {
 }
 
 /** Of a body. */
-export function contentOf(value: unknown): Content {
+export function postContentOf(value: unknown): Content {
   return value instanceof Uint8Array ? value : textOf(value);
 }
 
@@ -44,7 +44,7 @@ export function callOf(value: unknown): number {
 /**
  * In UTF-8; of bytes what came with them too, which is all of the buffer that they are a part of.
  */
-export function bytesOf(content: Content): number {
+export function postBytesOf(content: Content): number {
   return typeof content === 'string' ? Buffer.byteLength(content) : content.buffer.byteLength;
 }
 

@@ -1,11 +1,11 @@
 import type { Fault } from './fault.ts';
-import { COMPONENT_FILE } from './guest-isolate.ts';
+import { ISOLATE_COMPONENT_FILE } from './guest-isolate.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
 /** Behind it are frames of this process. */
 const BOUNDARY = '(<isolated-vm boundary>)';
-const PLACE_IN_MESSAGE = new RegExp(`\\[(${COMPONENT_FILE}:\\d+:\\d+)\\]`);
+const PLACE_IN_MESSAGE = new RegExp(`\\[(${ISOLATE_COMPONENT_FILE}:\\d+:\\d+)\\]`);
 
 /**
  * What a component threw while it was loaded, as the library copied it out. The copy's stack has

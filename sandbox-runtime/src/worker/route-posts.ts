@@ -6,7 +6,7 @@ import { readLogHead } from '../bridge/log-head.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readResponseHead } from '../bridge/read-heads.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
 import { passLogLine } from './log-lines.ts';
-import { bytesOf, callOf, contentOf, jsonOf, numberOf, optionalOf, partBytes, textOf } from './post-values.ts';
+import { postBytesOf, callOf, postContentOf, jsonOf, numberOf, optionalOf, partBytes, textOf } from './post-values.ts';
 import type { ProcessRun } from './process-run.ts';
 import { isStepPost, routeStepPost } from './route-step-posts.ts';
 
@@ -128,11 +128,11 @@ function routeOutput(
     case POST.log:
       return routeLog(reporter, run, textOf(a), textOf(b));
     case POST.respond:
-      return routeRespond(reporter, run, textOf(a), contentOf(b));
+      return routeRespond(reporter, run, textOf(a), postContentOf(b));
     case POST.dbSet:
       return routeDbSet(reporter, run, textOf(a), jsonOf(b));
     case POST.fetch:
-      return routeFetch(reporter, run, callOf(a), textOf(b), optionalOf(c, contentOf));
+      return routeFetch(reporter, run, callOf(a), textOf(b), optionalOf(c, postContentOf));
     case POST.webCrypto:
       if (!(c instanceof Uint8Array)) throw new FrameError('A call of crypto.subtle without bytes');
       routes.webCrypto(isolate, run, callOf(a), textOf(b), c);
@@ -152,7 +152,7 @@ function routeOutput(
 
 function routeEmit(reporter: SandboxReporter, run: ProcessRun, data: string, meta: string): ExceededLimit | undefined {
   run.conduct.emit(readEmitMeta(meta));
-  const exceeded = run.budget.takeEmit(bytesOf(data), bytesOf(meta));
+  const exceeded = run.budget.takeEmit(postBytesOf(data), postBytesOf(meta));
   if (exceeded === undefined) reporter.emit(run.run, data, meta);
   return exceeded;
 }
@@ -176,7 +176,7 @@ function routeRespond(
 ): ExceededLimit | undefined {
   readResponseHead(head);
   run.conduct.respond();
-  const exceeded = run.budget.takeBytes(bytesOf(body));
+  const exceeded = run.budget.takeBytes(postBytesOf(body));
   if (exceeded === undefined) reporter.respond(run.run, head, body);
   return exceeded;
 }
@@ -221,7 +221,7 @@ function routeDone(
 ): ExceededLimit | undefined {
   if (run.ending !== undefined) throw new FrameError('A run that ends a second time');
   run.conduct.done(result);
-  const exceeded = result === undefined ? undefined : run.budget.takeResult(bytesOf(result));
+  const exceeded = result === undefined ? undefined : run.budget.takeResult(postBytesOf(result));
   if (exceeded === undefined) routes.done(isolate, run, result);
   return exceeded;
 }

@@ -3,7 +3,7 @@ import type { SandboxReporter } from '../bridge/guest-to-host.ts';
 import { POST } from '../bridge/isolate-calls.ts';
 import { readResponseHead } from '../bridge/read-heads.ts';
 import { readCutNames, readExportName, readFlow, readSendKind } from '../bridge/read-step-heads.ts';
-import { bytesOf, contentOf, optionalOf, textOf } from './post-values.ts';
+import { postBytesOf, postContentOf, optionalOf, textOf } from './post-values.ts';
 import type { ProcessRun } from './process-run.ts';
 
 type StepPost = (typeof POST)['stepExport' | 'stepSend' | 'stepFlow' | 'stepRespond' | 'stepProps'];
@@ -39,14 +39,14 @@ export function routeStepPost(
     case POST.stepSend: {
       const [sendKind, payload] = [readSendKind(a), textOf(b)];
       conduct.stepValue(payload);
-      exceeded = budget.takeSend(bytesOf(payload));
+      exceeded = budget.takeSend(postBytesOf(payload));
       if (exceeded === undefined) reporter.stepSend(run, sendKind, payload);
       return exceeded;
     }
     case POST.stepFlow: {
       const context = optionalOf(b, textOf);
       conduct.stepFlow(readFlow(a, context));
-      exceeded = budget.takeBytes(bytesOf(a) + bytesOf(context ?? ''));
+      exceeded = budget.takeBytes(postBytesOf(a) + postBytesOf(context ?? ''));
       if (exceeded === undefined) reporter.stepFlow(run, a, context);
       return exceeded;
     }
@@ -57,10 +57,10 @@ export function routeStepPost(
       return undefined;
     }
     case POST.stepRespond: {
-      const body = contentOf(b);
+      const body = postContentOf(b);
       readResponseHead(a);
       conduct.stepRespond();
-      exceeded = budget.takeBytes(bytesOf(body));
+      exceeded = budget.takeBytes(postBytesOf(body));
       if (exceeded === undefined) reporter.stepRespond(run, a, body, c === 'now');
       return exceeded;
     }

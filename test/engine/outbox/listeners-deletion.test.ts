@@ -2,7 +2,7 @@ import { accountLimits, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { deleteOrphanedInvocations } from '../../../engine/src/runs/delete-orphaned-invocations.sql.ts';
-import { deleteSource } from '../../../engine/src/sources/delete-source.sql.ts';
+import { deleteSourceRows } from '../../../engine/src/sources/delete-source.sql.ts';
 import { readStalledLanes } from '../../../engine/src/cluster/read-stalled-lanes.sql.ts';
 import { deleteWebhook } from '../../../engine/src/outbox/webhooks/delete-webhook.sql.ts';
 import { subscribeNewEmitter } from '../../../engine/src/outbox/subscriptions/subscribe-new-emitter.sql.ts';
@@ -34,7 +34,7 @@ test.each([
   [
     'source',
     () => insertSource(sql, accountId),
-    async (id: string) => deleteSource(sql, await leaseSource(sql, accountId, id)),
+    async (id: string) => deleteSourceRows(sql, await leaseSource(sql, accountId, id)),
   ],
 ])(
   'what a new source is subscribed by never outlives a %s that is deleted while the source is made',

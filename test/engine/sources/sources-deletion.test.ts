@@ -4,7 +4,7 @@ import type { ChangeLease } from '../../../engine/src/db/change-lease.ts';
 import { leaveToRecovery } from '../../../engine/src/sources/claim-abandoned-source.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import {
-  deleteSource,
+  deleteSourceRows,
   deleteWaitingInvocations,
   dropUndeployedSource,
 } from '../../../engine/src/sources/delete-source.sql.ts';
@@ -102,7 +102,7 @@ test('what runs is left to the deletion, which waits for it in the order of ids 
   let deletion: Promise<boolean> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from invocations where id = ${first} for update`;
-    deletion = deleteSource(sql, lease);
+    deletion = deleteSourceRows(sql, lease);
     await eventually(async () => (await blockedBy(tx)).length > 0);
     await tx`select from invocations where id = ${last} for update nowait`;
   });

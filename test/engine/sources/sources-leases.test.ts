@@ -14,7 +14,7 @@ import {
   leaveToRecovery,
 } from '../../../engine/src/sources/claim-abandoned-source.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
-import { deleteSource, dropUndeployedSource } from '../../../engine/src/sources/delete-source.sql.ts';
+import { deleteSourceRows, dropUndeployedSource } from '../../../engine/src/sources/delete-source.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testLog } from '../../support/logs.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
@@ -63,7 +63,7 @@ it('a change that was taken over writes nothing more, also where the same node h
   await expect(markHooksBegun(sql, lease)).rejects.toMatchObject({ code: 'CONFLICT' });
   await stopSource(sql, lease);
   await endSourceChange(sql, lease, { httpProps: [], timers: [] });
-  expect(await deleteSource(sql, lease)).toBe(false);
+  expect(await deleteSourceRows(sql, lease)).toBe(false);
   await dropUndeployedSource(sql, lease);
   await leaveToRecovery(sql, lease, 0);
   expect(await leaveHooksToRecovery(sql, lease)).toBe(true);
@@ -79,7 +79,7 @@ it('nor does one that a node of the version before has taken over, which says no
   await sql`update sources set busy_by = 'node_of_before', busy_until = now() + interval '1 minute' where id = ${lease.sourceId}`;
   await expect(rename(lease)).rejects.toMatchObject({ code: 'CONFLICT' });
   await endSourceChange(sql, lease, { httpProps: [], timers: [] });
-  expect(await deleteSource(sql, lease)).toBe(false);
+  expect(await deleteSourceRows(sql, lease)).toBe(false);
   expect((await row())?.busy_until).not.toBeNull();
 });
 

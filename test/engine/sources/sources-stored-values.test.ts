@@ -4,7 +4,7 @@ import { createRetention } from '../../../engine/src/cluster/retention/retention
 import type { ChangeLease } from '../../../engine/src/db/change-lease.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import {
-  deleteSource,
+  deleteSourceRows,
   deleteWaitingInvocations,
   dropUndeployedSource,
 } from '../../../engine/src/sources/delete-source.sql.ts';
@@ -80,7 +80,7 @@ test('so are those of a source whose deployment failed, and not those of others'
 test('values of which somebody holds one are deleted but for that one', async () => {
   const lease = await leased();
   await store(sql, lease.accountId, lease.sourceId, 10);
-  expect(await deleteSource(sql, lease)).toBe(true);
+  expect(await deleteSourceRows(sql, lease)).toBe(true);
   await sql.begin(async (tx) => {
     await tx`select from component_db where source_id = ${lease.sourceId} and key = 'key 5' for update`;
     await deleteStoredValues(sql, lease.accountId, lease.sourceId);
@@ -93,7 +93,7 @@ test('values of which somebody holds one are deleted but for that one', async ()
 test('what a node that ended early left of them retention deletes, and keeps the row by which it finds them', async () => {
   const [gone, live] = [await leased(), await leased()];
   for (const { accountId, sourceId } of [gone, live]) await store(sql, accountId, sourceId, 2_500);
-  expect(await deleteSource(sql, gone)).toBe(true);
+  expect(await deleteSourceRows(sql, gone)).toBe(true);
   await sql`update emitters set deleted_at = now() - interval '2 hours' where id = ${gone.sourceId}`;
   const turn = createRetention({ sql, defaultDays: 30, defaultVersions: 20, nowMs: Date.now });
   await turn();
@@ -121,7 +121,7 @@ test('ticks of others are fired while a deletion waits for the commit of what ru
   const options = { nodeId: 'node_a', capacity: () => 9, isFull: () => false, priorityAt: () => 0 };
   await sql.begin(async (tx) => {
     await tx`select from invocations where id = ${running} for update`;
-    deletion = deleteSource(sql, lease);
+    deletion = deleteSourceRows(sql, lease);
     await eventually(async () => (await blockedBy(tx)).length > 0);
     const fired = await fireTimers(sql, [...ticks], options);
     const kinds = ticks.map(({ sourceId }, at) => [sourceId === neighbourId, fired[at]?.kind]);

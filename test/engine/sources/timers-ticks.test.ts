@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TimerSchedule } from '../../../engine/src/schedule/next-tick.ts';
 import { endSourceChange } from '../../../engine/src/sources/change-source.sql.ts';
-import { deleteSource } from '../../../engine/src/sources/delete-source.sql.ts';
+import { deleteSourceRows } from '../../../engine/src/sources/delete-source.sql.ts';
 import { fireTimers } from '../../../engine/src/sources/fire-timers.sql.ts';
 import { requeueOverdueTimers } from '../../../engine/src/cluster/requeue-timers.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -205,7 +205,7 @@ it('a timer that is stopped leaves neither a job nor a tick that waits; set agai
 it('a deleted source leaves no job of a timer behind', async () => {
   await set({ intervalSeconds: 60 });
   const tick = await setBack(61_000);
-  await deleteSource(test.db.sql, await leaseSource(test.db.sql, accountId, sourceId));
+  await deleteSourceRows(test.db.sql, await leaseSource(test.db.sql, accountId, sourceId));
   expect(await queued()).toEqual([]);
   expect(await fire([tick])).toEqual([{ kind: 'stale' }]);
 });

@@ -1,6 +1,6 @@
 import { type FetchRequest, SENT_BYTES } from '@headwater/sandbox-runtime';
 import { type Fault, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
-import { hasLongHost, LONG_HOST, longHostOf } from '../../egress/long-host.ts';
+import { hasLongHost, LONG_EGRESS_HOST, longHostOf } from '../../egress/long-host.ts';
 import { isObject, type Read, readPayload } from './read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -64,7 +64,7 @@ export function hostOf(json: string): string | undefined {
 function findFault(given: Partial<Record<string, unknown>>): Fault | undefined {
   const { url } = given;
   const longHost = typeof url === 'string' ? longHostOf(url) : undefined;
-  if (longHost !== undefined) return { message: LONG_HOST, limit: longHost };
+  if (longHost !== undefined) return { message: LONG_EGRESS_HOST, limit: longHost };
   const message = findMistake(given);
   if (message !== undefined) return { message };
   const headers = (given['headers'] ?? {}) as Record<string, unknown>;

@@ -3,7 +3,7 @@ import type { FetchFailure, FetchOrder } from './build-order.ts';
 import { createDownloadBudget } from './download-budget.ts';
 import { BuildLimitError, PackageError, PackagesUnavailableError } from './package-error.ts';
 import { openPackageCache, type PackageCache } from './package-cache.ts';
-import { createRegistry, type Registry } from './registry.ts';
+import { createPackageRegistry, type Registry } from './registry.ts';
 import { type PackageTree, type PlacedPackage, resolveTree } from './resolve-tree.ts';
 import { isStoredTree } from './stored-tree.ts';
 
@@ -17,7 +17,7 @@ export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
   const { limits } = order;
   const cache = openPackageCache(order.cacheDir, limits.trustMs);
   const budget = createDownloadBudget(limits.maxDownloadBytes);
-  const registry = createRegistry({
+  const registry = createPackageRegistry({
     url: order.registry,
     cache,
     maxPackumentBytes: limits.maxPackumentBytes,

@@ -35,7 +35,7 @@ const MAX_SILENCE_MS = 15_000;
 const TOO_MANY_REQUESTS = 429;
 const ACCEPT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8';
 
-export function createRegistry(options: RegistryOptions): Registry {
+export function createPackageRegistry(options: RegistryOptions): Registry {
   const { cache, budget, maxPackumentBytes, maxTarballBytes } = options;
   const signal = AbortSignal.any([options.signal, budget.signal]);
   const limited = createLimiter(MAX_REQUESTS);

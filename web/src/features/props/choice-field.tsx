@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import {
   type Choice,
-  choiceOf,
+  propChoiceOf,
   hasComputedOptions,
   isList,
   labelOf,
@@ -77,7 +77,7 @@ function shownText(definition: PropFieldProps['definition']) {
   return (value: unknown) => {
     const found = staticChoices(definition)?.find((choice) => same(choice.value, value));
     if (found !== undefined) return found.label;
-    if (typeof value === 'object' && value !== null && '__lv' in value) return choiceOf(value['__lv']).label;
+    if (typeof value === 'object' && value !== null && '__lv' in value) return propChoiceOf(value['__lv']).label;
     return textOf(value);
   };
 }
@@ -188,7 +188,7 @@ function useComputedChoices(propName: string, context: PropContext, query: strin
         ? undefined
         : { page: page + 1, ...(next === undefined || next === null ? {} : { context: next }) },
   });
-  const choices = list.data?.pages.flatMap(({ options }) => options.map(choiceOf)) ?? [];
+  const choices = list.data?.pages.flatMap(({ options }) => options.map(propChoiceOf)) ?? [];
   return {
     choices: [...new Map(choices.map((choice) => [JSON.stringify(choice.value), choice])).values()],
     isPending: isNeeded && list.isPending,

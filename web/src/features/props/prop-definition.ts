@@ -47,10 +47,10 @@ export const hasComputedOptions = ({ options }: PropDefinition) => options === t
  */
 export function staticChoices({ options }: PropDefinition): Choice[] | undefined {
   if (!Array.isArray(options) || options.length === 0) return undefined;
-  return options.map(choiceOf);
+  return options.map(propChoiceOf);
 }
 
-export function choiceOf(option: unknown): Choice {
+export function propChoiceOf(option: unknown): Choice {
   if (typeof option !== 'object' || option === null) return { label: String(option), value: option };
   const { label, value } = option as Partial<Choice>;
   return { label: label ?? textOf(value), value };
