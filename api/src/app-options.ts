@@ -28,7 +28,7 @@ export interface AppOptions {
   /** Origins that may show the portal of customers in a frame. Default: none. */
   portalFrameOrigins?: readonly string[];
   /**
-   * Where requests come from, behind trusted proxies too. Default: the address of the connection.
+   * The addresses of clients, behind trusted proxies too. Default: the address of the connection.
    */
   clientFacts?: ReadClientFacts;
   /** True once shutdown has begun: /healthz then says so. Default: never. */

@@ -54,7 +54,7 @@ export interface Change {
   requestId: string;
 }
 
-/** What is recorded of a change that was made. */
+/** The entry of a change that was made. */
 export function auditEntry({
   endpoint,
   who,

@@ -8,7 +8,7 @@ type Described = Pick<Endpoint, 'method' | 'path' | 'name'>;
 const OF_WEBHOOKS = /^\/v1\/(?:webhooks|subscriptions|deliveries|attempts|replays)(?:\/|$)/;
 const READS_FOR_WEBHOOKS = new Set(['/v1/users/me', '/v1/users/me/webhooks', '/v1/users/me/subscriptions']);
 /**
- * What a deploy from a pipeline makes and changes, and the reads that it needs to find what is
+ * The changes of a deploy from a pipeline, and the reads that it needs to find what is
  * there. Nothing that runs code at once, deletes, or tells events.
  */
 const DEPLOYING = new Set([
@@ -24,7 +24,7 @@ const DEPLOYING = new Set([
   ...['/v1/sources', '/v1/sources/{id}', '/v1/workflows', '/v1/workflows/{id}'].map((path) => `get ${path}`),
   'get /v1/workflows/{id}/deployments',
 ]);
-/** Where a key for one resource reaches it, by the prefix of its id. */
+/** The routes of a key for one resource, by the prefix of its id. */
 const FAMILIES = {
   [ID_PREFIXES.source]: 'sources',
   [ID_PREFIXES.workflow]: 'workflows',

@@ -3,7 +3,7 @@ import { HeadwaterProblem } from './problem.ts';
 import { readStream, type StreamMessage } from './read-stream.ts';
 
 export interface ClientOptions {
-  /** Of the server: `https://hooks.example.com`. */
+  /** The URL of the server: `https://hooks.example.com`. */
   url: string;
   apiKey: string;
   /** How often a request is made again after 429 or 503 with `Retry-After`. Default: 3. */

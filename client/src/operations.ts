@@ -9,7 +9,7 @@ export type PathOf<M extends Method> = {
 
 type Operation<P extends keyof paths, M extends Method> = paths[P][M];
 
-/** What a request may carry as JSON. */
+/** The JSON body of a request. */
 export type Body<P extends keyof paths, M extends Method> =
   Operation<P, M> extends { requestBody?: { content: { 'application/json': infer B } } } ? B : never;
 

@@ -1,6 +1,6 @@
 import type { components } from './schema.d.ts';
 
-/** What the server says where it refuses (RFC 9457). */
+/** The server's answer where it refuses (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
 /** The server refused. */

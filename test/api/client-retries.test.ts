@@ -6,7 +6,10 @@ import { afterEach, expect, test } from 'vitest';
 type Message = { id: string; event: string; data: string };
 type Options = { path?: Record<string, string>; signal?: AbortSignal };
 
-/** What is used here: the types of the client need a file that is made of the OpenAPI document. */
+/**
+ * The part of the client used here: the types of the client need a file that is made of the OpenAPI
+ * document.
+ */
 interface ClientModule {
   createClient: (options: { url: string; apiKey: string }) => {
     get(path: string): Promise<unknown>;

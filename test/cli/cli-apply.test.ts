@@ -148,7 +148,7 @@ describe('hw apply', () => {
     expect(await folderWithoutSecrets('b')).toMatchObject({ code: 0 });
   });
 
-  /** Who has no secrets may plan: what is there is taken for what it should be. */
+  /** A plan needs no secrets: a secret that is there is taken for the right one. */
   const folderWithoutSecrets = (prefix: string) => world.user.hw(['apply', prefix, '--plan']);
 
   test('prune deletes what the folder has made and no longer names, and nothing else', async () => {

@@ -15,8 +15,8 @@ interface Manifest {
 }
 
 /**
- * What others install, as folders for `npm pack`: plain JavaScript, since Node strips no types
- * below node_modules. Answers the folders.
+ * The packages that others install, as folders for `npm pack`: plain JavaScript, since Node strips
+ * no types below node_modules. Answers the folders.
  */
 export async function buildPackages(out: string): Promise<{ client: string; cli: string }> {
   const [client, cli] = [path.join(out, 'client'), path.join(out, 'cli')];

@@ -10,8 +10,8 @@ const FOUND = Symbol.for('what confines the processes of tests');
 const kept = globalThis as { [FOUND]?: Map<number, Promise<Confinement>> };
 
 /**
- * What a sandbox finds out as it starts, once for all files of a worker: to try each layer takes
- * half of the processor time of a start.
+ * The layers that a sandbox finds as it starts, looked for once for all files of a worker: to try
+ * each layer takes half of the processor time of a start.
  */
 export function sharedConfinement(maxRssMb = MAX_RSS_MB): Promise<Confinement> {
   const found = (kept[FOUND] ??= new Map());

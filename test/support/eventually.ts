@@ -20,7 +20,7 @@ export interface EventuallyOptions {
 const PAUSE_SHARE = 0.1;
 const MAX_PAUSE_MS = 100;
 const PATIENCE = 3;
-/** Of processes that want one processor: the tests of a run by themselves. */
+/** Processes that want one processor: the tests of a run by themselves. */
 const USUAL_LOAD = 3;
 const MAX_TIMES_SLOWER = 3;
 

@@ -131,7 +131,7 @@ const heldAgain = fc
     ];
   });
 
-/** What is due, one after the other: a job that is done is gone. */
+/** Runs the jobs that are due, one after the other: a job that is done is gone. */
 const allJobs = (node: number): ExecutionMove[] =>
   Array.from({ length: DUE_JOBS }, () => ({ node, cut: undefined, kind: 'work', which: 0, limit: 4 }));
 
@@ -153,7 +153,7 @@ const lateCommit = fc
     const stepsOf = (as: StepOutcome['kind']) =>
       Array.from({ length: 6 }, () => ({ kind: as, emits, isSecond: false, ms: 0, which: 0 }));
     return [
-      // What a run looks up is known then: the next one's first statements are of its commit.
+      // All that a run looks up is known then: the next one's first statements are of its commit.
       { ...move, kind: 'accept', workflow: 1, rows: [true] },
       { ...move, kind: 'run', steps: stepsOf('exits') },
       { ...move, kind: 'accept', workflow: 1, rows: [true] },

@@ -21,9 +21,9 @@ type Ids = Filled & { store: string };
 
 interface Screen {
   path: (ids: Ids) => string;
-  /** What is there when the screen is complete. */
+  /** A text that is there when the screen is complete. */
   shows: (page: Page) => Locator;
-  /** What a person does to get there from the path. */
+  /** The steps of a person from the path to the screen. */
   open?: (page: Page) => Promise<unknown>;
 }
 

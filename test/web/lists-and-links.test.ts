@@ -145,7 +145,7 @@ test('a replay is seen in the list of replays, with how far it has come', async 
   await page.getByRole('link', { name: 'Replays' }).click();
   await page.getByRole('row', { name: /done.*Past orders.*Late.*1 of 1/ }).waitFor();
   await expectAccessible(page);
-  // What became of it: in the list of webhooks, of the last day.
+  // Its outcome: in the list of webhooks, of the last day.
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await page.getByRole('row', { name: /Late.*100\.0 %.*\d m?s/ }).waitFor();
   check();

@@ -126,7 +126,7 @@ export interface TransformRequest {
   };
 }
 
-/** What is left out stays as it was. */
+/** A field that is left out stays as it was. */
 export type TransformResult =
   | {
       method?: string;

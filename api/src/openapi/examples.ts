@@ -138,7 +138,7 @@ function numberFor(name: string, least: number): number {
   return least;
 }
 
-/** What ids of a name begin with. */
+/** The beginnings of ids, by the name of their field. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   account: 'o',
   component: 'sc',

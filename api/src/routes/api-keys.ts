@@ -14,7 +14,7 @@ const MAX_OVERLAP_HOURS = 90 * 24;
 const SCOPES =
   'What it may do: `full` everything, `read` every read but secrets, `publish` `POST` of events, `webhooks` webhooks with their subscriptions and deliveries, `deploy` make and change sources, workflows and components.';
 
-/** Of a new key. */
+/** The parameters of a new key. */
 export const keyParameters = z.object({
   name: textParameter('maxNameChars', 1).describe('What it is for, in your words.'),
   scopes: z

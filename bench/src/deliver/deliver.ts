@@ -24,9 +24,9 @@ interface Case {
   /** One letter, that of its events. */
   phase: string;
   webhooks: number;
-  /** Of a hundred webhooks. */
+  /** Dead ones, of a hundred webhooks. */
   dead?: number;
-  /** Of orders, in which the deliveries of each webhook are. */
+  /** Ordering keys of each webhook. */
   keys?: number;
 }
 
@@ -51,7 +51,7 @@ interface Result {
   expected: number;
   duplicates: number;
   perSecond: number;
-  /** Of the signed POSTs that were measured right before and right after it. */
+  /** The share of the signed POSTs measured right before and right after it. */
   ratio: number;
   cpu: ReturnType<typeof cpuTimes>;
 }

@@ -25,7 +25,7 @@ export const SIGNATURE_OPTION: OptionSpec = {
   choices: ['v1', 'v1a'],
 };
 
-/** What receivers verify with. */
+/** The key with which receivers verify. */
 export function keyLine(of: { secret?: string | null; public_key?: string | null }): string {
   return typeof of.public_key === 'string' ? `Public key: ${of.public_key}` : `Secret: ${of.secret}`;
 }

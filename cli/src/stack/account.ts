@@ -16,7 +16,7 @@ export interface DataStore {
   description: string | null;
 }
 
-/** What the account has, as far as a folder can describe it. */
+/** The account's things, as far as a folder can describe them. */
 export interface Account {
   variables: EnvironmentVariable[];
   stores: DataStore[];

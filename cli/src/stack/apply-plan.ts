@@ -120,7 +120,7 @@ async function putSource(applying: Applying, change: Change, fields: Fields): Pr
   return source.id;
 }
 
-/** Of a new component, whose props are known by now. */
+/** The props of a new component, which are known by now. */
 function refuseSecrets(props: Fields, definitions: Component['configurable_props'] = []): void {
   for (const { name, secret } of definitions)
     if (secret === true && typeof props[name] === 'string')
@@ -205,7 +205,7 @@ const PATHS: Readonly<Record<Exclude<Kind, 'subscription'>, string>> = {
   webhook: '/webhooks',
 };
 
-/** What is gone already is gone: a subscription goes with its ends. */
+/** A thing that is gone already is deleted: a subscription goes with its ends. */
 async function remove({ api, account }: Applying, kind: Kind, id: string): Promise<void> {
   try {
     if (kind !== 'subscription') return void (await api.send('DELETE', `${PATHS[kind]}/${id}`));

@@ -7,7 +7,7 @@ import { type Described, type Fields, isObject, type StackFile, textOf } from '.
 import type { StackState } from './stack-state.ts';
 import { isThere, type Places, Unresolved } from './values.ts';
 
-/** What a folder asks for, and what it is compared with. */
+/** The fields that a folder asks for, and those that it is compared with. */
 export interface Comparison {
   file: StackFile;
   account: Account;
@@ -21,7 +21,7 @@ export interface Differences {
   hidden?: string[];
 }
 
-/** What of the fields of the file is another in the account. */
+/** The fields of the file that differ in the account. */
 export async function differences(comparison: Comparison, described: Described, id: string): Promise<Differences> {
   const { account } = comparison;
   const { kind, fields } = described;

@@ -5,7 +5,7 @@ import type { Account } from './account.ts';
 import type { Fields } from './stack-file.ts';
 
 export interface Exported {
-  /** Of the file, in its own words. */
+  /** The contents of the file, in its own words. */
   document: Fields;
   /** Code of components, by path in the folder. */
   files: Map<string, string>;
@@ -21,7 +21,7 @@ interface Exporting extends Exported {
   paths: Map<string, string>;
 }
 
-/** What `hw apply` would make the account of again, without its secrets. */
+/** A folder of which `hw apply` would make the account again, without its secrets. */
 export async function exportAccount(account: Account): Promise<Exported> {
   const [files, names, paths] = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()];
   const exporting: Exporting = { account, document: {}, files, secrets: [], names, paths };
@@ -107,7 +107,7 @@ async function exportSources(exporting: Exporting): Promise<Fields> {
 async function exportComponent(exporting: Exporting, component: Component, base: string): Promise<string> {
   const { code = '', code_url: url, key, version } = component;
   if (url !== null) return url;
-  // Of several files, the account tells the first alone.
+  // The account tells only the first of several files.
   if (key !== null && /\bfrom\s*['"]\.{1,2}\//.test(code)) return `${key}@${version}`;
   const known = exporting.paths.get(code);
   if (known !== undefined) return known;
@@ -198,7 +198,7 @@ function exportTrigger(exporting: Exporting, trigger: Fields): Fields {
   return { source: nameOf(exporting, source), ...(channel === '' ? {} : { event_name: channel }) };
 }
 
-/** What answers show, and no setting is. */
+/** Fields that answers show and that are no settings. */
 const WEBHOOK_SETTINGS = [
   'description',
   'format',

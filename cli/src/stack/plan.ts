@@ -19,7 +19,7 @@ export interface Change {
   key: string;
   /** Absent: it is to be made. */
   id?: string;
-  /** What differs, of an update: `props.currency`. */
+  /** The fields of an update that differ: `props.currency`. */
   fields?: string[];
   /** It was not made from this folder, and is not deleted by it. */
   foreign?: true;
@@ -35,7 +35,7 @@ export interface Plan {
 }
 
 /**
- * What has to happen for the account to be as the file says. Throws with every line that is wrong.
+ * The steps that make the account as the file says. Throws with every line that is wrong.
  */
 export async function makePlan(comparison: Comparison, prune: boolean): Promise<Plan> {
   const { file, account, state } = comparison;
@@ -61,7 +61,7 @@ export async function makePlan(comparison: Comparison, prune: boolean): Promise<
   return { changes: prune ? [...changes, ...deletions] : changes, left };
 }
 
-/** What others are made of first; a workflow behind those whose events start it. */
+/** Things that others are made of come first; a workflow behind those whose events start it. */
 function inOrder(resources: readonly Described[]): Described[] {
   const sorted = resources.toSorted((a, b) => STACK_KINDS.indexOf(a.kind) - STACK_KINDS.indexOf(b.kind));
   const workflows = sorted.filter(({ kind }) => kind === 'workflow');
@@ -131,7 +131,7 @@ function checkReferences(comparison: Comparison, { kind, fields }: Described): v
   if (kind === 'subscription') endsOf(comparison, fields);
 }
 
-/** What the server, or a value, refuses: with the line of what was to be made. */
+/** An error of the server, or of a value, with the line of the thing that was to be made. */
 export function planError(
   { file }: StackFile,
   { line, kind, key }: Described,

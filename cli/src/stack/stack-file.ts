@@ -13,7 +13,7 @@ export interface Described {
   /** Its name in the file. */
   key: string;
   fields: Fields;
-  /** Where it is, for errors. */
+  /** Its place in the file, for errors. */
   line: number;
 }
 

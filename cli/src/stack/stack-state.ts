@@ -3,7 +3,7 @@ import type { ApiClient } from '../api/client.ts';
 import { CliError } from '../cli-error.ts';
 import type { Kind } from './stack-file.ts';
 
-/** What was made from a folder, as the account remembers it. */
+/** The resources made from a folder, as the account remembers them. */
 export interface StackResource {
   kind: Kind;
   key: string;

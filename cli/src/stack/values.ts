@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseTimer } from '../props/parse-typed.ts';
 import { isObject } from './stack-file.ts';
 
-/** Where values lead outside of the file. */
+/** The places outside of the file to which values lead. */
 export interface Places {
-  /** Of the shell that runs `hw`. */
+  /** The environment of the shell that runs `hw`. */
   environment: Readonly<Record<string, string | undefined>>;
   folder: string;
   /** The id of a data store by its name, or undefined where it is not there yet. */

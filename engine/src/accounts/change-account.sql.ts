@@ -3,8 +3,8 @@ import type { Sql } from '../db/database.ts';
 import { notifyAccountChanged } from '../db/notify-changed.ts';
 
 /**
- * What is not given stays; the e-mail address is that of the first user. Answers whether there is
- * such an account.
+ * A field that is not given stays; the e-mail address is that of the first user. Answers whether
+ * there is such an account.
  */
 export async function changeAccount(sql: Sql, accountId: string, { name, email }: AccountChange): Promise<boolean> {
   return sql.begin(async (tx) => {
@@ -20,7 +20,9 @@ export async function changeAccount(sql: Sql, accountId: string, { name, email }
   });
 }
 
-/** Of one that is suspended already the time stays. Answers whether there is such an account. */
+/**
+ * An account that is suspended already keeps its time. Answers whether there is such an account.
+ */
 export async function suspendAccount(sql: Sql, accountId: string, isSuspended: boolean): Promise<boolean> {
   return sql.begin(async (tx) => {
     const rows = await tx`

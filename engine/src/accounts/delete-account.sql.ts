@@ -108,8 +108,8 @@ export async function deleteSomeOfAccount(sql: Sql, accountId: string, limit: nu
     const owner = step.column === 'account_id' ? undefined : from;
     if ((await deleteRows(sql, accountId, { table: step.table, column: step.column, owner }, limit)) > 0) return true;
   }
-  // What the owners above no longer lead to, and all tables that have no more than a few rows of an
-  // account.
+  // Rows to which the owners above no longer lead, and all tables that have no more than a few rows
+  // of an account.
   for (const table of await tablesOfAccounts(sql)) {
     const rows = await deleteRows(sql, accountId, { table, column: 'account_id', owner: undefined }, limit);
     if (rows > 0) return true;

@@ -1,11 +1,11 @@
 import { LIMITS } from '@headwater/shared';
 
-/** Where what was written of an account's history is counted. */
+/** Counts the bytes written to an account's history. */
 export interface HistoryCount {
   add(accountId: string, bytes: number): void;
 }
 
-/** What a row with these texts counts for maxHistoryBytes. */
+/** The bytes that a row with these texts counts for maxHistoryBytes. */
 export function historyRowBytes(...texts: readonly (string | null | undefined)[]): number {
   return LIMITS.historyRowBytes + textBytes(...texts);
 }

@@ -22,7 +22,7 @@ export function createKeyUses(sql: Sql, log: Log, nowMs: () => number = Date.now
     usedAtMs.clear();
     await recordKeyUses(sql, uses);
   }
-  // What could not be stored is not worth keeping: a key that is used is noted again within
+  // A use that could not be stored is not worth keeping: a key that is used is noted again within
   // seconds.
   const stop = every(FLUSH_EVERY_MS, flush, (err) => log.warn({ err }, 'the last use of keys was not stored'));
   return {

@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts';
 import { requireRoom } from './require-room.sql.ts';
 
 export interface RotatedKey {
-  /** Of the one that ends, in base64. */
+  /** The hash of the key that ends, in base64. */
   keyHash: string;
 }
 

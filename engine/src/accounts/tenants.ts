@@ -7,7 +7,7 @@ import type { LimitsCache } from './limits-cache.ts';
 import { readAccounts } from './read-accounts.sql.ts';
 import { validateAccountChange } from './validate-account.ts';
 
-/** What an operator does with one account; see Accounts. */
+/** The acts of an operator on one account; see Accounts. */
 export function createTenants(
   sql: Sql,
   limits: Pick<LimitsCache, 'get' | 'refresh' | 'isSuspended'>,

@@ -24,7 +24,8 @@ export function followSuspensions({ sql, limits, dispatcher, deliverer, sends, l
   limits.onSuspension((accountId, isSuspended) => {
     if (isSuspended) {
       dispatcher.giveBack(accountId);
-      // Of all accounts: a suspension is rare, and the others' come back with their lanes.
+      // The lanes of all accounts: a suspension is rare, and the others' come back with their
+      // lanes.
       void deliverer.giveBack();
       return;
     }

@@ -38,7 +38,7 @@ export interface EngineParts {
   encryptionKeyId?: string;
 }
 
-/** What everything else stands on. */
+/** The parts that everything else needs. */
 export async function startGround(options: EngineOptions, { db, beatSql, sealer, encryptionKeyId }: EngineParts) {
   const { log, role } = options;
   const { sql } = db;

@@ -8,13 +8,13 @@ export interface AccountRecord {
 
 /** An account as its operator sees it. */
 export interface AccountSummary extends AccountRecord {
-  /** Of its first user. */
+  /** The e-mail address of its first user. */
   email?: string;
   /** Deployed ones. */
   sources: number;
   workflows: number;
   webhooks: number;
-  /** What maxHistoryBytes counts, as of some seconds ago. */
+  /** The bytes that maxHistoryBytes counts, as of some seconds ago. */
   historyBytes: number;
   createdAt: Date;
   /** Since when the operator has suspended it. */
@@ -23,7 +23,7 @@ export interface AccountSummary extends AccountRecord {
   deletedAt?: Date;
 }
 
-/** What becomes of an account that is deleted. `endedAt`: from then on nothing of it is left. */
+/** The deletion of an account. `endedAt`: from then on nothing of it is left. */
 export interface AccountDeletion extends AccountRecord {
   requestedAt: Date;
   deletedRows: number;
@@ -46,7 +46,7 @@ export interface AccountLimitsRecord {
 export interface AccountHistory {
   bytes: number;
   /**
-   * What is older was deleted, or is being deleted, because there was more than maxHistoryBytes.
+   * Anything older was deleted, or is being deleted, because there was more than maxHistoryBytes.
    * Absent: nothing had to be.
    */
   keptFrom?: Date;

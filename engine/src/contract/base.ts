@@ -6,7 +6,7 @@ export interface Principal {
   userId: string;
   /** The scopes of its key. Absent: everything. */
   scopes?: readonly KeyScope[];
-  /** Of its key. Absent where there is none. */
+  /** The id of its key. Absent where there is none. */
   keyId?: string;
   keyName?: string;
   /** The one source, workflow or webhook that its key reaches. Absent: all. */

@@ -64,7 +64,7 @@ export interface SourceRecord {
    * }`.
    */
   configuredProps: Record<string, unknown>;
-  /** Of its component, and after them those of its additionalProps. */
+  /** The props of its component, and after them those of its additionalProps. */
   configurableProps: PropDefinition[];
   preflight: Preflight;
   /** Grows with each change. */
@@ -79,7 +79,7 @@ export interface SourceRecord {
 
 export interface SourceUpdate extends SourceCreate {
   active?: boolean;
-  /** Where nothing would be another afterwards, nothing is done: no hook runs. */
+  /** An update that would change nothing does nothing: no hook runs. */
   ifChanged?: boolean;
 }
 
@@ -104,7 +104,7 @@ export interface RunRecord {
   endedAt: Date;
 }
 
-/** Where an endpoint leads. */
+/** The source or workflow of an endpoint. */
 export interface EndpointRoute {
   accountId: string;
   sourceId: string;
@@ -112,8 +112,8 @@ export interface EndpointRoute {
   customResponse: boolean;
   preflight: Preflight;
   /**
-   * Of a workflow whose settings say when its executions start. `queueLimit`: how many may wait.
-   * Default: any number.
+   * Set for a workflow whose settings say when its executions start. `queueLimit`: how many may
+   * wait. Default: any number.
    */
   inTurn?: { queueLimit?: number };
 }
@@ -187,7 +187,7 @@ export interface Engine {
   executions: Executions;
   /** Runs of sources that were given up. */
   abandonedRuns: AbandonedRuns;
-  /** What forms for components need. */
+  /** The calls that forms for components need. */
   componentProps: ComponentProps;
   dataStores: DataStores;
   apps: Apps;
@@ -209,10 +209,10 @@ export interface Engine {
   subscriptions: Subscriptions;
   replays: Replays;
   autoSubscriptions: AutoSubscriptions;
-  /** What executions send with `$.send`. */
+  /** The sends of executions, made with `$.send`. */
   sends: Sends;
   ingest: Ingest;
-  /** What keeps this node from its work, in words for its operator; empty: it is ready. */
+  /** The reasons why this node cannot work, in words for its operator; empty: it is ready. */
   problems(): Promise<readonly string[]>;
   /** Prometheus text. */
   metrics(): Promise<string>;

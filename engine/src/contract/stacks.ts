@@ -36,7 +36,10 @@ interface StackUpdate {
   holdSeconds: number;
 }
 
-/** What `hw apply` has made from a folder. The resources themselves know nothing of it. */
+/**
+ * The resources that `hw apply` has made from a folder. The resources themselves know nothing of
+ * it.
+ */
 export interface Stacks {
   /** By name, all of them. */
   list(who: Principal): Promise<StackRecord[]>;

@@ -7,7 +7,7 @@ export interface TransformPreviewRequest {
   /** `<emitter id>-<event id>`, or `<event id>`. */
   eventIds?: readonly string[];
   event?: unknown;
-  /** Of the newest deliveries of the webhook, where no event is given. Default 3. */
+  /** How many of the webhook's newest deliveries, where no event is given. Default 3. */
   last?: number;
 }
 

@@ -10,7 +10,7 @@ export interface DatabasePlace {
 }
 
 /**
- * What a database's URL says of TLS, as libpq reads it. `require` encrypts and believes any
+ * The TLS settings of a database's URL, as libpq reads them. `require` encrypts and believes any
  * certificate, unless `sslrootcert` names the authority; `verify-ca` asks for one of a known
  * authority, `verify-full` for one of the host too. `prefer` and `allow` need a server that
  * encrypts.
@@ -29,7 +29,7 @@ export function placeOfUrl(databaseUrl: string): DatabasePlace {
 function identityOf(mode: string, hasAuthority: boolean, hostname: string): ConnectionOptions {
   if (mode === 'verify-full') {
     const host = hostname.replace(/^\[|\]$/g, '');
-    // Of a connection that is there already TLS knows no host.
+    // TLS knows no host of a connection that is open already.
     return { host, ...(isIP(host) === 0 ? { servername: host } : {}) };
   }
   return mode === 'verify-ca' || hasAuthority

@@ -6,7 +6,7 @@ import { textBytes } from '../accounts/history-row-bytes.ts';
 /** An attempt without its answer: its time, its status, the names of its fields. */
 const ATTEMPT_BYTES = 96;
 
-/** What is kept of one attempt. */
+/** The bytes kept of one attempt. */
 export function attemptBytes({ response, error, limit }: AttemptRecord): number {
   return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
 }

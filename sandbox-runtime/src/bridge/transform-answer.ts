@@ -1,4 +1,4 @@
-/** What a transform says of a request. What is absent stays as it was. */
+/** A transform's changes of a request. Absent fields stay as they were. */
 export interface TransformAnswer {
   /** The request is not sent, for this reason; it may be empty. */
   drop?: string;
@@ -9,7 +9,7 @@ export interface TransformAnswer {
   body?: string;
 }
 
-/** Of method, path, headers and reason, as JSON. The body has its own bounds. */
+/** The characters of method, path, headers and reason, as JSON. The body has its own bounds. */
 export const MAX_TRANSFORM_HEAD_CHARS = 65_536;
 
 /**

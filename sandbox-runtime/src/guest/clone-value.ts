@@ -11,7 +11,7 @@ const clone = globalThis.structuredClone;
 const NAME = 'structuredClone';
 const { toString: functionToString } = Function.prototype;
 const { toString: objectToString } = Object.prototype;
-/** What the package cannot copy, by what it says of it. */
+/** The kinds that the package cannot copy, by its messages. */
 const UNCLONEABLE = /^Uncloneable type: (\w+)/;
 const NO_TRANSFER = /^This object cannot be transferred/;
 const TWICE = /^Duplicate transferable/;

@@ -78,7 +78,7 @@ export function systemError(code: string, reason: string, peer: Peer): Error {
   return Object.assign(error, { code, ...systemFields(code), ...placeOf(code, peer) });
 }
 
-/** Where it was tried, as the operating system's errors say it. */
+/** The address that was tried, as the operating system's errors say it. */
 function placeOf(code: string, { host, port }: Peer): { hostname?: string; address?: string; port?: number } {
   const { syscall } = systemFields(code);
   if (syscall === undefined || syscall === 'write') return {};

@@ -27,7 +27,10 @@ import { createStarter, type ProcessStarter } from '../starter/starter.ts';
 export interface SandboxOptions {
   /** What starts its processes. Default: one of its own, ended with it. */
   starter?: ProcessStarter;
-  /** What confines its processes. Default: all that this system lets them be confined with. */
+  /**
+   * The layers that confine its processes. Default: all that this system lets them be confined
+   * with.
+   */
   confinement?: Confinement;
   /** Where the sandbox says what happened to its processes. Default: nowhere. */
   log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;

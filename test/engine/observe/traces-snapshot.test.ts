@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What the client is, but `after` is awaited behind the first statement that contains `words`. */
+/** The client, but `after` is awaited behind the first statement that contains `words`. */
 function interrupted(sql: Sql, words: string, after: () => Promise<unknown>): Sql {
   let isOver = false;
   const wrap = <T extends object>(target: T): T =>

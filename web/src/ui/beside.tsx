@@ -14,7 +14,7 @@ const InSheet = createContext(false);
 interface BesideProps {
   /** The list. */
   children: ReactNode;
-  /** What was chosen in it; undefined: nothing. */
+  /** The chosen thing; undefined: none. */
   detail: ReactNode | undefined;
   /** Names the sheet: “Event”. */
   title: string;

@@ -42,7 +42,7 @@ export async function runSourceLane(
   if (emitter === undefined) return dropOrphans(sql, sourceId);
   const { accountId, inTurn } = emitter;
   await options.limits.get(accountId);
-  // What waits is held; the end of the suspension adds another job.
+  // Waiting invocations are held; the end of the suspension adds another job.
   if (options.limits.isSuspended(accountId)) return;
   if (inTurn) return turns.runLane({ accountId, workflowId: sourceId });
   return laneTurns.run(accountId, sourceId, () => claim(options, nodeId, { accountId, sourceId }));

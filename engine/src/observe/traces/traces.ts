@@ -48,7 +48,7 @@ export function createTraces(sql: Sql): Traces {
   };
 
   async function find(accountId: string, id: string): Promise<TraceRecord> {
-    // Of one moment: an end that is shown was committed with the events that it brought.
+    // One snapshot: an end that is shown was committed with the events that it brought.
     const found = ID.test(id) ? await readSnapshot(sql, (tx) => readTrace(tx, accountId, id)) : undefined;
     if (found === undefined) throw notFound('trace', id);
     const built = await buildTrace(found.parts);

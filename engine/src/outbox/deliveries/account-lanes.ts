@@ -31,7 +31,7 @@ export interface AccountLanes {
 const MAX_REMEMBERED = 10_000;
 
 export function createAccountLanes({ sql, nodeId, capacity, nowMs = Date.now }: AccountLanesOptions): AccountLanes {
-  /** Of each account up to which webhook the last turn has looked, where more come after it. */
+  /** By account, the webhook up to which the last turn looked, where more come after it. */
   const looked = new Map<string, string>();
 
   const comeBack = (accountId: string) => accountLane(accountId, nowMs() + LIMITS.deliveryLaneRetryMs);

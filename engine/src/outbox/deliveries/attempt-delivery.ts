@@ -50,7 +50,7 @@ interface Begun {
   context: AttemptContext;
   delivery: DueDelivery;
   startedAtMs: number;
-  /** What its transform has made of it. */
+  /** The request that its transform has made. */
   transformed?: Extract<TransformResult, { kind: 'sent' }>;
   /** Absent where the request could not be made. */
   request?: SentRequest;

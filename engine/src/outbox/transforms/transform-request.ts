@@ -53,7 +53,10 @@ export function transformInput(delivery: DueDelivery, { body, ...head }: Transfo
   return `${JSON.stringify({ ...head, event }).slice(0, -1)},"body":${body}}`;
 }
 
-/** What the answer makes of the request. It comes from the sandbox, and everything is checked. */
+/**
+ * The request as the answer changes it. The answer comes from the sandbox, and everything is
+ * checked.
+ */
 export function applyTransform(
   { url }: DueDelivery,
   before: TransformedRequest,

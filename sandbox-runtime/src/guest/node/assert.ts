@@ -192,7 +192,7 @@ interface Started {
   promise: PromiseLike<unknown>;
 }
 
-/** What a function throws at once is thrown to the caller, as in Node. */
+/** An error that a function throws at once goes to the caller, as in Node. */
 function start(work: unknown): Started {
   const made: unknown = typeof work === 'function' ? (work as () => unknown)() : work;
   if (typeof (made as PromiseLike<unknown> | null)?.then === 'function')

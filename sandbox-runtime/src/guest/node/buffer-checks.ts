@@ -232,7 +232,7 @@ function checkIndex(name: string, value: unknown, most: number): void {
   if (value < 0 || value > most) throw outOfRange(name, `>= 0 && <= ${most}`, value);
 }
 
-/** What is no number is 0, as in Node. */
+/** A value that is no number is 0, as in Node. */
 function checkLeast(name: string, value: unknown, most?: number): number {
   const index = Math.trunc(Number(value)) || 0;
   if (index < 0) throw outOfRange(name, most === undefined ? '>= 0' : `>= 0 && <= ${most}`, value);

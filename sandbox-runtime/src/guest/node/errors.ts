@@ -98,7 +98,7 @@ export function invalidArgument(name: string, expected: string, value: unknown):
   return codedError('ERR_INVALID_ARG_TYPE', `${what} must be ${expected}. Received ${received(value)}`);
 }
 
-/** Of an argument, or of a property where the name has a dot. */
+/** Names an argument, or a property where the name has a dot. */
 export function invalidValue(name: string, value: unknown, why = 'is invalid'): CodedError {
   const what = name.includes('.') ? 'property' : 'argument';
   return codedError('ERR_INVALID_ARG_VALUE', `The ${what} '${name}' ${why}. Received ${shownValue(value)}`);

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   { header: 'Thing', cell: ({ thing }) => <code className="font-mono text-xs">{thing}</code>, wide: true },
 ];
 
-/** Who changed what; an entry that is opened shows the fields before and after. */
+/** The audit log: an entry that is opened shows the fields before and after. */
 export function AuditLog() {
   const list = useInfiniteQuery(auditQuery);
   const [opened, setOpened] = useState<Entry>();

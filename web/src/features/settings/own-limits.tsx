@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Limit>[] = [
   { header: 'Value', cell: ({ value }) => value.toLocaleString(), className: 'w-40 text-right tabular-nums' },
 ];
 
-/** What the account may use: set by the operator, each explained in docs/configuration.md. */
+/** The account's limits: set by the operator, each explained in docs/configuration.md. */
 export function OwnLimits() {
   const [text, setText] = useState('');
   const { data, error } = useQuery({

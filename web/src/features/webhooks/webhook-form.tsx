@@ -27,7 +27,7 @@ export function Edited({ webhook, form: Form }: { webhook: WholeWebhook; form: C
 type Saving = UseMutationResult<WholeWebhook, Error, WholeWebhook | undefined>;
 
 interface Part extends WebhookFormProps {
-  /** What the form changes, of a state of the webhook. */
+  /** The fields of a webhook that the form changes. */
   partOf: (webhook: WholeWebhook) => object;
   /** The same as it is in the fields; without secrets, which nobody can compare. */
   mine: object;

@@ -159,7 +159,7 @@ function prettyOf(body: string): string {
   }
 }
 
-/** What both begin and end with is the same; what lies between is taken out and put in. */
+/** Both begin and end alike; the lines between are taken out and put in. */
 function diffOf(before: Request, after: Request): { sign: string; text: string }[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   let head = 0;
