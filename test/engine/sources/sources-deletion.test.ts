@@ -11,7 +11,7 @@ import {
 import { blockedBy } from '../../support/blocked-backends.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
-import { sharedHeadwater } from '../../support/headwater.ts';
+import { startHeadwater } from '../../support/headwater.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
 import { type WatchedTransactions, watchTransactions } from '../../support/watch-transactions.ts';
 
@@ -53,7 +53,8 @@ async function leased(state: { deployed?: boolean } = {}): Promise<ChangeLease> 
 }
 
 test('what waits for a deleted source is deleted in short transactions, and nothing of it is left', async () => {
-  const hw = await sharedHeadwater();
+  // Of its own: what others delete would be counted too.
+  const hw = await startHeadwater();
   try {
     const ofNode = await watchTransactions(hw.sql, 'invocations', 'delete');
     const { id: sourceId } = await hw.deploy(`export default { name: 'Busy', version: '1', run() {} };`);
