@@ -2,6 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright, type BrowserContextOptions, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 
 /**
  * Chromium's own messages about what it cannot do in a machine without a screen say nothing of a
@@ -67,16 +68,30 @@ export async function signIn(page: Page, url: string, apiKey: string): Promise<v
 const SETTLED = `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition)
   .map((one) => one.finished.catch(() => undefined))).then(() => undefined)`;
 
-/** No finding of axe that is serious or worse. */
+/**
+ * No finding of axe that is serious or worse, once the page has come to rest. Data that arrives and
+ * a theme that changes while axe looks show it colours of before beside those of after.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
+  await expectNoFindings(() => seriousFindings(page));
 }
 
+const AT_REST_MS = 3_000;
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** The same in the other theme, which differs in its colours alone. */
 export async function expectAccessibleColours(page: Page): Promise<void> {
-  expect(await seriousFindings(page, COLOURS)).toEqual([]);
+  await expectNoFindings(() => seriousFindings(page, COLOURS));
+}
+
+async function expectNoFindings(look: () => Promise<unknown[]>): Promise<void> {
+  await eventually(
+    async () => {
+      expect(await look()).toEqual([]);
+      return true;
+    },
+    { timeoutMs: AT_REST_MS, everyMs: 200, what: 'a page without findings of axe' },
+  );
 }
 
 async function seriousFindings(page: Page, rules?: string[]) {
@@ -87,7 +102,7 @@ async function seriousFindings(page: Page, rules?: string[]) {
   const axe = new AxeBuilder(isThere === true ? { page, axeSource: ';' } : { page }).setLegacyMode(true);
   const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  return serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ html }) => html.slice(0, 200)) }));
+  return serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ html, failureSummary }) => [html.slice(0, 200), failureSummary]) }));
 }
 
 /** For people to look at: set the variable to a folder, and each flow leaves its pictures there. */

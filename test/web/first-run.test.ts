@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -16,8 +16,10 @@ afterAll(async () => {
 
 test('from an empty instance to a first delivery in three clicks, then to a URL of the user', async () => {
   const receiver = await startReceiver();
+  onTestFinished(receiver.stop);
   const { page, check } = await browser.open();
-  await signIn(page, headwater.url, headwater.apiKey);
+  const empty = await headwater.newAccount();
+  await signIn(page, empty.url, empty.apiKey);
   await page.getByRole('heading', { name: 'Receive a first event' }).waitFor();
   await picture(page, 'overview-empty');
   await expectAccessible(page);
@@ -56,7 +58,6 @@ test('from an empty instance to a first delivery in three clicks, then to a URL 
   expect(request?.headers['webhook-signature']).toMatch(/^v1,/);
   expect(await received.getByRole('row').count()).toBe(2);
   check();
-  await receiver.stop();
 }, 180_000);
 
 test('a feed and pasted code are sources as well; the steps fit on a phone and need no mouse', async () => {
