@@ -38,7 +38,7 @@ const LIMITS = { cpuMs: 30_000, wallMs: 120_000, wallLimit: 'timerRunWallMs', me
 const BUNDLE = { code: 'export default {}', hash: 'innocent', sourceMap: '' };
 const CHECK_MS = 100;
 /** An attack has two, and the most that one leaves behind is some 20 MB. */
-const MAX_TASKS = 20;
+const MAX_TASKS = 12;
 
 export interface HostilePosts {
   /**
