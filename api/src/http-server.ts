@@ -259,18 +259,22 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
   });
 }
 
-/** New connections keep coming while clients do not know of the stop. */
-const MAX_BACKLOG_MS = 1_000;
+/**
+ * Of the time that a stop has. New connections keep coming while clients do not know of it, and the
+ * rest is for answers.
+ */
+const BACKLOG_SHARE = 2 / 3;
 
 /**
  * The system has made connections that were not accepted yet: it resets those that are left when
- * the socket is closed.
+ * the socket is closed. A turn of the event loop accepts one, so that hundreds of a node that had
+ * stood still take seconds on a busy machine.
  */
-async function acceptBacklog(server: Server): Promise<void> {
+async function acceptBacklog(server: Server, maxMs: number): Promise<void> {
   let accepted = 0;
   const count = () => accepted++;
   server.on('connection', count);
-  const endsAtMs = performance.now() + MAX_BACKLOG_MS;
+  const endsAtMs = performance.now() + maxMs;
   for (let before = -1; accepted !== before && performance.now() < endsAtMs; ) {
     before = accepted;
     // The second one follows a whole look at what has come.
@@ -284,7 +288,7 @@ async function acceptBacklog(server: Server): Promise<void> {
 const LAST_WRITES_MS = 50;
 
 async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
-  await acceptBacklog(server);
+  await acceptBacklog(server, graceMs * BACKLOG_SHARE);
   // Not its own close(), for which a connection is idle once an answer was written, though most of
   // it may not have been sent yet.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
