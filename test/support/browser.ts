@@ -102,7 +102,10 @@ async function seriousFindings(page: Page, rules?: string[]) {
   const axe = new AxeBuilder(isThere === true ? { page, axeSource: ';' } : { page }).setLegacyMode(true);
   const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  return serious.map(({ id, nodes }) => ({ id, at: nodes.map(({ html, failureSummary }) => [html.slice(0, 200), failureSummary]) }));
+  return serious.map(({ id, nodes }) => ({
+    id,
+    at: nodes.map(({ html, failureSummary }) => [html.slice(0, 200), failureSummary]),
+  }));
 }
 
 /** For people to look at: set the variable to a folder, and each flow leaves its pictures there. */
