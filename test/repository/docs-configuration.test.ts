@@ -110,7 +110,7 @@ test('the address in the README and in the examples is the default one', async (
 });
 
 test('the listed retry schedule is the one in use', async () => {
-  const source = await readText('engine/src/outbox/deliveries/retry-policy.ts');
+  const source = await readText('engine/src/outbox/retry-policy.ts');
   const schedule = /DEFAULT_SCHEDULE_SECONDS = \[([\d_, ]+)\]/.exec(source)?.[1]?.replaceAll(/[_ ]/g, '');
   const row = tableUnder('Environment variables').find(([name]) => name?.includes('RETRY_SCHEDULE'));
   expect(withoutTicks(row?.[1])).toBe(schedule);

@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import { messageId } from '../../engine/src/outbox/deliveries/sign.ts';
+import { messageId } from '../../engine/src/outbox/transports/webhook/sign.ts';
 import type { EventRow, ExecutionRow, FailedRun, StuckRow } from './records.ts';
 
 type Sql = postgres.Sql;

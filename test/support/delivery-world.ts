@@ -9,7 +9,7 @@ import {
   type DelivererOptions,
 } from '../../engine/src/outbox/deliveries/deliverer.ts';
 import type { DueDelivery } from '../../engine/src/outbox/deliveries/due-delivery.ts';
-import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/deliveries/retry-policy.ts';
+import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/retry-policy.ts';
 import { createWebhooks } from '../../engine/src/outbox/webhooks/webhooks.ts';
 import { createEgress } from '../../engine/src/egress/egress.ts';
 import { type JobRunner, startJobRunner } from '../../engine/src/db/jobs/job-runner.ts';

@@ -3,7 +3,7 @@ import { newId, accountLimits, type AccountLimits, createPresence } from '@headw
 import { pino } from 'pino';
 import type { AttemptRecord, Principal } from '../../engine/src/contract/engine.ts';
 import type { Sends } from '../../engine/src/contract/sends.ts';
-import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/deliveries/retry-policy.ts';
+import { createRetryPolicy, type RetryOptions } from '../../engine/src/outbox/retry-policy.ts';
 import { createEgress, type EgressOptions } from '../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../engine/src/egress/guest-fetch.ts';
 import { startJobRunner } from '../../engine/src/db/jobs/job-runner.ts';
@@ -12,7 +12,7 @@ import { fixedKeys, type MasterKeys } from '../../engine/src/secrets/master-key.
 import { createRedactor, type SecretValue } from '../../engine/src/secrets/redactor.ts';
 import { createSealer, type Sealer } from '../../engine/src/secrets/seal.ts';
 import { assembleSends } from '../../engine/src/composition/assemble-sends.ts';
-import type { MailOptions } from '../../engine/src/outbox/sends/mailer.ts';
+import type { MailOptions } from '../../engine/src/outbox/transports/email/mailer.ts';
 import { contentOf, type NewSend } from '../../engine/src/outbox/sends/new-send.ts';
 import type { SendRunner } from '../../engine/src/outbox/sends/send-runner.ts';
 import { addJobs } from '../../engine/src/db/jobs/add-jobs.ts';

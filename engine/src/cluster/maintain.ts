@@ -1,6 +1,6 @@
 import { limitTimeShare } from '../runs/limit-time-share.ts';
 import type { Sql } from '../db/database.ts';
-import { deleteOldEmailCounts } from '../outbox/sends/count-email.sql.ts';
+import { deleteOldEmailCounts } from '../outbox/transports/email/count-email.sql.ts';
 import { deleteExpiredRecords } from '../data-stores/delete-expired-records.sql.ts';
 import { deleteExpiredDynamicProps } from '../props/dynamic-props.sql.ts';
 import { requeueOverdueTimers } from './requeue-timers.sql.ts';

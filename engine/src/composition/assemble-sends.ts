@@ -1,7 +1,7 @@
 import type { Presence } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Sends } from '../contract/sends.ts';
-import type { RetryPolicy } from '../outbox/deliveries/retry-policy.ts';
+import type { RetryPolicy } from '../outbox/retry-policy.ts';
 import type { Egress } from '../egress/egress.ts';
 import type { GuestFetch } from '../egress/guest-fetch.ts';
 import type { Log } from '../contract/log.ts';
@@ -11,7 +11,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../db/database.ts';
 import type { Watchdog } from '../db/watchdog.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import { createMailer, type MailOptions } from '../outbox/sends/mailer.ts';
+import { createMailer, type MailOptions } from '../outbox/transports/email/mailer.ts';
 import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
 import { createSends } from '../outbox/sends/sends.ts';
 

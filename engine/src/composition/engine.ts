@@ -6,7 +6,7 @@ import type { Publisher } from '../contract/publish.ts';
 import type { WorkflowTests } from '../contract/workflow-tests.ts';
 import { createAutoSubscriptions } from '../outbox/subscriptions/auto-subscriptions.ts';
 import { createDataStores } from '../data-stores/data-stores.ts';
-import { joinInboxes } from '../outbox/deliveries/inbox.ts';
+import { joinInboxes } from '../outbox/transports/webhook/inbox.ts';
 import { createReplays } from '../runs/replays/replays.ts';
 import { createTransformsOfWebhooks } from '../transforms/preview-transform.ts';
 import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';

@@ -53,7 +53,7 @@ export interface EngineOptions {
    * loopback. Default: none.
    */
   oauthRedirectOrigins?: readonly string[];
-  /** Pauses between delivery attempts; default: see outbox/deliveries/retry-policy.ts. */
+  /** Pauses between delivery attempts; default: see outbox/retry-policy.ts. */
   retryScheduleSeconds?: readonly number[];
   /** The mail server of `$.send.email`. Absent: no e-mail is sent. */
   mail?: { smtpUrl: string; from: string };

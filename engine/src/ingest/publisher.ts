@@ -1,7 +1,7 @@
 import { type AccountLimits, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
 import type { Principal } from '../contract/base.ts';
 import type { NewEvent, Publication, Publisher } from '../contract/publish.ts';
-import { messageId } from '../outbox/deliveries/sign.ts';
+import { messageId } from '../outbox/transports/webhook/sign.ts';
 import type { RunCommit } from '../runs/commit/commit-plan.ts';
 import { emitIdOf, formatEventId } from '../events/event-id.ts';
 import type { PublishedEvent } from '../runs/commit/published.ts';

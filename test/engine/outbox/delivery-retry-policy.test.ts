@@ -1,6 +1,6 @@
 import { fc } from '../../support/properties.ts';
 import { expect, test } from 'vitest';
-import { createRetryPolicy } from '../../../engine/src/outbox/deliveries/retry-policy.ts';
+import { createRetryPolicy } from '../../../engine/src/outbox/retry-policy.ts';
 
 const nowMs = Date.UTC(2026, 0, 1);
 const half = () => 0.5;

@@ -1,6 +1,6 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSecret, readSecret, signatures } from '../../../engine/src/outbox/deliveries/sign.ts';
+import { createSecret, readSecret, signatures } from '../../../engine/src/outbox/transports/webhook/sign.ts';
 import { findSignatureFault } from '../../../engine/src/outbox/webhooks/verify-signature.ts';
 import {
   expireSampleRequests,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contentOf } from '../../../engine/src/outbox/sends/new-send.ts';
-import { hostOf, readHttpRequest } from '../../../engine/src/outbox/sends/http-request.ts';
-import { s3LineOf } from '../../../engine/src/outbox/sends/s3-payload.ts';
+import { hostOf, readHttpRequest } from '../../../engine/src/outbox/transports/http/http-request.ts';
+import { s3LineOf } from '../../../engine/src/outbox/transports/s3/s3-payload.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../../../engine/src/contract/engine.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';

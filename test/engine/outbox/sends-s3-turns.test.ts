@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createRetryPolicy } from '../../../engine/src/outbox/deliveries/retry-policy.ts';
+import { createRetryPolicy } from '../../../engine/src/outbox/retry-policy.ts';
 import { attemptSend, type SendContext } from '../../../engine/src/outbox/sends/attempt-send.ts';
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
 import { testLog } from '../../support/logs.ts';

@@ -9,7 +9,7 @@ import {
   publicKeyOf,
   readSecret,
   signatures,
-} from '../../../engine/src/outbox/deliveries/sign.ts';
+} from '../../../engine/src/outbox/transports/webhook/sign.ts';
 import { USER_AGENT } from '../../../engine/src/egress/user-agent.ts';
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);

@@ -3,7 +3,7 @@ import { validateAccount, validateKey } from '../../../engine/src/accounts/valid
 import { findAppFaults } from '../../../engine/src/connections/apps/validate-app.ts';
 import { checkListenerKey } from '../../../engine/src/outbox/subscriptions/subscriptions.ts';
 import { validateWebhook } from '../../../engine/src/outbox/webhooks/validate-webhook.ts';
-import { checkS3Settings } from '../../../engine/src/outbox/sends/check-s3-settings.ts';
+import { checkS3Settings } from '../../../engine/src/outbox/transports/s3/check-s3-settings.ts';
 import { checkPageSize } from '../../../engine/src/db/paging.ts';
 import { checkName } from '../../../engine/src/workflows/plan-version.ts';
 import { HeadwaterError, LIMITS } from '../../../shared/src/index.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal, WebhookRecord, Webhooks } from '../../../engine/src/contract/engine.ts';
 import type { Deliverer } from '../../../engine/src/outbox/deliveries/deliverer.ts';
 import type { DueDelivery } from '../../../engine/src/outbox/deliveries/due-delivery.ts';
-import { messageId } from '../../../engine/src/outbox/deliveries/sign.ts';
+import { messageId } from '../../../engine/src/outbox/transports/webhook/sign.ts';
 import { createWebhooks } from '../../../engine/src/outbox/webhooks/webhooks.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { roomWith } from '../../support/account-room.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Principal, Subscriptions, WebhookRecord, Webhooks } from '../../../engine/src/contract/engine.ts';
 import type { DueDelivery } from '../../../engine/src/outbox/deliveries/due-delivery.ts';
-import { readSecret } from '../../../engine/src/outbox/deliveries/sign.ts';
+import { readSecret } from '../../../engine/src/outbox/transports/webhook/sign.ts';
 import { createSubscriptions } from '../../../engine/src/outbox/subscriptions/subscriptions.ts';
 import { createWebhooks } from '../../../engine/src/outbox/webhooks/webhooks.ts';
 import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restAfterMs } from '../../fairness/rest-after.ts';
-import { cancelNote } from './cancel-note.ts';
+import { cancelNote } from '../cancel-note.ts';
 import type { Sql } from '../../db/database.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { DueDelivery } from './due-delivery.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { cancelNote } from './cancel-note.ts';
+import { cancelNote } from '../cancel-note.ts';
 import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';

@@ -1,7 +1,7 @@
 import { idFloor, LIMITS } from '@headwater/shared';
 import type { RedeliveryChoice } from '../../contract/deliveries.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { cancelNote } from './cancel-note.ts';
+import { cancelNote } from '../cancel-note.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';

@@ -1,9 +1,9 @@
 import { LIMITS, newId, randomToken } from '@headwater/shared';
 import type { SampleReceiver } from '../../contract/sample-receiver.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
-import { type Inbox, isUrlBelow } from '../deliveries/inbox.ts';
+import { type Inbox, isUrlBelow } from '../transports/webhook/inbox.ts';
 import { findSignatureFault, type SignedRequest } from '../webhooks/verify-signature.ts';
-import { readSecret } from '../deliveries/sign.ts';
+import { readSecret } from '../transports/webhook/sign.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { createBatcher, isDataError } from '../../db/batcher.ts';
 import type { Sql } from '../../db/database.ts';

@@ -1,17 +1,17 @@
 import { createGiveWay } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { AttemptRecord } from '../../contract/engine.ts';
-import type { RetryPolicy } from '../deliveries/retry-policy.ts';
+import type { RetryPolicy } from '../retry-policy.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Attempt, AttemptEnd } from '../sender.ts';
 import type { SendResult } from './record-send-attempts.sql.ts';
 import type { DueSend } from './due-send.ts';
-import type { Mailer } from './mailer.ts';
+import type { Mailer } from '../transports/email/mailer.ts';
 import type { SendContent } from './new-send.ts';
-import { sendEmail } from './send-email.ts';
+import { sendEmail } from '../transports/email/email-transport.ts';
 import { again, type SendOutcome } from './send-outcome.ts';
-import { sendRequest } from './send-request.ts';
-import { sendUpload, type UploadParts } from './send-upload.ts';
+import { sendRequest } from '../transports/http/http-transport.ts';
+import { sendUpload, type UploadParts } from '../transports/s3/s3-transport.ts';
 
 export interface SendContext extends UploadParts {
   mailer: Mailer;

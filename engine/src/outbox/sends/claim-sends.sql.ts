@@ -1,7 +1,7 @@
 import { LIMITS, newId } from '@headwater/shared';
 import type { DueSend } from './due-send.ts';
-import { hostOf } from './http-request.ts';
-import { objectKeyOf } from './s3-payload.ts';
+import { hostOf } from '../transports/http/http-request.ts';
+import { objectKeyOf } from '../transports/s3/s3-payload.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
 import type { Sql, Transaction } from '../../db/database.ts';

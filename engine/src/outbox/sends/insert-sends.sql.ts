@@ -1,9 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 import { storableText } from '../../events/storable-text.ts';
 import type { NewSend } from './new-send.ts';
-import { readS3Target } from './s3-payload.ts';
+import { readS3Target } from '../transports/s3/s3-payload.ts';
 import type { JobSpec } from '../../db/jobs/add-jobs.ts';
-import { cancelNote } from '../deliveries/cancel-note.ts';
+import { cancelNote } from '../cancel-note.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
 import { rowsOf } from '../../db/rows-of.ts';

@@ -7,8 +7,8 @@ import type { Sql } from '../../db/database.ts';
 import { inPageOrder, readPage } from '../../db/paging.ts';
 import { executionExists, readSends } from './read-sends.sql.ts';
 import { retrySend } from './retry-send.sql.ts';
-import { deleteS3Settings, putS3Settings, readS3Settings } from './s3-settings.sql.ts';
-import { checkS3Settings } from './check-s3-settings.ts';
+import { deleteS3Settings, putS3Settings, readS3Settings } from '../transports/s3/s3-settings.sql.ts';
+import { checkS3Settings } from '../transports/s3/check-s3-settings.ts';
 
 export interface SendsOptions {
   sql: Sql;

@@ -1,7 +1,7 @@
 import type { TransformAnswer } from '@headwater/sandbox-runtime';
 import { platformLimit } from '@headwater/shared';
 import { storableText } from '../../events/storable-text.ts';
-import { deliveryContent } from '../deliveries/delivery-content.ts';
+import { deliveryContent } from '../transports/webhook/delivery-content.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import { headerFaults } from '../webhooks/validate-webhook-request.ts';
 

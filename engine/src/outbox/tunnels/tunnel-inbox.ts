@@ -1,5 +1,5 @@
 import { LIMITS, newId } from '@headwater/shared';
-import { type Inbox, isUrlBelow, type Received } from '../deliveries/inbox.ts';
+import { type Inbox, isUrlBelow, type Received } from '../transports/webhook/inbox.ts';
 import type { Sql } from '../../db/database.ts';
 import {
   type AnswerRow,

@@ -4,7 +4,7 @@ import type { WebhookAuth } from '../../contract/webhook-requests.ts';
 import type { ClientTls } from '../../egress/client-tls.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { ReceiverSettings } from './receiver-settings.ts';
-import { readSecret } from '../deliveries/sign.ts';
+import { readSecret } from '../transports/webhook/sign.ts';
 
 /**
  * Opened signing keys and headers, by the sealed text: a change makes another text, so nothing ever

@@ -5,9 +5,9 @@ import { findEventOfAccount } from './find-event-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
 import { receiverOfWebhook } from './read-webhooks.sql.ts';
-import type { DeliveryEnd } from '../deliveries/attempt-delivery.ts';
+import type { DeliveryEnd } from '../transports/webhook/webhook-transport.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
-import { messageId } from '../deliveries/sign.ts';
+import { messageId } from '../transports/webhook/sign.ts';
 
 /** Makes one attempt of a delivery that is stored nowhere. */
 export type AttemptOnce = (delivery: DueDelivery) => Promise<DeliveryEnd>;

@@ -1,7 +1,7 @@
 import { type Fault, LIMITS, platformLimit } from '@headwater/shared';
 import { findCountFault } from '../../contract/field-faults.ts';
 import type { SignatureScheme } from '../../contract/webhook-requests.ts';
-import { readSecret, schemeOf } from '../deliveries/sign.ts';
+import { readSecret, schemeOf } from '../transports/webhook/sign.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 /** Printable ASCII, spaces and tabs between. */

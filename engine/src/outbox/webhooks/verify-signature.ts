@@ -1,5 +1,5 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
-import { signatures } from '../deliveries/sign.ts';
+import { signatures } from '../transports/webhook/sign.ts';
 
 /** How far the clock of the sender may be away. */
 const TOLERANCE_SECONDS = 300;

@@ -10,7 +10,7 @@ import { takeBackPutOff } from './put-off-webhooks.sql.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.sql.ts';
 import type { EndDeliveries } from '../deliveries/end-deliveries.ts';
 import { readGivenFilter } from '../subscriptions/given-filter.ts';
-import { createSecret } from '../deliveries/sign.ts';
+import { createSecret } from '../transports/webhook/sign.ts';
 import { type AttemptOnce, testDelivery } from './test-delivery.ts';
 import { validateWebhook } from './validate-webhook.ts';
 import { findWebhook, webhookRecordOf } from './webhook-record.ts';

@@ -3,7 +3,7 @@ import type { Principal, WebhookRecord } from '../../contract/engine.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Database } from '../../db/database.ts';
 import { readWebhooks, type WebhookRow } from './read-webhooks.sql.ts';
-import { publicKeyOf, schemeOf } from '../deliveries/sign.ts';
+import { publicKeyOf, schemeOf } from '../transports/webhook/sign.ts';
 import { shownRequest } from './request-settings.ts';
 
 /** Throws NOT_FOUND for a webhook of another account. */

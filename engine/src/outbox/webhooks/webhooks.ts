@@ -13,7 +13,7 @@ import { readWebhooks } from './read-webhooks.sql.ts';
 import { changesDelivery, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
 import { createDeliveries } from '../deliveries/deliveries.ts';
 import { newRequest, sealedRequest } from './request-settings.ts';
-import { createSecret } from '../deliveries/sign.ts';
+import { createSecret } from '../transports/webhook/sign.ts';
 import type { AttemptOnce } from './test-delivery.ts';
 import type { TransformsOfWebhooks } from '../transforms/transform.ts';
 import { validateWebhook } from './validate-webhook.ts';

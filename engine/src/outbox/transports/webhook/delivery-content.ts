@@ -1,4 +1,4 @@
-import type { DueDelivery } from './due-delivery.ts';
+import type { DueDelivery } from '../../deliveries/due-delivery.ts';
 
 /** `type` of an envelope around an event of the default channel, which has no name. */
 const DEFAULT_TYPE = 'event.emitted';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { USER_AGENT } from '../../egress/user-agent.ts';
-import type { DueDelivery } from './due-delivery.ts';
+import { USER_AGENT } from '../../../egress/user-agent.ts';
+import type { DueDelivery } from '../../deliveries/due-delivery.ts';
 import { messageId, signatures } from './sign.ts';
 
 /** Headers and signing keys of a webhook's requests. */

@@ -1,8 +1,8 @@
 import { type FieldError, HeadwaterError, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
-import type { S3SettingsInput } from '../../contract/sends.ts';
-import type { Egress } from '../../egress/egress.ts';
-import { longHostOf } from '../../egress/long-host.ts';
-import { longHostFault } from '../../contract/field-faults.ts';
+import type { S3SettingsInput } from '../../../contract/sends.ts';
+import type { Egress } from '../../../egress/egress.ts';
+import { longHostOf } from '../../../egress/long-host.ts';
+import { longHostFault } from '../../../contract/field-faults.ts';
 
 /** What goes into a header. */
 const TOKEN = /^[\x21-\x7e]+$/;

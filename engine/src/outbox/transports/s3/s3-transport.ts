@@ -1,13 +1,13 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
-import type { GuestFetch } from '../../egress/guest-fetch.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { Sql } from '../../db/database.ts';
+import type { GuestFetch } from '../../../egress/guest-fetch.ts';
+import type { Sealer } from '../../../secrets/seal.ts';
+import type { Sql } from '../../../db/database.ts';
 import { readS3Settings } from './s3-settings.sql.ts';
 import { putObject, type S3Access } from './put-object.ts';
 import { s3LineOf } from './s3-payload.ts';
-import { final, limitOf, plainOf, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, plainOf, type SendOutcome } from '../../sends/send-outcome.ts';
 
 export interface UploadParts {
   sql: Sql;

@@ -1,5 +1,5 @@
 import { type ExceededLimit, LIMITS, platformLimit } from '@headwater/shared';
-import { type Read, readPayload } from './read-payload.ts';
+import { type Read, readPayload } from '../read-payload.ts';
 
 export interface EmailMessage {
   subject: string;

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../../db/database.ts';
 
 /** The address of the account's first user who has one. */
 export async function readAccountEmail(sql: Sql, accountId: string): Promise<string | undefined> {

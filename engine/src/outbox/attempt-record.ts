@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { AttemptPhases, AttemptTrigger, DeliveryAttempt, DeliveryErrorClass } from '../../contract/deliveries.ts';
-import type { ExchangeTimes } from '../../egress/exchange-times.ts';
-import type { DueDelivery } from './due-delivery.ts';
+import type { AttemptPhases, AttemptTrigger, DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
+import type { ExchangeTimes } from '../egress/exchange-times.ts';
+import type { DueDelivery } from './deliveries/due-delivery.ts';
 
 /** Kept in the place of a secret. */
 const REDACTED = '[redacted]';

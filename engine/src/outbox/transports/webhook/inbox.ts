@@ -1,6 +1,6 @@
-import type { DeliveryErrorClass } from '../../contract/deliveries.ts';
-import type { DueDelivery } from './due-delivery.ts';
-import type { SignedRequest } from '../webhooks/verify-signature.ts';
+import type { DeliveryErrorClass } from '../../../contract/deliveries.ts';
+import type { DueDelivery } from '../../deliveries/due-delivery.ts';
+import type { SignedRequest } from '../../webhooks/verify-signature.ts';
 
 /** The outcome of a delivery that was handed over. */
 export type Received =

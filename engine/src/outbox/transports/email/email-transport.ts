@@ -1,10 +1,10 @@
 import type { AccountLimits } from '@headwater/shared';
 import { giveEmailBack, takeEmail } from './count-email.sql.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../../db/database.ts';
 import { readAccountEmail } from './read-account-email.sql.ts';
 import { readEmail } from './email-message.ts';
 import type { Mailer } from './mailer.ts';
-import { final, type SendOutcome } from './send-outcome.ts';
+import { final, type SendOutcome } from '../../sends/send-outcome.ts';
 
 const NO_ADDRESS = 'The account has no e-mail address: its operator sets one with PUT /v1/accounts/{id}';
 

@@ -1,8 +1,8 @@
 import type { Transporter } from 'nodemailer';
 import { LIMITS } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../../contract/log.ts';
 import type { EmailMessage } from './email-message.ts';
-import { again, final, type SendOutcome } from './send-outcome.ts';
+import { again, final, type SendOutcome } from '../../sends/send-outcome.ts';
 
 export interface MailOptions {
   /** `smtp(s)://user:password@host:port`, the operator's. */

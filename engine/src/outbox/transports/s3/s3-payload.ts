@@ -1,5 +1,5 @@
 import { LIMITS, platformLimit, readMembers } from '@headwater/shared';
-import type { Read } from './read-payload.ts';
+import type { Read } from '../read-payload.ts';
 
 export interface S3Target {
   bucket: string;

@@ -1,9 +1,9 @@
 import { type AccountLimits, LIMITS } from '@headwater/shared';
-import { storableText } from '../../events/storable-text.ts';
-import type { FetchTenant, GuestFetch, GuestFetchOutcome } from '../../egress/guest-fetch.ts';
-import { prepareRequest } from '../../egress/guest-request.ts';
+import { storableText } from '../../../events/storable-text.ts';
+import type { FetchTenant, GuestFetch, GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
+import { prepareRequest } from '../../../egress/guest-request.ts';
 import { readHttpRequest } from './http-request.ts';
-import { final, limitOf, plainOf, type SendOutcome } from './send-outcome.ts';
+import { final, limitOf, plainOf, type SendOutcome } from '../../sends/send-outcome.ts';
 
 /** Statuses of the 4xx that say nothing about the request itself. */
 const TRANSIENT = new Set([408, 425, 429]);
