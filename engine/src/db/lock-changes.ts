@@ -1,5 +1,5 @@
 import type { ChangeLease } from './change-lease.ts';
-import type { Sql } from './database.ts';
+import type { Sql, Transaction } from './database.ts';
 
 /**
  * Answers which of these changes are still held, and keeps them from being taken over until the
@@ -8,12 +8,12 @@ import type { Sql } from './database.ts';
  * than that: whoever else writes to the row may hold what this transaction waits for.
  */
 export function lockChanges(
-  connection: Sql,
+  connection: Sql | Transaction,
   changes: readonly ChangeLease[],
-): PromiseLike<{ change_id: string }[]> | [] {
+): PromiseLike<{ change_id: string; is_deployed: boolean }[]> | [] {
   if (changes.length === 0) return [];
-  return connection<{ change_id: string }[]>`
-    select s.change_id from sources s
+  return connection<{ change_id: string; is_deployed: boolean }[]>`
+    select s.change_id, s.deployed_at is not null as is_deployed from sources s
     join unnest(
       ${changes.map((change) => change.accountId)}::text[], ${changes.map((change) => change.sourceId)}::text[],
       ${changes.map((change) => change.changeId)}::text[], ${changes.map((change) => change.nodeId)}::text[]

@@ -1,5 +1,7 @@
+import type { ChangeLease } from '../db/change-lease.ts';
+import type { Sql, Transaction } from '../db/database.ts';
+import { lockChanges } from '../db/lock-changes.ts';
 import type { EventPosition } from '../events/event-id.ts';
-import type { Sql } from '../db/database.ts';
 import { rowsOf } from '../db/rows-of.ts';
 
 /** The invocation of a run, and who holds it. */
@@ -9,6 +11,12 @@ export interface HeldLease {
   claim: number;
 }
 
+/** The run of a hook, which belongs to a change of its source. */
+export interface HeldHook {
+  id: string;
+  change: ChangeLease;
+}
+
 /** Lines of one run, to be shown while it goes on. */
 export interface LivePart {
   /** Unique; a part that is there already is not stored again. */
@@ -16,7 +24,7 @@ export interface LivePart {
   accountId: string;
   emitterId: string;
   isWorkflow: boolean;
-  lease: HeldLease;
+  lease: HeldLease | HeldHook;
   namespace: string | undefined;
   firstLine: number;
   /** JSON text of a list. */
@@ -36,6 +44,28 @@ export interface AddedPart {
  * their ids, as the commits of runs do. Answers which of them are there.
  */
 export async function addLiveLines(sql: Sql, parts: readonly LivePart[], nowMs: number): Promise<AddedPart[]> {
+  const hooks = parts.flatMap(({ lease }) => ('change' in lease ? [lease] : []));
+  if (hooks.length === 0) return addParts(sql, parts, [], nowMs);
+  return sql.begin(async (tx) => {
+    const changes = await lockChanges(
+      tx,
+      hooks.map(({ change }) => change),
+    );
+    // A source that is not deployed yet cannot be followed, and its rows may be dropped.
+    const held = new Set(changes.flatMap((row) => (row.is_deployed ? [row.change_id] : [])));
+    const heldHooks = hooks.filter(({ change }) => held.has(change.changeId)).map(({ id }) => id);
+    return addParts(tx, parts, heldHooks, nowMs);
+  });
+}
+
+/** `heldHooks`: the run ids of hooks whose change is locked. */
+async function addParts(
+  sql: Sql | Transaction,
+  parts: readonly LivePart[],
+  heldHooks: readonly string[],
+  nowMs: number,
+): Promise<AddedPart[]> {
+  const leases = parts.map(({ lease }) => ('change' in lease ? { id: lease.id, leasedBy: '', claim: 0 } : lease));
   const rows = await sql<{ id: string; emitter_id: string; ms: number | null; seq: number | null }[]>`
     with given as (
       select * from ${rowsOf(sql, [
@@ -43,23 +73,25 @@ export async function addLiveLines(sql: Sql, parts: readonly LivePart[], nowMs: 
         ['text', parts.map((part) => part.accountId)],
         ['text', parts.map((part) => part.emitterId)],
         ['int4', parts.map((part) => (part.isWorkflow ? 1 : 0))],
-        ['text', parts.map((part) => part.lease.id)],
-        ['text', parts.map((part) => part.lease.leasedBy)],
-        ['int4', parts.map((part) => part.lease.claim)],
+        ['text', leases.map(({ id }) => id)],
+        ['text', leases.map(({ leasedBy }) => leasedBy)],
+        ['int4', leases.map(({ claim }) => claim)],
         ['text', parts.map((part) => part.namespace ?? null)],
         ['int4', parts.map((part) => part.firstLine)],
         ['long', parts.map((part) => part.logs)],
       ])} as p(id, account_id, emitter_id, is_workflow, run_id, node, claim, namespace, first_line, logs)
     ), held as materialized (
       select i.id from invocations i
-      where i.id = any(${parts.map((part) => part.lease.id)}::text[]) order by i.id for share of i
+      where i.id = any(${leases.map(({ id }) => id)}::text[]) order by i.id for share of i
     ), known as (
       select l.id, l.emitter_id from live_lines l join given on given.id = l.id
-    ), ours as materialized (
-      select given.*, row_number() over (partition by given.emitter_id order by given.id) - 1 as nth
-      from given join held on held.id = given.run_id
+    ), of_held as (
+      select given.* from given join held on held.id = given.run_id
       join invocations i on i.id = given.run_id and i.leased_by = given.node and i.claim = given.claim
-      where given.id not in (select id from known)
+      union all select * from given where run_id = any(${[...heldHooks]}::text[])
+    ), ours as materialized (
+      select *, row_number() over (partition by emitter_id order by id) - 1 as nth
+      from of_held where id not in (select id from known)
     ), states as materialized (
       select emitter_id, last_event_ms as ms, last_event_seq as seq from emitter_state
       where emitter_id in (select emitter_id from ours where is_workflow = 0) order by emitter_id for update

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type LogLine } from '@headwater/shared';
-import type { AddedPart, HeldLease, LivePart } from './add-live-lines.sql.ts';
+import type { AddedPart, HeldHook, HeldLease, LivePart } from './add-live-lines.sql.ts';
 import { isDatabaseUnavailable } from '../db/lost-connection.ts';
 import { storableText } from '../events/storable-text.ts';
 import { isWorkflow } from '../events/invocation.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../contract/log.ts';
 interface LiveRun {
   accountId: string;
   emitterId: string;
-  lease: HeldLease;
+  lease: HeldLease | HeldHook;
   /** Of a step of a workflow. */
   namespace?: string;
 }
@@ -165,13 +165,13 @@ async function storeUntilKnown(
 
 async function partOf({ run, nth, shown }: Try, lines: readonly LogLine[]): Promise<LivePart> {
   const { accountId, emitterId, namespace, lease } = run;
-  const { id, leasedBy, claim } = lease;
+  const holder = 'change' in lease ? lease.change.changeId : `${lease.leasedBy}.${lease.claim}`;
   return {
-    id: `${id}.${leasedBy}.${claim}.${nth}.${shown}`,
+    id: `${lease.id}.${holder}.${nth}.${shown}`,
     accountId,
     emitterId,
     isWorkflow: isWorkflow(emitterId),
-    lease: { id, leasedBy, claim },
+    lease,
     namespace,
     firstLine: shown,
     logs: storableText(await storeLines(lines)),

@@ -162,12 +162,9 @@ function outputsOf(context: RunnerContext, task: RunTask, runId: string, progres
     progress.wasDatabaseAway = true;
   };
   const current = (part: OutputPart) => withoutSuperseded(context, sourceId, runId, part);
-  const { invocation } = task;
+  const lease = heldBy(task, runId);
   const outputs = createRunOutputs({
-    // Lines of a hook are told to whoever waits for it.
-    ...(invocation === undefined
-      ? {}
-      : { live: context.live.begin({ accountId, emitterId: sourceId, lease: leaseOf(invocation) }) }),
+    ...(lease === undefined ? {} : { live: context.live.begin({ accountId, emitterId: sourceId, lease }) }),
     readDbValue: async (key) =>
       context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key, onAway)),
     fetch: (request, signal) => context.fetch(tenant, request, signal),
@@ -205,6 +202,12 @@ function outputsOf(context: RunnerContext, task: RunTask, runId: string, progres
       },
     },
   };
+}
+
+/** What entitles the node to show lines of this run; undefined where nothing does. */
+function heldBy({ invocation, change }: RunTask, runId: string) {
+  if (invocation !== undefined) return leaseOf(invocation);
+  return change === undefined ? undefined : { id: runId, change };
 }
 
 const earlierOf = ({ counts }: RunProgress) => (counts === undefined ? {} : { earlier: counts });

@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { addLiveLines } from '../../../engine/src/runs/add-live-lines.sql.ts';
 import { openEventSource, type TestEventSource } from '../../support/event-source.ts';
 import { eventually } from '../../support/eventually.ts';
 import { action, readExecutions } from '../../support/executions.ts';
@@ -73,6 +74,50 @@ test('lines of a run come while it goes on, and once; its record has all of them
     await until(again, 3 - index);
     expect(lines(again)).toEqual(['one', 'two', 'three', 'four'].slice(index + 1));
   }
+});
+
+test('lines of a hook come while it goes on, and once; its record has all of them', async () => {
+  const { id } = await hw.deploy(`export default { name: 'Leaving', version: '1', run() {}, hooks: {
+    async deploy() { console.log('deployed'); },
+    async deactivate() { console.log('one'); ${wait()} console.log('two'); ${wait()} console.log('three'); } } };`);
+  const stream = await follow(`sources/${id}`);
+  await until(stream, 1);
+  const changing = hw.api('PUT', `/sources/${id}`, { active: false });
+  await until(stream, 2);
+  await goOn();
+  await until(stream, 3);
+  expect(lines(stream)).toEqual(['deployed', 'one', 'two']);
+  await goOn();
+  expect((await changing).status).toBe(200);
+  await until(stream, 4);
+  expect(lines(stream)).toEqual(['deployed', 'one', 'two', 'three']);
+  const again = await follow(`sources/${id}`, stream.messages[1]?.id);
+  await until(again, 2);
+  expect(lines(again)).toEqual(['two', 'three']);
+  const [run] = (await hw.api('GET', `/sources/${id}/runs`)).data;
+  expect(run.logs.map(({ message }: { message: string }) => message)).toEqual(['one', 'two', 'three']);
+});
+
+test('lines of a hook are shown while its change is held, and the source can be followed', async () => {
+  const { id } = await hw.deploy(`export default { name: 'Held', version: '1', run() {}, hooks: {
+    async deactivate() { ${wait()} } } };`);
+  const changing = hw.api('PUT', `/sources/${id}`, { active: false });
+  await eventually(() => asked.length > 0, { what: 'the hook waits' });
+  const [held] = await hw.sql<{ change_id: string; busy_by: string }[]>`
+    select change_id, busy_by from sources where id = ${id}`;
+  const add = (lineId: string, changeId = '') => {
+    const change = { accountId: hw.accountId, sourceId: id, changeId, nodeId: held?.busy_by ?? '' };
+    const lease = { id: 'inv_hook', change };
+    const part = { id: lineId, accountId: hw.accountId, emitterId: id, isWorkflow: false, lease, firstLine: 0 };
+    return addLiveLines(hw.sql, [{ ...part, namespace: undefined, logs: '[]' }], Date.now());
+  };
+  expect(await add(`${id}.1`, held?.change_id)).toMatchObject([{ id: `${id}.1`, emitterId: id }]);
+  expect(await add(`${id}.2`, 'taken over')).toEqual([]);
+  await hw.sql`update sources set deployed_at = null where id = ${id}`;
+  expect(await add(`${id}.3`, held?.change_id)).toEqual([]);
+  await hw.sql`update sources set deployed_at = now() where id = ${id}`;
+  await goOn();
+  expect((await changing).status).toBe(200);
 });
 
 test('lines of a step come while it runs, with its name, and once', async () => {
