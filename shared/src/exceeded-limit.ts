@@ -1,5 +1,5 @@
-import type { AccountLimitName } from './account-limits.ts';
-import { LIMITS } from './limits.ts';
+import type { AccountLimitName } from './limits/account-limits.ts';
+import { LIMITS } from './limits/platform-limits.ts';
 
 export type PlatformLimitName = keyof typeof LIMITS;
 

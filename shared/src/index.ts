@@ -1,5 +1,5 @@
-export { ACCOUNT_LIMITS, type AccountLimitName, type AccountLimits } from './account-limits.ts';
-export { accountLimits, findLimitProblems, keepKnownLimits } from './decide-limits.ts';
+export { ACCOUNT_LIMITS, type AccountLimitName, type AccountLimits } from './limits/account-limits.ts';
+export { accountLimits, findLimitProblems, keepKnownLimits } from './limits/decide-account-limits.ts';
 export { type ExceededLimit, type OtherLimitName, platformLimit, type PlatformLimitName } from './exceeded-limit.ts';
 export { ID_PREFIXES, idFloor, idTimeMs, newId, randomToken, type IdKind } from './ids.ts';
 export {
@@ -33,7 +33,7 @@ export {
   type FilterOutcome,
 } from './filters/index.ts';
 export { KEY_SCOPES, type KeyScope } from './key-scopes.ts';
-export { LIMITS } from './limits.ts';
+export { LIMITS, PLATFORM_LIMITS } from './limits/platform-limits.ts';
 export { createDebts, type Debts } from './debts.ts';
 export { KeptBytes } from './kept-bytes.ts';
 export { createGiveWay, createRests } from './give-way.ts';

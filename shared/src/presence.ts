@@ -1,4 +1,4 @@
-import { LIMITS } from './limits.ts';
+import { LIMITS } from './limits/platform-limits.ts';
 
 /** Who has brought something lately, and how much. */
 export interface Presence {

@@ -7,7 +7,7 @@ const entries = Object.entries(ACCOUNT_LIMITS);
 
 const allLimits = z.object(
   Object.fromEntries(
-    entries.map(([name, { unit, of }]) => [name, z.int().openapi({ description: `A limit on ${of} (${unit}).` })]),
+    entries.map(([name, { unit, why }]) => [name, z.int().openapi({ description: `A limit on ${why} (${unit}).` })]),
   ),
 );
 const someLimits = z.object(

@@ -11,7 +11,7 @@ const tag = 'Accounts';
 /** Described here, judged by the engine: it reports wrong names and wrong values together. */
 const settableLimits = z.object(
   Object.fromEntries(
-    Object.entries(ACCOUNT_LIMITS).map(([name, { default: value, min, max, unit, of }]) => [
+    Object.entries(ACCOUNT_LIMITS).map(([name, { default: value, min, max, unit, why }]) => [
       name,
       z
         .unknown()
@@ -20,7 +20,7 @@ const settableLimits = z.object(
           type: ['integer', 'null'],
           minimum: min,
           maximum: max,
-          description: `A limit on ${of} (${unit}). Default: ${value}.`,
+          description: `A limit on ${why} (${unit}). Default: ${value}.`,
         }),
     ]),
   ),

@@ -1,6 +1,6 @@
 import type { Fault, FieldError } from '../errors.ts';
 import { platformLimit, type PlatformLimitName } from '../exceeded-limit.ts';
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../limits/platform-limits.ts';
 import { didYouMean } from '../nearest-names.ts';
 import { type Check, type Comparison, COMPARISONS, type FieldFilter, type Filter } from './filter.ts';
 import { findOperandFault, isScalar } from './operands.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Fault } from '../errors.ts';
 import { platformLimit, type PlatformLimitName } from '../exceeded-limit.ts';
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../limits/platform-limits.ts';
 
 /** Whatever is in a smaller text, it is parsed before anybody notices. */
 const SMALL_CHARS = 128 * 1024;

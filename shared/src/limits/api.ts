@@ -1,55 +1,32 @@
+import { defineLimits } from './define-limits.ts';
+
 /** The REST API: what it takes, how much one answer has, and what it asks of the database. */
-export const API_LIMITS = {
-  minApiKeyChars: 20,
-  maxNameChars: 256,
-  /**
-   * Requests to the REST API that one node asks its database for at a time, of one account and of
-   * all; more of them wait, as long. It has ten connections.
-   */
-  maxQueriesPerTenant: 2,
-  maxQueries: 5,
-  /**
-   * An answer for which more is read, shown or not, keeps its turn for as long as the rest of that
-   * takes at this pace, where others are here (othersPresentMs).
-   */
-  smallAnswerChars: 256 * 1024,
-  answerCharsPerSecond: 8 * 1024 * 1024,
-  /** Body of a request to the REST API. */
-  maxApiBodyBytes: 6 * 1024 * 1024,
-  /** The longest address that mail can be sent to (RFC 5321), with room to spare. */
-  maxEmailChars: 320,
-  maxDescriptionChars: 4_096,
-  /** Stacks of an account: what `hw apply` has made from folders, and for how long one is held. */
-  maxStacks: 100,
-  maxStackNameChars: 128,
-  maxStackResources: 1_000,
-  maxStackHoldSeconds: 600,
-  maxUrlChars: 2_048,
-  /** Lists. */
-  defaultPageSize: 10,
-  maxPageSize: 100,
-  /**
-   * Props of the sources that one page shows, configured ones and definitions, and values of the
-   * records of a data store; a page with more of them has fewer entries, one at least.
-   */
-  maxPageBytes: 2 * 1024 * 1024,
-  /**
-   * Nesting of JSON that the REST API takes: deeper values overflow the stack of whoever serialises
-   * them.
-   */
-  maxJsonDepth: 128,
-  /**
-   * Values in the JSON of one request to the REST API, lists and objects among them, and names of
-   * members that differ: they take time, whatever their bytes.
-   */
-  maxApiJsonValues: 500_000,
-  maxApiJsonLists: 100_000,
-  maxApiJsonNames: 25_000,
-  maxIdChars: 256,
-  maxCursorChars: 512,
-  /** `include` and `exclude`: the fields that an answer is to have. */
-  maxFieldsChars: 2_048,
-  /** What an answer tells of errors: this many of them, each text cut after so many characters. */
-  maxProblemErrors: 100,
-  maxProblemTextChars: 4_000,
-} as const;
+// biome-ignore format: one limit a line
+export const API_LIMITS = defineLimits({
+  minApiKeyChars: { default: 20, unit: 'characters', scope: 'node', why: 'shortest key accepted in `HEADWATER_API_KEY` and `HEADWATER_ADMIN_KEY`' },
+  maxNameChars: { default: 256, unit: 'characters', scope: 'resource', why: 'the name of a source, webhook, account, key and the like' },
+  maxQueriesPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'requests to the REST API that query the database at once on one node; more wait' },
+  maxQueries: { default: 5, unit: 'count', scope: 'node', why: 'such requests of all accounts; the database has ten connections for a node' },
+  smallAnswerChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'characters read for an answer of the REST API that are free of the next pace' },
+  answerCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger answers are read, shown or not, while others are here; the next request waits' },
+  maxApiBodyBytes: { default: 6 * 1024 * 1024, unit: 'bytes', scope: 'request', why: 'the body of a request to the REST API; over it 413' },
+  maxEmailChars: { default: 320, unit: 'characters', scope: 'account', why: 'an e-mail address (RFC 5321, with room to spare)' },
+  maxDescriptionChars: { default: 4_096, unit: 'characters', scope: 'resource', why: 'a description' },
+  maxStacks: { default: 100, unit: 'count', scope: 'account', why: 'stacks: what `hw apply` has made from folders' },
+  maxStackNameChars: { default: 128, unit: 'characters', scope: 'stack', why: 'the name of a stack' },
+  maxStackResources: { default: 1_000, unit: 'count', scope: 'stack', why: 'resources that a stack has made' },
+  maxStackHoldSeconds: { default: 600, unit: 'seconds', scope: 'stack', why: 'how long an apply holds its stack without a sign of life' },
+  maxUrlChars: { default: 2_048, unit: 'characters', scope: 'resource', why: 'the URL of a webhook or of component code' },
+  defaultPageSize: { default: 10, unit: 'count', scope: 'request', why: 'items of a list without `limit`' },
+  maxPageSize: { default: 100, unit: 'count', scope: 'request', why: 'items of a list' },
+  maxPageBytes: { default: 2 * 1024 * 1024, unit: 'bytes', scope: 'answer', why: 'props of sources with their definitions, or records of a data store, on one page; a fuller page has fewer entries, at least one' },
+  maxJsonDepth: { default: 128, unit: 'count', scope: 'request', why: 'levels of nesting in JSON; deeper values overflow the stack of whatever serialises them' },
+  maxApiJsonValues: { default: 500_000, unit: 'count', scope: 'request', why: 'values in the JSON of a request to the REST API, which cost time whatever their bytes; over it 400' },
+  maxApiJsonLists: { default: 100_000, unit: 'count', scope: 'request', why: 'lists and objects in that JSON; over it 400' },
+  maxApiJsonNames: { default: 25_000, unit: 'count', scope: 'request', why: 'different member names in that JSON; over it 400' },
+  maxIdChars: { default: 256, unit: 'characters', scope: 'request', why: 'an id or API key given to the REST API' },
+  maxCursorChars: { default: 512, unit: 'characters', scope: 'request', why: 'a paging cursor' },
+  maxFieldsChars: { default: 2_048, unit: 'characters', scope: 'request', why: '`include` and `exclude`, the fields that an answer is to have' },
+  maxProblemErrors: { default: 100, unit: 'count', scope: 'answer', why: '`errors` in an answer; the rest is left out' },
+  maxProblemTextChars: { default: 4_000, unit: 'characters', scope: 'answer', why: 'each text of a failure in an answer; a longer one is cut' },
+});

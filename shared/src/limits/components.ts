@@ -1,79 +1,35 @@
+import { defineLimits } from './define-limits.ts';
+
 /**
  * Code of components: saving it, loading it to see what it exports, fetching it from a URL, and
  * importing folders of it.
  */
-export const COMPONENT_LIMITS = {
-  /** Source text of one component. */
-  maxComponentCodeBytes: 1024 * 1024,
-  /**
-   * Files of one component that is fetched from a URL; together they have at most
-   * maxComponentCodeBytes.
-   */
-  maxComponentFiles: 100,
-  /**
-   * What a component says of itself (its name, its props and the rest of its export), as JSON.
-   * Longer texts than the code can be have been made while it was loaded, and the node has to parse
-   * them.
-   */
-  maxOutlineChars: 1024 * 1024,
-  /**
-   * Of that JSON, and of what `options` and `additionalProps` answer: its values, the lists and
-   * objects among them, and names of members that differ. A megabyte of different names takes the
-   * node's thread more than a tenth of a second, one of `[],` a quarter.
-   */
-  maxOutlineValues: 150_000,
-  maxOutlineLists: 40_000,
-  maxOutlineNames: 5_000,
-  /**
-   * One import of a folder of components: its files of code, their bytes, and the components among
-   * them.
-   */
-  maxImportFiles: 5_000,
-  maxImportBytes: 24 * 1024 * 1024,
-  maxImportComponents: 1_000,
-  /** Imports of one account that are under way, and that are kept when they have ended. */
-  maxWaitingImports: 4,
-  maxKeptImports: 20,
-  /**
-   * Components of one tenant whose files a node fetches from their URLs at the same time, and with
-   * those that wait for that.
-   */
-  componentFetchesAtOnce: 2,
-  maxComponentFetchesPerTenant: 256,
-  /** Imports that a node works on at the same time, one of each account. */
-  importsAtOnce: 32,
-  /** How long a node works on one import before it turns to the next. */
-  importTurnMs: 5_000,
-  /** How long an account's imports rest where its builds find no room. */
-  importRestMs: 10_000,
-  /**
-   * How long a component of an import waits for packages that cannot be had; afterwards that is
-   * what became of it.
-   */
-  importPatienceMs: 600_000,
-  /** How often one component of an import is begun, where its node ends each time. */
-  maxImportAttempts: 3,
-  /**
-   * Changes of sources of one account on one node, deployments and deletions among them: so many go
-   * on at once, the others wait, and more than maxSourceChangesPerTenant are refused. Each that
-   * goes on has a lease of its source, extended until it ends.
-   */
-  sourceChangesAtOnce: 16,
-  maxSourceChangesPerTenant: 500,
-  /**
-   * A lease of a source that its node has not extended for so long is taken over, and the change
-   * recovered.
-   */
-  changeLeaseSeconds: 60,
-  /** A larger package.json of an import is passed over. */
-  maxManifestBytes: 64 * 1024,
-  /** Fetching a component from its URL, with the files that it imports. */
-  fetchComponentMs: 30_000,
-  /**
-   * Loading a component to see what it exports, when it is saved. An account whose memoryMb is more
-   * than describeMemoryMb has that much.
-   */
-  describeCpuMs: 4_000,
-  describeWallMs: 10_000,
-  describeMemoryMb: 128,
-} as const;
+// biome-ignore format: one limit a line
+export const COMPONENT_LIMITS = defineLimits({
+  maxComponentCodeBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'component', why: 'source text' },
+  maxComponentFiles: { default: 100, unit: 'count', scope: 'component', why: 'files of a component that is fetched from a URL, together at most `maxComponentCodeBytes`' },
+  maxOutlineChars: { default: 1024 * 1024, unit: 'characters', scope: 'component', why: 'its outline as JSON (name, props and the rest of its export), which the node parses' },
+  maxOutlineValues: { default: 150_000, unit: 'count', scope: 'component', why: 'values in that JSON, and in the answers of `options` and `additionalProps`' },
+  maxOutlineLists: { default: 40_000, unit: 'count', scope: 'component', why: 'lists and objects in that JSON' },
+  maxOutlineNames: { default: 5_000, unit: 'count', scope: 'component', why: "different member names in that JSON; a megabyte of them takes the node's thread 0.1 s" },
+  maxImportFiles: { default: 5_000, unit: 'count', scope: 'import', why: 'files of code in an imported folder of components' },
+  maxImportBytes: { default: 24 * 1024 * 1024, unit: 'bytes', scope: 'import', why: 'bytes of those files' },
+  maxImportComponents: { default: 1_000, unit: 'count', scope: 'import', why: 'components among those files' },
+  maxWaitingImports: { default: 4, unit: 'count', scope: 'account', why: 'imports that are under way' },
+  maxKeptImports: { default: 20, unit: 'count', scope: 'account', why: 'ended imports that are kept, the newest' },
+  componentFetchesAtOnce: { default: 2, unit: 'count', scope: 'account', why: 'components whose files a node fetches from their URLs at once' },
+  maxComponentFetchesPerTenant: { default: 256, unit: 'count', scope: 'account', why: 'those and the ones that wait; over it 429' },
+  importsAtOnce: { default: 32, unit: 'count', scope: 'node', why: 'imports that are worked on at once, one of each account' },
+  importTurnMs: { default: 5_000, unit: 'ms', scope: 'import', why: 'time of one import before the node turns to the next' },
+  importRestMs: { default: 10_000, unit: 'ms', scope: 'account', why: 'how long imports rest where builds find no room or no packages' },
+  importPatienceMs: { default: 600_000, unit: 'ms', scope: 'component', why: 'how long a component of an import waits for packages that the registry does not give' },
+  maxImportAttempts: { default: 3, unit: 'count', scope: 'component', why: 'times that a component of an import is begun where its node ends each time' },
+  sourceChangesAtOnce: { default: 16, unit: 'count', scope: 'account', why: 'changes of sources that go on at once on one node, deployments and deletions among them' },
+  maxSourceChangesPerTenant: { default: 500, unit: 'count', scope: 'account', why: 'those and the ones that wait; over it 429, but for deletions' },
+  changeLeaseSeconds: { default: 60, unit: 'seconds', scope: 'source', why: 'how long a change may leave its lease unextended before another node recovers it' },
+  maxManifestBytes: { default: 64 * 1024, unit: 'bytes', scope: 'import', why: 'a package.json; a larger one is passed over' },
+  fetchComponentMs: { default: 30_000, unit: 'ms', scope: 'component', why: 'fetching it from its URL, with the files that it imports' },
+  describeCpuMs: { default: 4_000, unit: 'ms', scope: 'component', why: 'CPU time of loading it when it is saved' },
+  describeWallMs: { default: 10_000, unit: 'ms', scope: 'component', why: 'duration of loading it when it is saved' },
+  describeMemoryMb: { default: 128, unit: 'MB', scope: 'component', why: 'heap for loading it; an account with a larger `memoryMb` has that' },
+});

@@ -1,47 +1,19 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Connections of clients, what they send slowly or do not read, and the time that they have. */
-export const CONNECTION_LIMITS = {
-  /** Request line and headers together; over it: 431. */
-  maxHeaderBytes: 32 * 1024,
-  /**
-   * What is still read and thrown away of a body that was refused, so that its sender gets to read
-   * the answer.
-   */
-  maxDrainBytes: 8 * 1024 * 1024,
-  drainMs: 5_000,
-  /**
-   * Requests on one connection that wait for the answer of an earlier one; with more of them it is
-   * closed.
-   */
-  maxPipelinedRequests: 20,
-  /**
-   * Connections of clients; beyond it one on which nothing was ever sent, or that is idle, makes
-   * room, or the new one is refused.
-   */
-  maxClientConnections: 10_000,
-  /**
-   * Answers of one account that clients have not read yet, on one node; beyond it those that have
-   * waited longest are cut off.
-   */
-  maxUnreadAnswerBytes: 64 * 1024 * 1024,
-  /**
-   * What has arrived of bodies larger than smallBodyBytes that are not complete, in the same way.
-   */
-  maxUnfinishedBodyBytes: 128 * 1024 * 1024,
-  /** Smaller answers do not count. */
-  smallAnswerBytes: 16 * 1024,
-  /** A client that takes nothing of its answer for so long is cut off. */
-  answerStallMs: 30_000,
-  /** From the first byte of a connection to the end of the headers, and to the end of the body. */
-  headersTimeoutMs: 15_000,
-  requestTimeoutMs: 60_000,
-  /**
-   * An idle connection is kept longer than usual load balancers keep theirs (60 s), so that they
-   * never write into a closing one.
-   */
-  keepAliveMs: 65_000,
-  /**
-   * A stopping node closes one that has been idle for so long: before that, the next request may be
-   * on its way.
-   */
-  closingIdleMs: 250,
-} as const;
+// biome-ignore format: one limit a line
+export const CONNECTION_LIMITS = defineLimits({
+  maxHeaderBytes: { default: 32 * 1024, unit: 'bytes', scope: 'request', why: 'request line and headers together; over it 431' },
+  maxDrainBytes: { default: 8 * 1024 * 1024, unit: 'bytes', scope: 'request', why: 'bytes of a refused body that are read and thrown away, so its sender reads the answer' },
+  drainMs: { default: 5_000, unit: 'ms', scope: 'request', why: 'time for that' },
+  maxPipelinedRequests: { default: 20, unit: 'count', scope: 'connection', why: 'requests that wait for the answer of an earlier one; with more the connection is closed' },
+  maxClientConnections: { default: 10_000, unit: 'count', scope: 'node', why: 'connections of clients; beyond it silent and idle ones make room, or the new one is refused' },
+  maxUnreadAnswerBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'answers that clients have not read on one node; beyond it the oldest are cut off' },
+  maxUnfinishedBodyBytes: { default: 128 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'what has arrived of bodies over `smallBodyBytes` that are not complete; the oldest are cut off' },
+  smallAnswerBytes: { default: 16 * 1024, unit: 'bytes', scope: 'answer', why: 'answers up to this size do not count for `maxUnreadAnswerBytes`' },
+  answerStallMs: { default: 30_000, unit: 'ms', scope: 'answer', why: 'a client that takes nothing of its answer for so long is cut off' },
+  headersTimeoutMs: { default: 15_000, unit: 'ms', scope: 'connection', why: 'from the first byte of a connection to the end of the headers' },
+  requestTimeoutMs: { default: 60_000, unit: 'ms', scope: 'request', why: 'from the first byte to the end of the body' },
+  keepAliveMs: { default: 65_000, unit: 'ms', scope: 'connection', why: 'how long an idle connection is kept: longer than load balancers keep theirs (60 s)' },
+  closingIdleMs: { default: 250, unit: 'ms', scope: 'connection', why: 'how long a stopping node leaves an idle connection open: the next request may be on its way' },
+});

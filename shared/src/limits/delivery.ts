@@ -1,103 +1,51 @@
+import { defineLimits } from './define-limits.ts';
+
 /**
  * Deliveries to webhooks: their attempts, what a node holds of them, and the turns that they take.
  */
-export const DELIVERY_LIMITS = {
-  /**
-   * Attempts that are kept of a delivery; its owner may have it made again as often as they like,
-   * and the oldest go.
-   */
-  maxKeptDeliveryAttempts: 100,
-  /** A delivery attempt: connect + answer. */
-  deliveryTimeoutMs: 15_000,
-  /** The longest timeout that a webhook may have for itself. */
-  maxWebhookTimeoutSeconds: 30,
-  /** Retries in a webhook's own schedule, and the longest wait between two. */
-  maxWebhookRetries: 20,
-  maxWebhookRetryWaitSeconds: 7 * 86_400,
-  /** Own headers of a webhook's requests, and their names and values together. */
-  maxWebhookHeaders: 32,
-  maxWebhookHeaderBytes: 8_192,
-  /** Bounds that a webhook may set for itself: attempts a second, and at the same time. */
-  maxWebhookRatePerSecond: 10_000,
-  maxWebhookInFlight: 1_024,
-  /**
-   * How long a webhook may fail before it is disabled: by default, and at most where it says so
-   * itself.
-   */
-  defaultDisableAfterHours: 120,
-  maxDisableAfterHours: 8_760,
-  /** At which what a webhook held is sent after its start, a second. */
-  maxDrainPerSecond: 10_000,
-  /** Certificates of a webhook's requests, as PEM text: those it trusts, and its own. */
-  maxWebhookCertificateBytes: 16_384,
-  /**
-   * Each text that a webhook's requests prove themselves with: a user name, a password, a token and
-   * the like.
-   */
-  maxWebhookAuthChars: 4_096,
-  /** How long a replaced secret signs beside the new one, at most and by default. */
-  maxSecretOverlapHours: 168,
-  defaultSecretOverlapHours: 24,
-  /** Runs of transforms of one account at the same time on one node. */
-  maxTransformsPerTenant: 8,
-  /** Past events on which one request previews a transform. */
-  maxPreviewedEvents: 10,
-  /** Characters of each body that a preview shows. */
-  maxPreviewedBodyChars: 65_536,
-  /** Tests of webhooks of one account at the same time on a node, those that wait included. */
-  maxWebhookTestsPerTenant: 16,
-  /** Pending deliveries that one request makes due at once. */
-  maxRetriedNow: 10_000,
-  /** Bytes of an answer that lists show with the attempt; of a send's all that are kept. */
-  maxStoredResponseBytes: 1_024,
-  /** Bytes of a webhook's answer that are kept of each attempt. */
-  maxDeliveryResponseBytes: 16_384,
-  /** Characters of the headers of a request, and of an answer, that are kept of each attempt. */
-  maxStoredHeaderChars: 4_096,
-  /**
-   * Bytes of an answer that are read beyond those and thrown away, so that the connection can be
-   * used again.
-   */
-  maxDrainedResponseBytes: 64 * 1024,
-  /** Delivery attempts at the same time on one node: to one webhook, and in all. */
-  maxDeliveriesPerWebhook: 32,
-  maxDeliveriesInFlight: 1_024,
-  /**
-   * Deliveries that one node holds in memory, waiting or in flight: of one webhook, in all, and
-   * their events' bytes. One tenant has at most half of it.
-   */
-  maxHeldDeliveriesPerWebhook: 2_000,
-  maxHeldDeliveries: 4_000,
-  maxHeldDeliveryBytes: 128 * 1024 * 1024,
-  /** Deliveries that one turn of a webhook's lane takes, and one of its account's. */
-  deliveryLaneBatch: 64,
-  accountLaneBatch: 256,
-  /**
-   * A turn of a lane ends once the texts of what it takes (events, payloads of sends) are larger
-   * than this together.
-   */
-  maxClaimBytes: 1024 * 1024,
-  /**
-   * What is larger is taken at this pace of one tenant, while others are here (othersPresentMs).
-   */
-  smallClaimChars: 256 * 1024,
-  claimCharsPerSecond: 8 * 1024 * 1024,
-  /** Deliveries, and sends, of which larger ones begin at this pace, while others are here. */
-  smallSendChars: 64 * 1024,
-  sendCharsPerSecond: 16 * 1024 * 1024,
-  /** A lane that found no room on a node comes back after this. */
-  deliveryLaneRetryMs: 1_000,
-  /**
-   * Deliveries that one page of a filtered list looks through, divided among the webhooks it is of;
-   * its cursor leads on from there.
-   */
-  maxScannedDeliveries: 20_000,
-  /** Of each webhook at least, where there are many. */
-  minScannedDeliveries: 200,
-  /** The newest deliveries of a webhook whose attempts its stats are made of. */
-  maxHealthDeliveries: 1_000,
-  /** Deliveries that one request makes due again. */
-  maxRedeliveries: 10_000,
-  /** How long a stopping node waits for attempts in flight before it cuts them off. */
-  deliveryDrainMs: 5_000,
-} as const;
+// biome-ignore format: one limit a line
+export const DELIVERY_LIMITS = defineLimits({
+  maxKeptDeliveryAttempts: { default: 100, unit: 'count', scope: 'delivery', why: 'attempts that are kept, the newest' },
+  deliveryTimeoutMs: { default: 15_000, unit: 'ms', scope: 'delivery', why: 'an attempt, connecting included' },
+  maxWebhookTimeoutSeconds: { default: 30, unit: 'seconds', scope: 'webhook', why: 'its own timeout' },
+  maxWebhookRetries: { default: 20, unit: 'count', scope: 'webhook', why: 'waits in its own retry schedule' },
+  maxWebhookRetryWaitSeconds: { default: 7 * 86_400, unit: 'seconds', scope: 'webhook', why: 'each wait in its own retry schedule' },
+  maxWebhookHeaders: { default: 32, unit: 'count', scope: 'webhook', why: 'own headers of its requests' },
+  maxWebhookHeaderBytes: { default: 8_192, unit: 'bytes', scope: 'webhook', why: 'names and values of its own headers together' },
+  maxWebhookRatePerSecond: { default: 10_000, unit: 'per second', scope: 'webhook', why: 'attempts a second that it may allow itself' },
+  maxWebhookInFlight: { default: 1_024, unit: 'count', scope: 'webhook', why: 'attempts at the same time that it may allow itself' },
+  defaultDisableAfterHours: { default: 120, unit: 'hours', scope: 'webhook', why: 'how long all attempts may fail before it is disabled' },
+  maxDisableAfterHours: { default: 8_760, unit: 'hours', scope: 'webhook', why: 'the longest such time that it may set for itself' },
+  maxDrainPerSecond: { default: 10_000, unit: 'per second', scope: 'webhook', why: 'rate at which held deliveries are sent after its start, where the start names one' },
+  maxWebhookCertificateBytes: { default: 16_384, unit: 'bytes', scope: 'webhook', why: 'certificates that it trusts, or its own, as PEM text' },
+  maxWebhookAuthChars: { default: 4_096, unit: 'characters', scope: 'webhook', why: 'each text that its requests prove themselves with: user name, password, token, client id, client secret, scope' },
+  maxSecretOverlapHours: { default: 168, unit: 'hours', scope: 'webhook', why: 'how long a replaced secret may sign beside the new one' },
+  defaultSecretOverlapHours: { default: 24, unit: 'hours', scope: 'webhook', why: 'how long it does where the request does not say' },
+  maxTransformsPerTenant: { default: 8, unit: 'count', scope: 'account', why: 'runs of transforms at once on one node' },
+  maxPreviewedEvents: { default: 10, unit: 'count', scope: 'request', why: 'past events on which a transform is previewed' },
+  maxPreviewedBodyChars: { default: 65_536, unit: 'characters', scope: 'request', why: 'characters of each body that a preview of a transform shows' },
+  maxWebhookTestsPerTenant: { default: 16, unit: 'count', scope: 'account', why: 'tests of webhooks on one node, waiting or under way; over it 429' },
+  maxRetriedNow: { default: 10_000, unit: 'count', scope: 'request', why: 'pending deliveries that are made due at once' },
+  maxStoredResponseBytes: { default: 1_024, unit: 'bytes', scope: 'delivery', why: "a receiver's answer as lists show it; of a send, as it is kept" },
+  maxDeliveryResponseBytes: { default: 16_384, unit: 'bytes', scope: 'delivery', why: "a receiver's answer as it is kept with each attempt" },
+  maxStoredHeaderChars: { default: 4_096, unit: 'characters', scope: 'delivery', why: 'headers of a request, and of an answer, that are kept with each attempt' },
+  maxDrainedResponseBytes: { default: 64 * 1024, unit: 'bytes', scope: 'delivery', why: 'further bytes of an answer that are read and thrown away, so the connection can be used again' },
+  maxDeliveriesPerWebhook: { default: 32, unit: 'count', scope: 'webhook', why: 'attempts at the same time from one node' },
+  maxDeliveriesInFlight: { default: 1_024, unit: 'count', scope: 'node', why: 'attempts at the same time' },
+  maxHeldDeliveriesPerWebhook: { default: 2_000, unit: 'count', scope: 'webhook', why: 'deliveries that a node holds in memory' },
+  maxHeldDeliveries: { default: 4_000, unit: 'count', scope: 'node', why: 'deliveries in memory; one account has at most half' },
+  maxHeldDeliveryBytes: { default: 128 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'events of those deliveries' },
+  deliveryLaneBatch: { default: 64, unit: 'count', scope: 'webhook', why: 'deliveries that one turn of its lane takes' },
+  accountLaneBatch: { default: 256, unit: 'count', scope: 'account', why: 'deliveries that one turn of its lane takes, of all its webhooks' },
+  maxClaimBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'account', why: 'events or payloads after which a turn of a lane takes no more; the first is taken whatever its size' },
+  smallClaimChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'characters that a turn of a lane may take without a pause, while others are here' },
+  claimCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which lanes take what is larger, while others are here' },
+  smallSendChars: { default: 64 * 1024, unit: 'characters', scope: 'account', why: 'characters of a delivery or send after which the next need not wait, while others are here' },
+  sendCharsPerSecond: { default: 16 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger deliveries, and larger sends, begin, while others are here' },
+  deliveryLaneRetryMs: { default: 1_000, unit: 'ms', scope: 'webhook', why: 'pause of a lane that found no room on its node' },
+  maxScannedDeliveries: { default: 20_000, unit: 'count', scope: 'request', why: 'deliveries that one page of a filtered list looks through, divided among its webhooks; its cursor leads on' },
+  minScannedDeliveries: { default: 200, unit: 'count', scope: 'webhook', why: 'deliveries that such a page looks through at least, where there are many webhooks' },
+  maxHealthDeliveries: { default: 1_000, unit: 'count', scope: 'webhook', why: 'the newest deliveries whose attempts its stats are made of' },
+  maxRedeliveries: { default: 10_000, unit: 'count', scope: 'request', why: 'failed deliveries that are made due again' },
+  deliveryDrainMs: { default: 5_000, unit: 'ms', scope: 'node', why: 'time that a stopping node gives attempts in flight' },
+});

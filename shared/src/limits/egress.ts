@@ -1,58 +1,24 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Requests to hosts outside: their heads, their answers, names and connections. */
-export const EGRESS_LIMITS = {
-  /** Of one request: its URL, and its header names and values together. */
-  maxFetchUrlChars: 16_384,
-  /** Of a URL, what names its host, as it is written: DNS has names of 253 characters at most. */
-  maxUrlHostChars: 512,
-  maxFetchHeaderBytes: 64 * 1024,
-  /** Lines: an empty one costs as much as any other. Servers take some hundred. */
-  maxFetchHeaders: 1_000,
-  /**
-   * Of a request the method; of a request, and of what a run answers one with, the name of a
-   * header, and URL and headers as JSON.
-   */
-  maxFetchMethodChars: 256,
-  maxHeaderNameChars: 256,
-  maxHeadChars: 256 * 1024,
-  maxFetchRedirects: 10,
-  /** Headers of one response, names and values together; as Node's own clients have it. */
-  maxFetchResponseHeaderBytes: 16 * 1024,
-  /**
-   * What each piece of an answer's body counts at least, for maxFetchBytesPerTenant,
-   * fetchReadBytesPerSecond, maxDrainedResponseBytes and maxFetchFramingBytes: a chunk of one byte
-   * costs as much as one of these.
-   */
-  minFetchPieceBytes: 512,
-  /**
-   * What else comes with an answer (headers, interim responses, lengths and extensions of chunks)
-   * beyond as much as its body counts.
-   */
-  maxFetchFramingBytes: 512 * 1024,
-  /**
-   * Addresses of one name, all of which are checked before a connection is made at the first few.
-   */
-  maxNameAddresses: 512,
-  /**
-   * Names of one tenant that wait until the system is asked for them (those without a dot, and
-   * those that DNS does not know).
-   */
-  maxSystemLookupsWaiting: 16,
-  /**
-   * Answers to fetches of one tenant, read while others are here (othersPresentMs); those of
-   * fetchReadBurstMs need not wait.
-   */
-  fetchReadBytesPerSecond: 32 * 1024 * 1024,
-  fetchReadBurstMs: 50,
-  /**
-   * Connections to hosts outside that one node keeps open without a request, of all tenants
-   * together; the oldest are closed.
-   */
-  maxIdleConnections: 1_024,
-  /**
-   * Request and response bytes of fetches that one tenant may have in memory on one node at the
-   * same time.
-   */
-  maxFetchBytesPerTenant: 96 * 1024 * 1024,
-  /** Connecting to a host outside, DNS included; part of the timeout of whatever connects. */
-  connectTimeoutMs: 10_000,
-} as const;
+// biome-ignore format: one limit a line
+export const EGRESS_LIMITS = defineLimits({
+  maxFetchUrlChars: { default: 16_384, unit: 'characters', scope: 'request', why: "the URL of a component's request" },
+  maxUrlHostChars: { default: 512, unit: 'characters', scope: 'request', why: 'what names the host in the URL of a request, redirect, send or webhook; checked before parsing, which is quadratic' },
+  maxFetchHeaderBytes: { default: 64 * 1024, unit: 'bytes', scope: 'request', why: "header names and values of a component's request" },
+  maxFetchHeaders: { default: 1_000, unit: 'count', scope: 'request', why: "header lines of a component's request; an empty one costs as much as any other" },
+  maxFetchMethodChars: { default: 256, unit: 'characters', scope: 'request', why: "the method of a component's request" },
+  maxHeaderNameChars: { default: 256, unit: 'characters', scope: 'request', why: "the name of one header of a component's request, or of its answer to an HTTP event" },
+  maxHeadChars: { default: 256 * 1024, unit: 'characters', scope: 'request', why: 'URL and headers of either, as JSON' },
+  maxFetchRedirects: { default: 10, unit: 'count', scope: 'request', why: 'redirects that `fetch` follows' },
+  maxFetchResponseHeaderBytes: { default: 16 * 1024, unit: 'bytes', scope: 'answer', why: "header names and values of an answer to a component's request; as Node's own clients have it" },
+  minFetchPieceBytes: { default: 512, unit: 'bytes', scope: 'answer', why: "what each piece of an answer's body counts at least, wherever its bytes are counted" },
+  maxFetchFramingBytes: { default: 512 * 1024, unit: 'bytes', scope: 'answer', why: 'headers, lengths and extensions of chunks, beyond as much as the body counts' },
+  maxNameAddresses: { default: 512, unit: 'count', scope: 'request', why: 'addresses of one name; all are checked, and the first few are tried' },
+  maxSystemLookupsWaiting: { default: 16, unit: 'count', scope: 'account', why: 'names that wait until the system of a node is asked for them' },
+  fetchReadBytesPerSecond: { default: 32 * 1024 * 1024, unit: 'bytes per second', scope: 'account', why: 'pace at which answers to `fetch` are read while others are here (`othersPresentMs`)' },
+  fetchReadBurstMs: { default: 50, unit: 'ms', scope: 'account', why: 'so much ahead of that pace need not wait' },
+  maxIdleConnections: { default: 1_024, unit: 'count', scope: 'node', why: 'idle connections that are kept open to hosts outside; the oldest close' },
+  maxFetchBytesPerTenant: { default: 96 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'requests and answers of components in memory on one node' },
+  connectTimeoutMs: { default: 10_000, unit: 'ms', scope: 'request', why: 'connecting to a host outside, DNS included' },
+});

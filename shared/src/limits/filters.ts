@@ -1,20 +1,13 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Filters on events: how large one may be, and how much work they may make. */
-export const FILTER_LIMITS = {
-  /** A filter as JSON text, in UTF-8. */
-  maxFilterBytes: 4_096,
-  /** Objects and lists within each other. */
-  maxFilterDepth: 8,
-  /** Names and operators in one filter, and values in its lists. */
-  maxFilterConditions: 100,
-  /** An event with more data than this is not parsed for filters, and does not match. */
-  maxFilteredEventChars: 1024 * 1024,
-  /** Steps that one filter takes for one event. What needs more does not match. */
-  maxFilterStepsPerEvent: 100_000,
-  /**
-   * Steps that the filters of one account take in one commit. A step is one look at one
-   * value: 50 to 100 ns. An event that needs more does not match.
-   */
-  maxFilterSteps: 5_000_000,
-  /** Event data that a trace reads to say what filters made of it, in all. */
-  maxTraceFilteredBytes: 4 * 1024 * 1024,
-} as const;
+// biome-ignore format: one limit a line
+export const FILTER_LIMITS = defineLimits({
+  maxFilterBytes: { default: 4_096, unit: 'bytes', scope: 'filter', why: 'a filter as JSON text' },
+  maxFilterDepth: { default: 8, unit: 'count', scope: 'filter', why: 'objects and lists within each other' },
+  maxFilterConditions: { default: 100, unit: 'count', scope: 'filter', why: 'names, operators and values in lists, together' },
+  maxFilteredEventChars: { default: 1024 * 1024, unit: 'characters', scope: 'event', why: 'event data that filters look at; a larger event does not match' },
+  maxFilterStepsPerEvent: { default: 100_000, unit: 'count', scope: 'filter', why: 'values that it looks at in one event; beyond it the event does not match' },
+  maxFilterSteps: { default: 5_000_000, unit: 'count', scope: 'account', why: 'values that all filters look at in one commit (50 to 100 ns each); beyond it an event does not match' },
+  maxTraceFilteredBytes: { default: 4 * 1024 * 1024, unit: 'bytes', scope: 'request', why: 'event data that a trace reads to say which clause of a filter did not match' },
+});

@@ -1,12 +1,11 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Requests that carry an Idempotency-Key: what is kept of their answers. */
-export const IDEMPOTENCY_LIMITS = {
-  /** Characters of a key. */
-  maxIdempotencyKeyChars: 255,
-  /** How long a key is remembered, at least. */
-  idempotencyKeyHours: 24,
-  /** A larger answer is not kept: a replay says that the request was carried out. */
-  maxKeptAnswerBytes: 64 * 1024,
-  /** Per account, as counted every 10 seconds. */
-  maxIdempotencyKeys: 20_000,
-  maxKeptAnswersBytes: 64 * 1024 * 1024,
-} as const;
+// biome-ignore format: one limit a line
+export const IDEMPOTENCY_LIMITS = defineLimits({
+  maxIdempotencyKeyChars: { default: 255, unit: 'characters', scope: 'request', why: 'an `Idempotency-Key`' },
+  idempotencyKeyHours: { default: 24, unit: 'hours', scope: 'account', why: 'how long an `Idempotency-Key` and its answer are remembered, at least' },
+  maxKeptAnswerBytes: { default: 64 * 1024, unit: 'bytes', scope: 'answer', why: 'an answer that is kept for an `Idempotency-Key`; a replay of a larger one is a 409' },
+  maxIdempotencyKeys: { default: 20_000, unit: 'count', scope: 'account', why: 'keys that are remembered, as counted every 10 seconds' },
+  maxKeptAnswersBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'answers that are kept for its keys' },
+});

@@ -1,34 +1,16 @@
+import { defineLimits } from './define-limits.ts';
+
 /** One node: its word to whoever asks whether it is ready, its database, and its end. */
-export const NODE_LIMITS = {
-  /** How long /healthz waits for the engine's word. */
-  readyCheckMs: 2_000,
-  /**
-   * A transaction in which its node says nothing for so long is ended by the server; so long work
-   * waits for a connection.
-   */
-  databaseSilenceMs: 30_000,
-  /** From the server's first look at a statement to its end. */
-  maxStatementMs: 60_000,
-  /**
-   * Without an answer for so long, another connection finds out whether the database still answers.
-   */
-  databaseProbeMs: 3_000,
-  /** A commit of many that does not end within this is given up, with the items in it. */
-  maxCommitMs: 90_000,
-  /** Time to connect. */
-  databaseConnectMs: 5_000,
-  /** Work waits so long for a database that is away, and is then refused. */
-  databaseAwayWaitMs: 3_000,
-  /** From the first SIGTERM to the forced end. */
-  shutdownMs: 10_000,
-  /**
-   * A second signal ends the process at once, so long after the first: npm passes on one that came
-   * to the whole group.
-   */
-  secondSignalMs: 3_000,
-  /**
-   * A start that is asked to stop is ended after this. It may wait for the database of
-   * `DATABASE_URL` for ever.
-   */
-  interruptedStartMs: 2_000,
-} as const;
+// biome-ignore format: one limit a line
+export const NODE_LIMITS = defineLimits({
+  readyCheckMs: { default: 2_000, unit: 'ms', scope: 'node', why: 'how long `/readyz` waits for the database' },
+  databaseSilenceMs: { default: 30_000, unit: 'ms', scope: 'node', why: 'the server ends a transaction in which its node is silent for so long; so long work waits for a free connection' },
+  maxStatementMs: { default: 60_000, unit: 'ms', scope: 'node', why: 'the server ends a statement that takes longer (`statement_timeout`)' },
+  databaseProbeMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'a connection that owes an answer for so long is given up, unless the server says that it works on it' },
+  maxCommitMs: { default: 90_000, unit: 'ms', scope: 'node', why: 'a commit of many that takes longer is given up with its items, and `/readyz` says so' },
+  databaseConnectMs: { default: 5_000, unit: 'ms', scope: 'node', why: 'connecting to the database' },
+  databaseAwayWaitMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'how long work waits for a database that is away; once it has been away for longer, work is refused at once' },
+  shutdownMs: { default: 10_000, unit: 'ms', scope: 'node', why: 'from the first signal to the forced end' },
+  secondSignalMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'how long after the first signal another one ends the process at once; npm passes on a signal that came to the whole group' },
+  interruptedStartMs: { default: 2_000, unit: 'ms', scope: 'node', why: 'how long after a signal a start that waits for `DATABASE_URL` is ended' },
+});

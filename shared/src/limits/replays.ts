@@ -1,26 +1,17 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Replays of past events to a listener. */
-export const REPLAY_LIMITS = {
-  /** Replays of one account that have not ended. */
-  maxRunningReplays: 10,
-  /** Ended ones of an account that are kept, the newest. */
-  maxKeptReplays: 100,
-  /** Events that a replay names by their ids. */
-  maxReplayIds: 1_000,
-  /**
-   * Events, and bytes of their data where there is a filter, that are looked through for the count.
-   */
-  maxCountedReplayEvents: 100_000,
-  maxCountedReplayBytes: 32 * 1024 * 1024,
-  /** Events of the count that are looked up among what the listener got before. */
-  maxReplayLookups: 20_000,
-  maxReplayRatePerSecond: 1_000,
-  /** Events that one turn of a replay goes through, and bytes of their data. */
-  replayBatch: 500,
-  maxReplayBatchBytes: 4 * 1024 * 1024,
-  /**
-   * A replay waits while so many deliveries of its webhook, or events of its source or workflow,
-   * wait.
-   */
-  maxReplayAheadDeliveries: 1_000,
-  maxReplayAheadInvocations: 100,
-} as const;
+// biome-ignore format: one limit a line
+export const REPLAY_LIMITS = defineLimits({
+  maxRunningReplays: { default: 10, unit: 'count', scope: 'account', why: 'replays that have not ended' },
+  maxKeptReplays: { default: 100, unit: 'count', scope: 'account', why: 'ended replays that are kept, the newest' },
+  maxReplayIds: { default: 1_000, unit: 'count', scope: 'replay', why: 'events that it names by their ids' },
+  maxCountedReplayEvents: { default: 100_000, unit: 'count', scope: 'replay', why: 'events that are looked through for its count; beyond it the count is not complete' },
+  maxCountedReplayBytes: { default: 32 * 1024 * 1024, unit: 'bytes', scope: 'replay', why: 'data of those events, where the replay has a filter' },
+  maxReplayLookups: { default: 20_000, unit: 'count', scope: 'replay', why: 'events of the count that are looked up among what the listener got before' },
+  maxReplayRatePerSecond: { default: 1_000, unit: 'per second', scope: 'replay', why: 'the highest rate that it can be given' },
+  replayBatch: { default: 500, unit: 'count', scope: 'replay', why: 'events that one turn goes through' },
+  maxReplayBatchBytes: { default: 4 * 1024 * 1024, unit: 'bytes', scope: 'replay', why: 'data of those events, as far as it is read' },
+  maxReplayAheadDeliveries: { default: 1_000, unit: 'count', scope: 'replay', why: 'it waits while so many deliveries of its webhook wait' },
+  maxReplayAheadInvocations: { default: 100, unit: 'count', scope: 'replay', why: 'it waits while so many events wait for its source or workflow' },
+});

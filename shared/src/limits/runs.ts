@@ -1,57 +1,27 @@
+import { defineLimits } from './define-limits.ts';
+
 /**
  * Runs of sources and workflows: what begins them, what a node holds of them, and committing what
  * they put out.
  */
-export const RUN_LIMITS = {
-  /**
-   * Props of sources that one node keeps in memory for their next runs, with secrets opened; what
-   * they take there, about.
-   */
-  maxCachedSourceBytes: 64 * 1024 * 1024,
-  /** A run commits a part of what it emitted after this many emits, bytes or milliseconds. */
-  partialCommitEmits: 1_000,
-  partialCommitBytes: 2 * 1024 * 1024,
-  partialCommitMs: 5_000,
-  /**
-   * Invocations that one node holds in memory, of one tenant at most half of them; what comes
-   * beyond is stored for whichever node is free. Their events' bytes.
-   */
-  maxHeldInvocations: 4_000,
-  maxHeldInvocationBytes: 128 * 1024 * 1024,
-  /**
-   * Times that the sandbox process of a run ends while the run is alone in it, before the run is
-   * abandoned.
-   */
-  maxInvocationAttempts: 3,
-  /**
-   * Abandoned runs that are kept of one account until they are retried, and the bytes of their
-   * events: the newest.
-   */
-  maxAbandonedRuns: 10_000,
-  maxAbandonedRunBytes: 64 * 1024 * 1024,
-  /** For so long, whatever the account keeps of its history. */
-  abandonedRunDays: 90,
-  /** Failed executions that one request replays. */
-  maxRetriedExecutions: 1_000,
-  /**
-   * What runs and steps of one tenant put out that is more in one commit is committed at this pace,
-   * while others are here.
-   */
-  smallCommitChars: 256 * 1024,
-  commitCharsPerSecond: 8 * 1024 * 1024,
-  /** Smallest interval of a timer. */
-  minTimerIntervalSeconds: 1,
-  maxTimerIntervalSeconds: 366 * 24 * 3600,
-  /** A cron expression. */
-  maxCronChars: 512,
-  /**
-   * The days in it that are looked for as the nearest weekday (`15W`): each on its own, on every
-   * day.
-   */
-  maxNearestWeekdays: 5,
-  /**
-   * Timers of one request that have one: of a rare one the next match is found in about half a
-   * millisecond.
-   */
-  maxTimerCrons: 50,
-} as const;
+// biome-ignore format: one limit a line
+export const RUN_LIMITS = defineLimits({
+  maxCachedSourceBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'props and secrets of sources that are kept in memory, about' },
+  partialCommitEmits: { default: 1_000, unit: 'count', scope: 'run', why: 'events after which it commits a part' },
+  partialCommitBytes: { default: 2 * 1024 * 1024, unit: 'bytes', scope: 'run', why: 'events and values after which it commits a part' },
+  partialCommitMs: { default: 5_000, unit: 'ms', scope: 'run', why: 'time after which it commits a part of what it emitted' },
+  maxHeldInvocations: { default: 4_000, unit: 'count', scope: 'node', why: 'invocations in memory, half of them for one account; further ones wait in the database, and a request whose run is to answer gets 503' },
+  maxHeldInvocationBytes: { default: 128 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'events of those invocations' },
+  maxInvocationAttempts: { default: 3, unit: 'count', scope: 'run', why: 'times that its sandbox process may end while it is alone in it; then it is abandoned' },
+  maxAbandonedRuns: { default: 10_000, unit: 'count', scope: 'account', why: 'abandoned runs that are kept, the newest' },
+  maxAbandonedRunBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'events of those, unless a single one has more' },
+  abandonedRunDays: { default: 90, unit: 'days', scope: 'account', why: 'how long abandoned runs are kept, whatever it keeps of its history' },
+  maxRetriedExecutions: { default: 1_000, unit: 'count', scope: 'request', why: 'failed executions that are replayed' },
+  smallCommitChars: { default: 256 * 1024, unit: 'characters', scope: 'account', why: 'output of runs and steps in one commit that costs no pause, while others are here' },
+  commitCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which more output is committed, while others are here' },
+  minTimerIntervalSeconds: { default: 1, unit: 'seconds', scope: 'timer', why: 'the shortest interval' },
+  maxTimerIntervalSeconds: { default: 366 * 24 * 3600, unit: 'seconds', scope: 'timer', why: 'the longest interval' },
+  maxCronChars: { default: 512, unit: 'characters', scope: 'timer', why: 'a cron expression' },
+  maxNearestWeekdays: { default: 5, unit: 'count', scope: 'timer', why: 'days in it that are to be the nearest weekday, such as `15W`; each is looked for on its own' },
+  maxTimerCrons: { default: 50, unit: 'count', scope: 'request', why: 'timers with a cron expression that are given to a source or workflow; a rare match takes 0.5 ms to find' },
+});

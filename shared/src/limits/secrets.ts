@@ -1,23 +1,12 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Secrets of an account: secret props, environment variables, and what may not leave a run. */
-export const SECRET_LIMITS = {
-  /**
-   * All secret props of one source together, as JSON: whatever its runs put out is searched for
-   * them.
-   */
-  maxSecretPropsBytes: 64 * 1024,
-  /**
-   * What may not leave one run: its secret props, the secrets of its connected accounts and the
-   * environment variables that it reads, together.
-   */
-  maxRunSecretBytes: 256 * 1024,
-  /**
-   * The forms of secrets that runs are searched for, which one node keeps for the next runs of the
-   * same.
-   */
-  maxCachedRedactorBytes: 64 * 1024 * 1024,
-  /** An environment variable. */
-  maxEnvironmentNameChars: 128,
-  maxEnvironmentValueBytes: 64 * 1024,
-  /** Values of environment variables that one node keeps in memory, opened. */
-  maxCachedEnvironmentBytes: 32 * 1024 * 1024,
-} as const;
+// biome-ignore format: one limit a line
+export const SECRET_LIMITS = defineLimits({
+  maxSecretPropsBytes: { default: 64 * 1024, unit: 'bytes', scope: 'source', why: 'values of all secret props together, as JSON; all output is searched for them' },
+  maxRunSecretBytes: { default: 256 * 1024, unit: 'bytes', scope: 'run', why: 'secret props, secrets of connected accounts and environment variables; equal values count once' },
+  maxCachedRedactorBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'forms of secrets that are kept for the next runs that are searched for them' },
+  maxEnvironmentNameChars: { default: 128, unit: 'characters', scope: 'environment variable', why: 'its name' },
+  maxEnvironmentValueBytes: { default: 64 * 1024, unit: 'bytes', scope: 'environment variable', why: 'its value' },
+  maxCachedEnvironmentBytes: { default: 32 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'opened values of environment variables in memory' },
+});

@@ -1,45 +1,20 @@
+import { defineLimits } from './define-limits.ts';
+
 /** What runs keep: `$.service.db` and data stores. */
-export const STORE_LIMITS = {
-  /**
-   * What a value of `$.service.db` counts for maxDbBytes and maxRunOutputBytes beside its bytes and
-   * those of its key.
-   */
-  dbEntryOverheadBytes: 64,
-  /** A key of `$.service.db`. */
-  maxDbKeyBytes: 1024,
-  /**
-   * Reads of `$.service.db` that runs of one account have under way on one node, and those of all
-   * accounts; more of them wait.
-   */
-  maxDbReadsPerTenant: 4,
-  maxDbReads: 6,
-  /**
-   * While others are here one of a larger value keeps its turn for as long as the rest of it takes
-   * at this pace.
-   */
-  smallDbValueChars: 16 * 1024,
-  dbReadCharsPerSecond: 2 * 1024 * 1024,
-  /** A key of a data store. */
-  maxDataStoreKeyBytes: 1024,
-  /**
-   * What a component is given at once of a list of keys or entries: so many records, and so many
-   * bytes unless one has more.
-   */
-  dataStorePageRecords: 1_000,
-  dataStorePageBytes: 1024 * 1024,
-  /** The longest life that a record of a data store can be given. */
-  maxDataStoreTtlSeconds: 10 * 366 * 24 * 3600,
-  /**
-   * Operations on data stores that runs of one account have under way on one node; more of them
-   * wait.
-   */
-  maxDataStoreCallsPerTenant: 2,
-  /**
-   * With a larger value one keeps its turn for as long as the rest of it takes at this pace; with a
-   * larger answer while others are here.
-   */
-  smallDataStoreValueChars: 16 * 1024,
-  dataStoreCharsPerSecond: 4 * 1024 * 1024,
-  /** Values that wait with them. */
-  maxDataStoreBytesPerTenant: 96 * 1024 * 1024,
-} as const;
+// biome-ignore format: one limit a line
+export const STORE_LIMITS = defineLimits({
+  dbEntryOverheadBytes: { default: 64, unit: 'bytes', scope: 'account', why: 'what a value of `$.service.db` counts for `maxDbBytes` and `maxRunOutputBytes` beside its key and bytes' },
+  maxDbKeyBytes: { default: 1024, unit: 'bytes', scope: 'source', why: 'a key of `$.service.db`' },
+  maxDbReadsPerTenant: { default: 4, unit: 'count', scope: 'account', why: 'reads of `$.service.db` under way on one node; more wait' },
+  maxDbReads: { default: 6, unit: 'count', scope: 'node', why: 'reads of `$.service.db` under way, of all accounts' },
+  smallDbValueChars: { default: 16 * 1024, unit: 'characters', scope: 'account', why: 'characters of a value that cost its turn no time' },
+  dbReadCharsPerSecond: { default: 2 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which the rest of a larger value uses up its turn, while others are here' },
+  maxDataStoreKeyBytes: { default: 1024, unit: 'bytes', scope: 'data store', why: 'a key' },
+  dataStorePageRecords: { default: 1_000, unit: 'count', scope: 'run', why: 'records that it is given at once of a list of keys or entries' },
+  dataStorePageBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'run', why: 'keys and values of those, unless one record has more' },
+  maxDataStoreTtlSeconds: { default: 10 * 366 * 24 * 3600, unit: 'seconds', scope: 'data store', why: 'the longest life that a record can be given' },
+  maxDataStoreCallsPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'operations on data stores of its runs under way on one node; more wait' },
+  smallDataStoreValueChars: { default: 16 * 1024, unit: 'characters', scope: 'account', why: 'characters of a value that cost its turn no time' },
+  dataStoreCharsPerSecond: { default: 4 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which the rest of a larger value uses up its turn; of what is read, while others are here' },
+  maxDataStoreBytesPerTenant: { default: 96 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'values that wait with those operations' },
+});

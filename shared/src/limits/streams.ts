@@ -1,47 +1,24 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Streams of events and logs to clients. */
-export const STREAM_LIMITS = {
-  /** Streams that one node has open, of all accounts. */
-  maxStreams: 2_000,
-  /** A stream sends a sign of life so often, and its key is looked at again so often. */
-  streamHeartbeatMs: 15_000,
-  streamKeyCheckMs: 15_000,
-  /** How long clients are told to wait before they connect again. */
-  streamRetryMs: 1_000,
-  /** A client that takes nothing for so long is cut off; it can go on where it was. */
-  streamStallMs: 30_000,
-  /**
-   * How often a node looks for what others have committed, and for what executions have logged; how
-   * long a stream waits between two reads.
-   */
-  streamPollMs: 250,
-  streamLogPollMs: 500,
-  streamPauseMs: 50,
-  /**
-   * Lines of a run that goes on: how often a node stores what there is to show, and how long a run
-   * that has shown some waits at most before it shows more; what one run, and all of a node, show
-   * at once.
-   */
-  liveLinesTurnMs: 250,
-  liveLinesPauseMs: 1_000,
-  liveLinesPartChars: 64 * 1024,
-  liveLinesTurnChars: 1024 * 1024,
-  /** What a stream reads at once; reads of one account under way on one node. */
-  streamBatchEvents: 100,
-  streamBatchBytes: 256 * 1024,
-  /**
-   * Events of the emitter, of whatever channel, that it looks through for them; a replay begins
-   * with these at the earliest.
-   */
-  maxStreamScanEvents: 10_000,
-  maxStreamReadsPerTenant: 2,
-  /**
-   * At which each of them reads: the next one begins when the bytes of the one before would have
-   * been read.
-   */
-  streamReadBytesPerSecond: 1024 * 1024,
-  /**
-   * What streams of one account have read on one node and their clients have not taken; beyond it
-   * they do not read on.
-   */
-  maxStreamBytesPerTenant: 16 * 1024 * 1024,
-} as const;
+// biome-ignore format: one limit a line
+export const STREAM_LIMITS = defineLimits({
+  maxStreams: { default: 2_000, unit: 'count', scope: 'node', why: 'streams that are open, of all accounts' },
+  streamHeartbeatMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often it sends a sign of life' },
+  streamKeyCheckMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often its key is looked at again' },
+  streamRetryMs: { default: 1_000, unit: 'ms', scope: 'stream', why: 'how long clients are told to wait before they connect again' },
+  streamStallMs: { default: 30_000, unit: 'ms', scope: 'stream', why: 'a client that takes nothing for so long is cut off; it can go on where it was' },
+  streamPollMs: { default: 250, unit: 'ms', scope: 'node', why: 'how often a node looks for what other nodes have committed, while it has streams' },
+  streamLogPollMs: { default: 500, unit: 'ms', scope: 'node', why: 'how often a node looks for what executions have logged, while it has streams' },
+  streamPauseMs: { default: 50, unit: 'ms', scope: 'stream', why: 'pause between two reads' },
+  liveLinesTurnMs: { default: 250, unit: 'ms', scope: 'node', why: 'how often a node stores lines of runs that go on, for streams' },
+  liveLinesPauseMs: { default: 1_000, unit: 'ms', scope: 'run', why: 'the longest time between two parts of its lines' },
+  liveLinesPartChars: { default: 64 * 1024, unit: 'characters', scope: 'run', why: 'characters of lines that are shown at once while it goes on' },
+  liveLinesTurnChars: { default: 1024 * 1024, unit: 'characters', scope: 'node', why: 'characters of lines that all runs show in one turn' },
+  streamBatchEvents: { default: 100, unit: 'count', scope: 'stream', why: 'events that are read at once' },
+  streamBatchBytes: { default: 256 * 1024, unit: 'bytes', scope: 'stream', why: 'bytes that are read at once, but one event or the lines of one run at least' },
+  maxStreamScanEvents: { default: 10_000, unit: 'count', scope: 'stream', why: 'events of an emitter, of whatever channel, that a read looks through; a replay begins with the newest of them' },
+  maxStreamReadsPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'reads for streams at once on one node' },
+  streamReadBytesPerSecond: { default: 1024 * 1024, unit: 'bytes per second', scope: 'account', why: 'pace of each of those reads; the next begins when the bytes of the one before would have been read' },
+  maxStreamBytesPerTenant: { default: 16 * 1024 * 1024, unit: 'bytes', scope: 'account', why: 'what streams have read on one node and their clients have not taken; beyond it they do not read on' },
+});

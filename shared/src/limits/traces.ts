@@ -1,21 +1,13 @@
+import { defineLimits } from './define-limits.ts';
+
 /** Traces: how much of one is shown. */
-export const TRACE_LIMITS = {
-  /**
-   * One trace as it is shown: its runs and executions, their steps, events, deliveries and what was
-   * missed, each; log lines.
-   */
-  maxTraceRows: 500,
-  maxTraceLogBytes: 1024 * 1024,
-  /** Requests for traces of one account on one node: one is put together, the others wait. */
-  maxTracesPerTenant: 16,
-  /** Webhooks and subscriptions of the account that are looked at for it. */
-  maxTraceWebhooks: 200,
-  maxTraceSubscriptions: 1_000,
-  /**
-   * Listeners of all its events together. Each of the events may have each of the subscriptions;
-   * what got one or runs for one is less than this in any case. Attempts of one delivery or send,
-   * the newest.
-   */
-  maxTraceListeners: 2_500,
-  maxTraceAttempts: 10,
-} as const;
+// biome-ignore format: one limit a line
+export const TRACE_LIMITS = defineLimits({
+  maxTraceRows: { default: 500, unit: 'count', scope: 'answer', why: 'runs and executions, steps, events, deliveries and notes in a trace, each' },
+  maxTraceLogBytes: { default: 1024 * 1024, unit: 'bytes', scope: 'answer', why: 'log lines in a trace' },
+  maxTracesPerTenant: { default: 16, unit: 'count', scope: 'account', why: 'requests for traces on one node: one is put together, the others wait; over it 429' },
+  maxTraceWebhooks: { default: 200, unit: 'count', scope: 'request', why: 'webhooks whose deliveries are looked for, those that listen first' },
+  maxTraceSubscriptions: { default: 1_000, unit: 'count', scope: 'request', why: 'subscriptions that are looked at for who listens to other channels' },
+  maxTraceListeners: { default: 2_500, unit: 'count', scope: 'answer', why: "listeners of a trace's events, those first that got one or were to get one" },
+  maxTraceAttempts: { default: 10, unit: 'count', scope: 'answer', why: 'the newest attempts of one delivery or send in a trace' },
+});
