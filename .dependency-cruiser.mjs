@@ -120,14 +120,21 @@ export default {
     {
       name: 'through-the-front-door',
       comment:
-        'Other workspaces are imported by package name (@headwater/engine), which leads to src/index.ts. Of shared, what runs ' +
-        'inside of isolates has a door of its own: nothing behind it needs Node.',
+        'Other workspaces are imported by package name (@headwater/engine), which leads to src/index.ts. Shared has two ' +
+        'more doors: what runs inside of isolates, which needs no Node, and the schemas of resources, which need zod.',
       severity: 'error',
       from: { path: '^(shared|sandbox-runtime|engine|api|client|cli|web)/' },
       to: {
         path: '^(shared|sandbox-runtime|engine|api|client|cli|web)/',
-        pathNot: ['^$1/', '^[^/]+/src/index\\.ts$', '^shared/src/expressions/index\\.ts$'],
+        pathNot: ['^$1/', '^[^/]+/src/index\\.ts$', '^shared/src/(contract|expressions)/index\\.ts$'],
       },
+    },
+    {
+      name: 'schemas-run-in-the-api',
+      comment: 'Loading zod takes longer than the rest of a start of `hw`. Types of the schemas are free.',
+      severity: 'error',
+      from: { path: '^(shared|sandbox-runtime|engine|cli|web)/', pathNot: '^shared/src/contract/' },
+      to: { path: ['^shared/src/contract/', '(^|/)node_modules/zod/'], dependencyTypesNot: ['type-only'] },
     },
     onlyIn(
       'isolates-only-in-the-sandbox',

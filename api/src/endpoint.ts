@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi';
+import type { Shown } from '@headwater/shared/contract';
 import type { Engine, ExpectedRevisions, Page, Principal } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
@@ -84,9 +85,9 @@ export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: Handler<S, z.output<Item>>;
+    handle: Handler<S, Shown<Item>>;
     /** The run that it has started, for the header `x-headwater-run`. */
-    runIdOf?: (item: z.output<Item>) => string;
+    runIdOf?: (item: Shown<Item>) => string;
   },
 ): Endpoint {
   const { handle, runIdOf } = definition;
@@ -107,7 +108,7 @@ export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: Handler<S, { item: z.output<Item>; revision: number }>;
+    handle: Handler<S, { item: Shown<Item>; revision: number }>;
   },
 ): Endpoint {
   const { handle } = definition;
@@ -126,7 +127,7 @@ export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
 
 /** Answers `{ data: [items], page_info }`. */
 export function listEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
-  definition: Description & { parameters: S; schema: Item; handle: Handler<S, Page<z.output<Item>>> },
+  definition: Description & { parameters: S; schema: Item; handle: Handler<S, Page<Shown<Item>>> },
 ): Endpoint {
   const { handle } = definition;
   return {
@@ -173,7 +174,7 @@ export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
     parameters: S;
     takesAnyName?: boolean;
     schema: Item;
-    handle: (request: AdminRequest<S>) => Promise<z.output<Item>>;
+    handle: (request: AdminRequest<S>) => Promise<Shown<Item>>;
   },
 ): Endpoint {
   return { ...itemEndpoint(definition), access: 'admin' };
@@ -187,7 +188,7 @@ export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<z.output<Item>>;
+    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<Shown<Item>>;
   },
 ): Endpoint {
   const { handle } = definition;
@@ -203,7 +204,7 @@ export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: (request: AdminRequest<S>) => Promise<Page<z.output<Item>>>;
+    handle: (request: AdminRequest<S>) => Promise<Page<Shown<Item>>>;
   },
 ): Endpoint {
   return { ...listEndpoint(definition), access: 'admin' };
@@ -217,7 +218,7 @@ export function eitherListEndpoint<S extends z.ZodObject, Item extends z.ZodObje
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<Page<z.output<Item>>>;
+    handle: (request: AdminRequest<S> & { who: Principal | undefined }) => Promise<Page<Shown<Item>>>;
   },
 ): Endpoint {
   const { handle } = definition;

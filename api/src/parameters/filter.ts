@@ -19,11 +19,6 @@ export const filterParameter = z
     example: { 'order.total': { $gte: 100 } },
   });
 
-export const filterSchema = z
-  .record(z.string(), z.unknown())
-  .nullable()
-  .openapi({ description: 'Only events whose data match it; null: every event.' });
-
 /** The same in a query string. */
 export const filterTextParameter = textParameter('maxFilterBytes').optional().openapi({
   description: 'Only events whose data match, as JSON: see docs/filters.md.',

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { REPLAY_STATUSES, type ReplayRecord } from '@headwater/engine';
-import { filterSchema } from '../parameters/filter.ts';
+import { filterField } from '@headwater/shared/contract';
 
 const moment = (description: string) => z.int().openapi({ description: `${description} Epoch milliseconds.` });
 
@@ -14,7 +14,7 @@ export const replaySchema = z
     emitter_id: z.string().describe('The source or workflow whose events are replayed.'),
     listener_id: z.string().describe('The webhook, source or workflow that gets them.'),
     event_name: z.string().nullable().openapi({ description: 'Null: all channels but the built-in ones.' }),
-    filter: filterSchema,
+    filter: filterField,
     since: moment('Events that were stored at this time or later.').nullable(),
     until: moment('Events that were stored before this time.'),
     ids: z.array(z.string()).nullable().describe('The ids of the chosen events. Null: it goes by time.'),

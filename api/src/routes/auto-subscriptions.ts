@@ -1,10 +1,11 @@
+import { autoSubscriptionSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import { autoSubscriptionSchema, presentAutoSubscription } from '../resources/subscription.ts';
+import { presentAutoSubscription } from '../resources/subscription.ts';
 
 const tag = 'Subscriptions';
 const path = '/v1/auto_subscriptions';

@@ -1,9 +1,10 @@
+import { subscriptionSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter } from '../parameters/schemas.ts';
-import { presentSubscription, subscriptionSchema } from '../resources/subscription.ts';
+import { presentSubscription } from '../resources/subscription.ts';
 
 const tag = 'Subscriptions';
 

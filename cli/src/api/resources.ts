@@ -147,15 +147,6 @@ export interface ApiKey {
   last_used_at: number | null;
 }
 
-export interface Subscription {
-  id: string;
-  emitter_id: string;
-  listener_id: string;
-  event_name: string;
-  filter: Record<string, unknown> | null;
-  created_at: number;
-}
-
 export interface Replay {
   /** Null for a dry run. */
   id: string | null;

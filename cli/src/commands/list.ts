@@ -1,14 +1,7 @@
 import { nearest } from '@headwater/shared';
+import type { Subscription } from '@headwater/shared/contract';
 import type { ApiClient } from '../api/client.ts';
-import type {
-  Component,
-  ConnectedAccount,
-  EnvironmentVariable,
-  Source,
-  Subscription,
-  Webhook,
-  Workflow,
-} from '../api/resources.ts';
+import type { Component, ConnectedAccount, EnvironmentVariable, Source, Webhook, Workflow } from '../api/resources.ts';
 import { usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import { type CommandSpec, SERVER_EXITS } from '../command.ts';

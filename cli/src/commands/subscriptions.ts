@@ -1,5 +1,6 @@
+import type { Subscription } from '@headwater/shared/contract';
 import type { ApiClient } from '../api/client.ts';
-import type { Subscription, User } from '../api/resources.ts';
+import type { User } from '../api/resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { type ArgumentSpec, type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';

@@ -1,13 +1,6 @@
+import type { Subscription } from '@headwater/shared/contract';
 import type { ApiClient } from '../api/client.ts';
-import type {
-  Component,
-  ConnectedAccount,
-  EnvironmentVariable,
-  Source,
-  Subscription,
-  Webhook,
-  Workflow,
-} from '../api/resources.ts';
+import type { Component, ConnectedAccount, EnvironmentVariable, Source, Webhook, Workflow } from '../api/resources.ts';
 import type { Fields } from './stack-file.ts';
 
 export interface DataStore {

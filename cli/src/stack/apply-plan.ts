@@ -1,5 +1,6 @@
+import type { Subscription } from '@headwater/shared/contract';
 import type { ApiClient } from '../api/client.ts';
-import type { Component, Source, Subscription, Webhook, Workflow } from '../api/resources.ts';
+import type { Component, Source, Webhook, Workflow } from '../api/resources.ts';
 import { CliError } from '../cli-error.ts';
 import { saveComponent } from '../commands/which-component.ts';
 import type { DataStore } from './account.ts';

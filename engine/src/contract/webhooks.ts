@@ -1,4 +1,4 @@
-import type { FilterJson } from '@headwater/shared';
+import type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/shared/contract';
 import type {
   DeliveryAttempt,
   DeliveryChoice,
@@ -10,6 +10,8 @@ import type {
 import type { TransformPreview, TransformPreviewRequest } from './transforms.ts';
 import type { ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
 import type { ShownRequest, SignatureScheme, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
+
+export type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/shared/contract';
 
 export interface WebhookRecord {
   id: string;
@@ -144,24 +146,6 @@ export interface SubscriptionKey {
 /** JSON, checked by the engine; null: none. Absent: what exists keeps its own. */
 interface GivenFilter {
   filter?: unknown;
-}
-
-export interface SubscriptionRecord {
-  id: string;
-  emitterId: string;
-  listenerId: string;
-  eventName: string;
-  filter: FilterJson | null;
-  createdAt: Date;
-}
-
-/** A subscription that every source gets that is made from now on. */
-export interface AutoSubscriptionRecord {
-  id: string;
-  listenerId: string;
-  eventName: string;
-  filter: FilterJson | null;
-  createdAt: Date;
 }
 
 export interface Webhooks {

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+const seconds = z.codec(z.int(), z.date(), {
+  decode: (epochSeconds) => new Date(epochSeconds * 1000),
+  encode: (date) => Math.floor(date.getTime() / 1000),
+});
+
+const milliseconds = z.codec(z.int(), z.date(), {
+  decode: (epochMs) => new Date(epochMs),
+  encode: (date) => date.getTime(),
+});
+
+/** Times of resources: whole epoch seconds in answers, a date in the engine. */
+export function secondsField(description: string) {
+  return seconds.meta({ description: `${description} Epoch seconds.`, example: 1_763_640_000 });
+}
+
+/** Times of events and runs: epoch milliseconds in answers, a date in the engine. */
+export function millisecondsField(description: string) {
+  return milliseconds.meta({
+    description: description === '' ? 'Epoch milliseconds.' : `${description} Epoch milliseconds.`,
+  });
+}
+
+/** An id, with one for the documentation. */
+export function idField(description: string, example: string) {
+  return z.string().meta({ description, example });
+}
