@@ -96,6 +96,11 @@ const PLANTS: { file: string; code: string; says: string }[] = [
     says: 'through-the-front-door: api/src/back-door.ts -> engine/src/db/query.ts',
   },
   {
+    file: 'cli/src/schema.ts',
+    code: "import { z } from 'zod';",
+    says: 'schemas-run-in-the-api: cli/src/schema.ts -> node_modules/zod/index.js',
+  },
+  {
     file: 'engine/src/outbox/upwards.ts',
     code: "import type { isolate } from '../runs/isolate.ts';",
     says: 'engine-room-outbox: engine/src/outbox/upwards.ts -> engine/src/runs/isolate.ts',
@@ -203,7 +208,7 @@ function makeTree(files: Record<string, string>): string {
     writeFileSync(join(tree, path), text);
   };
   put('package.json', JSON.stringify({ name: 'tree', private: true, type: 'module' }));
-  for (const name of ['isolated-vm', 'esbuild', 'postgres', 'drizzle-orm', 'graphile-worker', 'undici']) {
+  for (const name of ['isolated-vm', 'esbuild', 'postgres', 'drizzle-orm', 'graphile-worker', 'undici', 'zod']) {
     put(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     put(`node_modules/${name}/index.js`, 'module.exports = {};\n');
   }
