@@ -1,4 +1,4 @@
-import type { AttemptResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import type { DeliveryResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { oneOf, some, statementCut, which } from './model-harness.ts';
 import { fc } from './properties.ts';
 import type { StatementCut } from './statement-cutter.ts';
@@ -8,7 +8,7 @@ export type LeaseMove = { node: number; cut: StatementCut | undefined } & (
   | { kind: 'accept'; rows: { source: number; isHeld: boolean }[] }
   | { kind: 'work'; which: number; limit: number }
   | { kind: 'commit'; some: number; capacity: number }
-  | { kind: 'record'; some: number; status: AttemptResult['status'] }
+  | { kind: 'record'; some: number; status: DeliveryResult['status'] }
   | { kind: 'give-back-runs' | 'give-back-deliveries'; some: number }
   | { kind: 'redeliver' | 'activate' | 'deactivate'; which: number }
   | { kind: 'crash-alone'; which: number; times: number }

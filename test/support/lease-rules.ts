@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import type { DeliveryResult } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import type { LeaseMove } from './lease-moves.ts';
 import type { DeliveryState, InvocationState, LeaseRows } from './lease-states.ts';
 import type { LeaseNode } from './lease-world.ts';
@@ -14,7 +14,7 @@ export interface LeaseMemory {
   id: string;
   runs: Map<string, { leasedBy: string; claim: number }>;
   deliveries: Set<string>;
-  recorded: AttemptResult[];
+  recorded: DeliveryResult[];
 }
 
 export const remember = (actor: LeaseNode): LeaseMemory => ({
@@ -119,7 +119,7 @@ export function isLegalDelivery(
   if (was.holder === null) return kind === 'work' && was.isDue && is.holder === memory.id && is.count === was.count;
   const isMine = was.holder === memory.id;
   if (kind === 'record') {
-    const result = memory.recorded.find(({ deliveryId }) => deliveryId === id);
+    const result = memory.recorded.find(({ item }) => item.id === id);
     return isMine && is.holder === null && is.count === was.count + 1 && is.status === result?.status;
   }
   return (

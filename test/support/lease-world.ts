@@ -17,7 +17,7 @@ import { claimDeliveries } from '../../engine/src/outbox/deliveries/claim-delive
 import { commitRuns } from '../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
 import { insertInvocations } from '../../engine/src/runs/insert-invocations.sql.ts';
-import { type AttemptResult, recordAttempts } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import { type DeliveryResult, recordAttempts } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { redeliverFailed } from '../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseUnbegun } from '../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
@@ -45,7 +45,7 @@ export interface LeaseNode extends NodeIdentity {
   runs: Map<string, HeldInvocation>;
   deliveries: Map<string, HeldDelivery>;
   /** Attempts that were made and whose record was not confirmed. */
-  unrecorded: AttemptResult[];
+  unrecorded: DeliveryResult[];
 }
 
 export interface LeaseWorld {
@@ -239,12 +239,12 @@ function createMoves(world: Place) {
     },
 
     /** Attempts that were made; what is not confirmed is recorded once more with the next ones. */
-    async record(sql: Sql, node: LeaseNode, results: readonly AttemptResult[]): Promise<void> {
+    async record(sql: Sql, node: LeaseNode, results: readonly DeliveryResult[]): Promise<void> {
       node.unrecorded.push(...results);
       const all = [...node.unrecorded];
       await recordAttempts(sql, node.id, all);
       node.unrecorded = [];
-      for (const { deliveryId } of all) node.deliveries.delete(deliveryId);
+      for (const { item } of all) node.deliveries.delete(item.id);
     },
 
     async giveBackDeliveries(sql: Sql, node: LeaseNode, held: readonly HeldDelivery[]): Promise<void> {

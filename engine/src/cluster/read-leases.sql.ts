@@ -5,7 +5,7 @@ import type { Claim } from '../runs/release-invocations.sql.ts';
 export interface Leases {
   invocations: Claim[];
   deliveries: string[];
-  sends: { unitId: string; accountId: string }[];
+  sends: { id: string; accountId: string }[];
 }
 
 /** As many as it may hold, each found by an index that begins with the node. */
@@ -14,7 +14,7 @@ export async function readLeases(sql: Sql, nodeId: string): Promise<Leases> {
     sql<Claim[]>`select id, claim from invocations where leased_by = ${nodeId}`,
     sql<{ id: string }[]>`select id from deliveries where leased_by = ${nodeId} and status = 'pending'`,
     sql<Leases['sends']>`
-      select distinct unit_id as "unitId", account_id as "accountId" from sends
+      select distinct unit_id as id, account_id as "accountId" from sends
       where leased_by = ${nodeId} and status = 'pending' and unit_id is not null`,
   ]);
   return {

@@ -48,17 +48,17 @@ export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, 
     const unheld = {
       invocations: leases.invocations.filter(({ id: one }) => !dispatcher.holds(one)),
       deliveries: leases.deliveries.filter((one) => !deliverer.holds(one)),
-      sends: leases.sends.filter(({ unitId }) => !sends.holds(unitId)),
+      sends: leases.sends.filter(({ id: one }) => !sends.holds(one)),
     };
     const seenBefore = suspects;
     suspects = new Set([
       ...unheld.invocations.map(keyOf),
       ...unheld.deliveries,
-      ...unheld.sends.map(({ unitId }) => unitId),
+      ...unheld.sends.map(({ id: one }) => one),
     ]);
     const invocations = unheld.invocations.filter((one) => seenBefore.has(keyOf(one)));
     const deliveries = unheld.deliveries.filter((one) => seenBefore.has(one));
-    const units = unheld.sends.filter(({ unitId }) => seenBefore.has(unitId));
+    const units = unheld.sends.filter(({ id: one }) => seenBefore.has(one));
     if (invocations.length + deliveries.length + units.length === 0) return;
     log.warn({ invocations, deliveries, sends: units }, 'leases that nothing holds are given back');
     dispatcher.refuse(invocations);

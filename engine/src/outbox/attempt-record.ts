@@ -1,51 +1,36 @@
 import { isUtf8 } from 'node:buffer';
-import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { AttemptPhases, AttemptTrigger, DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
+import { LIMITS } from '@headwater/shared';
+import type { AttemptPhases, AttemptTrigger, DeliveryAttempt } from '../contract/deliveries.ts';
 import type { ExchangeTimes } from '../egress/exchange-times.ts';
-import type { DueDelivery } from './deliveries/due-delivery.ts';
+import type { AttemptFacts, AttemptOutcome, OutboxItem } from './transport.ts';
 
 /** Kept in the place of a secret. */
 const REDACTED = '[redacted]';
 /** Headers of answers: they may let their reader in at the receiver. */
 const SECRET_HEADERS = new Set(['set-cookie', 'authorization', 'proxy-authorization', 'cookie']);
 
-/** A request as it was sent. */
-export interface SentRequest {
-  /** Name, value, name, value … */
-  headers: readonly string[];
-  /** Names in lower case of headers that the webhook's owner has sealed. */
-  secretNames: ReadonlySet<string>;
-}
-
-/** The facts of an attempt that has ended, before it is decided what follows. */
-export interface AttemptFacts {
-  startedAtMs: number;
-  endedAtMs: number;
-  request?: SentRequest | undefined;
-  times?: ExchangeTimes | undefined;
-  answer?: { status: number; rawHeaders: readonly (Buffer | string)[]; body: Buffer } | undefined;
-  error?: string | undefined;
-  limit?: ExceededLimit | undefined;
-  errorClass?: DeliveryErrorClass | undefined;
-}
-
-/** The attempt as its delivery's log keeps it. */
-export function attemptRecord(delivery: DueDelivery, facts: AttemptFacts): DeliveryAttempt {
-  const { startedAtMs, endedAtMs, request, times, answer, error, limit, errorClass } = facts;
-  const shown = answer === undefined ? '' : textOf(answer.body.subarray(0, LIMITS.maxStoredResponseBytes));
+/** The attempt as the log of its item keeps it. */
+export function attemptRecord(
+  item: OutboxItem,
+  facts: AttemptFacts & { kind: AttemptOutcome['kind']; startedAtMs: number; endedAtMs: number },
+): DeliveryAttempt {
+  const { kind, startedAtMs, endedAtMs, statusCode, body, request, responseHeaders, times } = facts;
+  const { error, limit, errorClass } = facts;
+  const shown = body === undefined ? '' : textOf(body.subarray(0, LIMITS.maxStoredResponseBytes));
   return {
     at: new Date(startedAtMs).toISOString(),
-    trigger: triggerOf(delivery),
-    ...(answer === undefined ? {} : { status_code: answer.status }),
+    trigger: triggerOf(item),
+    ...(statusCode === undefined ? {} : { status_code: statusCode }),
     ...(error === undefined ? {} : { error }),
     ...(limit === undefined ? {} : { limit }),
     ...(errorClass === undefined ? {} : { error_class: errorClass }),
     duration_ms: endedAtMs - startedAtMs,
     ...(times === undefined ? {} : phasesOf(times)),
     ...(request === undefined ? {} : { request_headers: headerLines(request.headers, request.secretNames) }),
-    ...(answer === undefined ? {} : { response_headers: headerLines(answer.rawHeaders, SECRET_HEADERS) }),
+    ...(responseHeaders === undefined ? {} : { response_headers: headerLines(responseHeaders, SECRET_HEADERS) }),
     ...(shown === '' ? {} : { response: shown }),
-    ...(answer !== undefined && isKeptApart(answer.body) ? { response_bytes: answer.body.length } : {}),
+    ...(facts.isBodyKept === true && body !== undefined ? { response_bytes: body.length } : {}),
+    ...(kind === 'dropped' ? { dropped: true as const } : {}),
   };
 }
 
@@ -57,7 +42,7 @@ export function isKeptApart(body: Buffer): boolean {
   return body.length > LIMITS.maxStoredResponseBytes || body.includes(0) || !isUtf8(body);
 }
 
-function triggerOf({ isTest, nextTrigger, attemptCount }: DueDelivery): AttemptTrigger {
+function triggerOf({ isTest, nextTrigger, attemptCount }: OutboxItem): AttemptTrigger {
   if (isTest) return 'test';
   return nextTrigger ?? (attemptCount === 0 ? 'first' : 'retry');
 }

@@ -1,11 +1,6 @@
 import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-
-/** `nextAttemptAtMs` is in epoch milliseconds. */
-export type AttemptEnd = { status: 'pending'; nextAttemptAtMs: number } | { status: 'delivered' | 'failed' };
-
-/** A delivery may be dropped by the transform of its webhook as well. */
-export type DeliveryEnd = AttemptEnd | { status: 'dropped' };
+import type { AfterAttempt } from './attempt.ts';
 
 export interface RetryRecording<R> {
   /**
@@ -22,7 +17,7 @@ export interface RetryRecording<R> {
 }
 
 /** One statement; where there are retries, their jobs are in the same transaction. */
-export async function recordWithRetries<R extends DeliveryEnd>(
+export async function recordWithRetries<R extends AfterAttempt>(
   sql: Sql,
   results: readonly R[],
   { update, laneOf, lanes = [], also }: RetryRecording<R>,

@@ -118,7 +118,7 @@ const range = () => ({
   ids: null,
 });
 const attempt = { at: new Date().toISOString(), error: 'refused', duration_ms: 1 };
-const keyOf = (deliveryId: string) => ({ accountId, webhookId, deliveryId, attempt });
+const keyOf = (deliveryId: string) => ({ item: { accountId, webhookId, id: deliveryId }, attempt });
 
 const STATEMENTS: [string, () => Promise<unknown>][] = [
   ['claims of one webhook', () => claimDeliveries(sql, NODE, webhookId, 64)],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../engine/src/db/database.ts';
-import type { AttemptResult } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import type { DeliveryResult } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { LEASE_NODES, LEASE_SOURCES, type LeaseMove, leaseMove } from '../../support/lease-moves.ts';
 import {
   brokenRules,
@@ -169,9 +169,9 @@ class History {
     }
   }
 
-  #attempt(webhookId: string, deliveryId: string, status: AttemptResult['status']): AttemptResult {
+  #attempt(webhookId: string, deliveryId: string, status: DeliveryResult['status']): DeliveryResult {
     const attempt = { at: new Date().toISOString(), error: `attempt ${++this.#attempts}`, duration_ms: 1 };
-    const base = { accountId: this.#world.accountId, webhookId, deliveryId, attempt };
+    const base = { item: { accountId: this.#world.accountId, webhookId, id: deliveryId }, attempt };
     return status === 'pending' ? { ...base, status, nextAttemptAtMs: Date.now() - 5_000 } : { ...base, status };
   }
 

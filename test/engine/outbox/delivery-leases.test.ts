@@ -91,7 +91,7 @@ test('a node that lost its lease records nothing, and the node that has it does'
   const [row] = await world.rows(webhook.id);
   expect(row).toMatchObject({ status: 'pending', attempt_count: 0, leased_by: 'node_other' });
   const attempt = { at: new Date().toISOString(), status_code: 200, duration_ms: 1 };
-  const keys = { accountId: who.accountId, webhookId: webhook.id, deliveryId: due[0]!.id };
+  const keys = { item: { accountId: who.accountId, webhookId: webhook.id, id: due[0]!.id } };
   const result = { ...keys, status: 'delivered' as const, attempt };
   expect(await recordAttempts(sql, 'node_other', [result])).toEqual([true]);
   expect(await recordAttempts(sql, 'node_other', [result])).toEqual([false]);

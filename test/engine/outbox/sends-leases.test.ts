@@ -51,7 +51,7 @@ test('a claim ends once its payloads are large together, and leaves a job for th
   const claimed: string[][] = [];
   for (const left of [true, false, false]) {
     await sql()`delete from graphile_worker._private_jobs`;
-    claimed.push((await claimSends(sql(), 'node_a', who.accountId, 64)).map(({ unitId }) => unitId));
+    claimed.push((await claimSends(sql(), 'node_a', who.accountId, 64)).map(({ id }) => id));
     expect((await sql()`select from graphile_worker._private_jobs`).length > 0).toBe(left);
   }
   expect(claimed).toEqual([ids.slice(0, 3), ids.slice(3), []]);
@@ -72,7 +72,7 @@ test('a node that lost its lease records nothing', async () => {
   await claimSends(sql(), 'node_slow', who.accountId, 10);
   await releaseDeadNodes(sql(), { deadAfterMs: 10_000, exceptId: 'node_test' });
   const attempt = { at: new Date().toISOString(), duration_ms: 1 };
-  const result = { unitId: id, accountId: who.accountId, attempt, status: 'failed' as const };
+  const result = { item: { id, accountId: who.accountId }, attempt, status: 'failed' as const };
   expect(await recordSendAttempts(sql(), 'node_slow', [result])).toEqual([false]);
   expect(await world.row(id)).toMatchObject({ status: 'pending', attempt_count: 0 });
 });

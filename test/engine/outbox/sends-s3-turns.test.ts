@@ -1,10 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createRetryPolicy } from '../../../engine/src/outbox/retry-policy.ts';
-import { attemptSend, type SendContext } from '../../../engine/src/outbox/sends/attempt-send.ts';
+import { createSendTransports } from '../../../engine/src/outbox/transports/send-transports.ts';
+import type { SendTransportParts } from '../../../engine/src/outbox/transports/send-transport-parts.ts';
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
-import { testLog } from '../../support/logs.ts';
 import { createSendWorld, type SendWorld } from '../../support/send-world.ts';
 
 /** As much as one object holds. */
@@ -33,7 +32,7 @@ test('the sealed lines of a full upload are opened in turns with others', async 
     sealed: sealer.seal(accountId, LINE),
   }));
   let opened = 0;
-  const context = {
+  const parts = {
     sql: database.db.sql,
     sealer: {
       open: (id: string, sealed: string) => {
@@ -42,11 +41,9 @@ test('the sealed lines of a full upload are opened in turns with others', async 
       },
     },
     limits: { get: () => undefined },
-    retryPolicy: createRetryPolicy(),
-    log: testLog,
-  } as unknown as SendContext;
+  } as unknown as SendTransportParts;
   const upload = {
-    unitId: 'snd_a',
+    id: 'snd_a',
     accountId,
     kind: 's3',
     attemptCount: 0,
@@ -56,7 +53,8 @@ test('the sealed lines of a full upload are opened in turns with others', async 
   } as const;
   const longestMs = await longestTurnMs(async () => {
     // The account has no S3 server: once the lines are open, it has failed.
-    expect(await attemptSend(context, upload).done).toMatchObject({ result: { status: 'failed' } });
+    const outcome = await createSendTransports(parts).attempt(upload, new AbortController().signal);
+    expect(outcome).toMatchObject({ kind: 'final' });
     // The last piece is measured as well.
     await sleep(5);
   });

@@ -131,7 +131,7 @@ test('two nodes that claim at the same time never take parts of one upload', asy
   expect(others).toEqual([]);
   expect(upload?.kind === 's3' && upload.contents).toHaveLength(50);
   const rows = await sql()<{ unit_id: string; leased_by: string }[]>`select distinct unit_id, leased_by from sends`;
-  expect(rows).toMatchObject([{ unit_id: upload?.unitId }]);
+  expect(rows).toMatchObject([{ unit_id: upload?.id }]);
 });
 
 test('an object holds at most 5 000 lines; more go into the next', async () => {

@@ -19,11 +19,13 @@ import { type LaneWebhook, readLaneWebhook } from '../webhooks/read-lane-webhook
 import { releaseDeliveries, releaseUnbegun } from './release-deliveries.sql.ts';
 import { createHeldItems } from '../held-items.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '../record-outcomes.ts';
-import { createSender, type OutgoingShare, type Sender } from '../sender.ts';
-import { type AttemptResult, recordAttempts } from './record-attempts.sql.ts';
+import { type AttemptEnd, createSender, type OutgoingShare, type Sender } from '../sender.ts';
+import type { Transport } from '../transport.ts';
+import { type AttemptResult, startAttempt } from '../attempt.ts';
+import { recordAttempts } from './record-attempts.sql.ts';
 import { type AccountLanes, createAccountLanes } from './account-lanes.ts';
 import { createAccessTokens } from '../transports/webhook/access-tokens.ts';
-import { type AttemptContext, attemptDelivery, type DeliveryEnd } from '../transports/webhook/webhook-transport.ts';
+import { createWebhookTransport } from '../transports/webhook/webhook-transport.ts';
 import { createDeliveryShares } from './delivery-shares.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -31,6 +33,8 @@ import type { RetryPolicy } from '../retry-policy.ts';
 import type { RunTransform } from '../transforms/transform.ts';
 import { createSecretKeys } from '../webhooks/secret-keys.ts';
 import { createWebhookChanges } from '../webhooks/webhook-changes.ts';
+
+export type DeliveryEnd = AttemptEnd<AttemptResult<DueDelivery>>;
 
 export interface DelivererOptions {
   db: Database;
@@ -54,9 +58,9 @@ export interface DelivererOptions {
   accountLimits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
-  /** As in AttemptContext. */
+  /** As in WebhookTransportParts. */
   inbox?: Inbox;
-  /** As in AttemptContext. */
+  /** As in WebhookTransportParts. */
   transform?: RunTransform;
   /** Default: they are not counted by time. */
   stats?: StatCount;
@@ -158,8 +162,8 @@ class NodeDeliverer implements Deliverer {
   readonly #limits: DelivererLimits;
   readonly #connections: TenantConnections;
   readonly #sender: Sender<DueDelivery>;
-  readonly #attempt: AttemptContext;
-  readonly #recorder: OutcomeRecorder<AttemptResult>;
+  readonly #transport: Transport<DueDelivery>;
+  readonly #recorder: OutcomeRecorder<AttemptResult<DueDelivery>>;
   readonly #shareOf: (accountId: string) => OutgoingShare | undefined;
   #claiming = 0;
   readonly #held = createHeldItems<DueDelivery>(
@@ -172,7 +176,7 @@ class NodeDeliverer implements Deliverer {
   #stopping: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
-    const { db, nodeId, log, egress, retryPolicy } = options;
+    const { db, nodeId, log, egress } = options;
     this.#options = options;
     this.#limits = completeLimits(options.limits);
     this.#connections = createTenantConnections({ egress });
@@ -182,7 +186,7 @@ class NodeDeliverer implements Deliverer {
     this.#recorder = createOutcomeRecorder({
       record: (results) => recordAttempts(db.sql, nodeId(), results),
       withoutTexts,
-      describe: ({ deliveryId }) => ({ delivery: deliveryId }),
+      describe: ({ item }) => ({ delivery: item.id }),
       onUnrecorded: options.onUnrecorded,
       log,
     });
@@ -194,7 +198,7 @@ class NodeDeliverer implements Deliverer {
     const maxAtOnceOf = (accountId: string) => this.#shareOf(accountId)?.maxAtOnce ?? 1;
     const { inbox, transform } = options;
     const tokens = createAccessTokens({ connections, egress, maxAtOnceOf });
-    this.#attempt = {
+    this.#transport = createWebhookTransport({
       connections,
       maxAtOnceOf,
       egress,
@@ -202,12 +206,11 @@ class NodeDeliverer implements Deliverer {
       tokens,
       inbox,
       transform,
-      retryPolicy,
       log,
       timeoutMs,
-    };
+    });
     this.#sender = createSender({
-      attempt: (delivery) => attemptDelivery(this.#attempt, delivery),
+      attempt: (delivery) => startAttempt(options, this.#transport, delivery),
       laneIdOf: ({ webhookId }) => webhookId,
       charsOf: ({ data }) => data.length,
       limits: {
@@ -288,7 +291,7 @@ class NodeDeliverer implements Deliverer {
 
   async attemptOnce(delivery: DueDelivery): Promise<DeliveryEnd> {
     if (this.#stopping !== undefined) return { kind: 'cut-off' };
-    return attemptDelivery(this.#attempt, delivery).done;
+    return startAttempt(this.#options, this.#transport, delivery).done;
   }
 
   stop(): Promise<void> {
@@ -350,8 +353,7 @@ class NodeDeliverer implements Deliverer {
     if (end.kind === 'made') {
       const { status, attempt } = end.result;
       this.#options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms);
-      const wakes = delivery.settings?.wakesLane === true ? { wakesLane: true as const } : {};
-      await this.#recorder.record({ ...end.result, ...wakes });
+      await this.#recorder.record(end.result);
       this.#options.history?.add(delivery.accountId, deliveryAttemptBytes(attempt));
       if (this.#options.stats !== undefined) countAttempt(this.#options.stats, delivery, status);
     }
@@ -386,7 +388,7 @@ function countAttempt(
   if (status === 'failed') stats.add(accountId, subjects, 'exhausted', 1);
 }
 
-function withoutTexts(result: AttemptResult): AttemptResult {
+function withoutTexts<T>(result: AttemptResult<T>): AttemptResult<T> {
   const { at, duration_ms, status_code } = result.attempt;
   return { ...result, attempt: { at, duration_ms, ...(status_code === undefined ? {} : { status_code }) } };
 }

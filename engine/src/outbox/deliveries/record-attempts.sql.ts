@@ -1,31 +1,17 @@
 import { LIMITS } from '@headwater/shared';
-import type { DeliveryAttempt, DeliveryErrorClass } from '../../contract/deliveries.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
 import { type HealthSigns, noteHealth } from '../webhooks/webhook-health.sql.ts';
-import { type DeliveryEnd, recordWithRetries } from '../record-with-retries.sql.ts';
+import type { AttemptResult } from '../attempt.ts';
+import { recordWithRetries } from '../record-with-retries.sql.ts';
+import type { DueDelivery } from './due-delivery.ts';
 
 const GONE = 410;
 
-/** What an attempt leads to. */
-export type AttemptResult = {
-  accountId: string;
-  webhookId: string;
-  deliveryId: string;
-  attempt: DeliveryAttempt;
-  /** The whole answer, if the attempt's record has not all of it. */
-  response?: { atMs: number; body: Buffer };
-  /** How it failed; absent where it did not. */
-  errorClass?: DeliveryErrorClass;
-  /** The attempts of its webhook before have failed, as far as it was known. */
-  wasFailing?: true;
-  /** Its end may let another of its webhook begin. */
-  wakesLane?: true;
-  /** Its receiver asked to be sent nothing before. */
-  putOffUntilMs?: number;
-} & DeliveryEnd;
+/** What an attempt of a delivery leads to. */
+export type DeliveryResult = AttemptResult<Pick<DueDelivery, 'accountId' | 'webhookId' | 'id' | 'settings'>>;
 
 /**
  * Records attempts and gives up their leases in one statement; where there are retries, the job of
@@ -33,63 +19,73 @@ export type AttemptResult = {
  * recorded: false where this node's lease was lost, and another node has the say. A delivery
  * cancelled meanwhile stays so, unless this attempt delivered it after all.
  */
-export function recordAttempts(sql: Sql, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
+export function recordAttempts(sql: Sql, nodeId: string, results: readonly DeliveryResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
-    laneOf: ({ accountId }, nextAttemptAtMs) => accountLane(accountId, nextAttemptAtMs),
-    lanes: [...new Set(results.filter(({ wakesLane }) => wakesLane).map(({ webhookId }) => webhookId))].map((id) =>
-      deliverLane(id),
-    ),
+    laneOf: ({ item }, nextAttemptAtMs) => accountLane(item.accountId, nextAttemptAtMs),
+    lanes: webhookIdsOf(results.filter(wakesLane)).map((id) => deliverLane(id)),
     also: results.some(isSign) ? noteAll : undefined,
   });
 }
 
-const isSign = ({ status, wasFailing, wakesLane }: AttemptResult) =>
-  hasFailed(status) || wasFailing === true || wakesLane === true;
+/** Its end may let another of its webhook begin. */
+const wakesLane = ({ item }: DeliveryResult) => item.settings?.wakesLane === true;
+
+/** It succeeded, and the attempts of its webhook before have failed, as far as it was known. */
+const hasRecovered = ({ status, item }: DeliveryResult) => status === 'delivered' && item.settings?.isFailing === true;
+
+const isSign = (result: DeliveryResult) => hasFailed(result.status) || hasRecovered(result) || wakesLane(result);
+
+const webhookIdsOf = (some: readonly DeliveryResult[]) => [...new Set(some.map(({ item }) => item.webhookId))];
 
 /** A receiver is not asked for what was dropped: it says nothing of its health. */
-const hasFailed = (status: AttemptResult['status']) => status === 'pending' || status === 'failed';
+const hasFailed = (status: DeliveryResult['status']) => status === 'pending' || status === 'failed';
 
-async function noteAll(tx: Transaction, recorded: readonly AttemptResult[]): Promise<void> {
-  const woken = recorded.filter(({ wakesLane }) => wakesLane);
+async function noteAll(tx: Transaction, recorded: readonly DeliveryResult[]): Promise<void> {
+  const woken = recorded.filter(wakesLane);
   const signs = signsOf(recorded);
   const putOff = untilsOf(recorded);
   // All that is locked at once, or two records could wait for each other.
   if (woken.length > 0 || putOff.size > 0) {
-    const ids = woken.map(({ webhookId }) => webhookId);
-    await lockWebhooks(tx, [...ids, ...putOff.keys(), ...signs.failing, ...signs.gone, ...signs.recovered]);
+    await lockWebhooks(tx, [
+      ...webhookIdsOf(woken),
+      ...putOff.keys(),
+      ...signs.failing,
+      ...signs.gone,
+      ...signs.recovered,
+    ]);
   }
-  if (recorded.some((result) => hasFailed(result.status) || result.wasFailing)) await noteHealth(tx, signs);
+  if (recorded.some((result) => hasFailed(result.status) || hasRecovered(result))) await noteHealth(tx, signs);
   if (putOff.size > 0) await putOffWebhooks(tx, putOff);
   if (woken.length === 0) return;
   await releaseNext(
     tx,
-    woken.map(({ webhookId, deliveryId: id }) => ({ webhookId, id })),
+    woken.map(({ item }) => item),
   );
 }
 
 /** By webhook, the latest. */
-function untilsOf(results: readonly AttemptResult[]): Map<string, number> {
+function untilsOf(results: readonly DeliveryResult[]): Map<string, number> {
   const untils = new Map<string, number>();
-  for (const { webhookId, putOffUntilMs = 0 } of results)
-    if (putOffUntilMs > (untils.get(webhookId) ?? 0)) untils.set(webhookId, putOffUntilMs);
+  for (const { item, putOffUntilMs = 0 } of results)
+    if (putOffUntilMs > (untils.get(item.webhookId) ?? 0)) untils.set(item.webhookId, putOffUntilMs);
   return untils;
 }
 
 /** A webhook of which one attempt has succeeded does not fail. */
-function signsOf(results: readonly AttemptResult[]): HealthSigns {
-  const succeeded = new Set(results.filter(({ status }) => status === 'delivered').map(({ webhookId }) => webhookId));
-  const failed = results.filter(({ status, webhookId }) => hasFailed(status) && !succeeded.has(webhookId));
-  const idsOf = (some: readonly AttemptResult[]) => [...new Set(some.map(({ webhookId }) => webhookId))];
+function signsOf(results: readonly DeliveryResult[]): HealthSigns {
+  const succeeded = new Set(webhookIdsOf(results.filter(({ status }) => status === 'delivered')));
+  const failed = results.filter(({ status, item }) => hasFailed(status) && !succeeded.has(item.webhookId));
+  const exhausted = results.filter(({ status }) => status === 'failed');
   return {
-    failing: idsOf(failed),
-    gone: idsOf(failed.filter(({ attempt }) => attempt.status_code === GONE)),
-    recovered: idsOf(results.filter(({ status, wasFailing }) => status === 'delivered' && wasFailing === true)),
-    exhausted: results.filter(({ status }) => status === 'failed'),
+    failing: webhookIdsOf(failed),
+    gone: webhookIdsOf(failed.filter(({ attempt }) => attempt.status_code === GONE)),
+    recovered: webhookIdsOf(results.filter(hasRecovered)),
+    exhausted: exhausted.map(({ item }) => ({ webhookId: item.webhookId, deliveryId: item.id })),
   };
 }
 
-async function update(sql: Sql | Transaction, nodeId: string, results: readonly AttemptResult[]): Promise<boolean[]> {
+async function update(sql: Sql | Transaction, nodeId: string, results: readonly DeliveryResult[]): Promise<boolean[]> {
   const rows = await sql<{ webhook_id: string; id: string }[]>`
     with recorded as (update deliveries d set
       status = case when d.status = 'cancelled' and r.status <> 'delivered' then d.status else r.status end,
@@ -101,8 +97,8 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
       next_trigger = null,
       leased_by = null
     from unnest(
-      ${results.map((result) => result.webhookId)}::text[],
-      ${results.map((result) => result.deliveryId)}::text[],
+      ${results.map(({ item }) => item.webhookId)}::text[],
+      ${results.map(({ item }) => item.id)}::text[],
       ${results.map((result) => result.status)}::text[],
       ${results.map((result) => JSON.stringify(result.attempt))}::text[],
       ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[],
@@ -113,18 +109,16 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
     returning d.webhook_id, d.id)${withResponses(sql, results)}
     select webhook_id, id from recorded`;
   const recorded = new Set(rows.map((row) => `${row.webhook_id} ${row.id}`));
-  return results.map((result) => recorded.has(`${result.webhookId} ${result.deliveryId}`));
+  return results.map((result) => recorded.has(`${result.item.webhookId} ${result.item.id}`));
 }
 
-function withResponses(sql: Sql | Transaction, results: readonly AttemptResult[]) {
-  const kept = results.flatMap(({ webhookId, deliveryId, response }) =>
-    response === undefined ? [] : [{ webhookId, deliveryId, ...response }],
-  );
+function withResponses(sql: Sql | Transaction, results: readonly DeliveryResult[]) {
+  const kept = results.flatMap(({ item, response }) => (response === undefined ? [] : [{ item, ...response }]));
   if (kept.length === 0) return sql``;
   return sql`, responses as (
     insert into delivery_responses (webhook_id, delivery_id, at_ms, body)
     select k.* from unnest(
-      ${kept.map(({ webhookId }) => webhookId)}::text[], ${kept.map(({ deliveryId }) => deliveryId)}::text[],
+      ${kept.map(({ item }) => item.webhookId)}::text[], ${kept.map(({ item }) => item.id)}::text[],
       ${kept.map(({ atMs }) => atMs)}::int8[], ${kept.map(({ body }) => `\\x${body.toString('hex')}`)}::text[]::bytea[]
     ) as k(webhook_id, id, at_ms, body) join recorded using (webhook_id, id)
     on conflict do nothing

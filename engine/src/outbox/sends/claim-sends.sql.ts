@@ -18,6 +18,8 @@ interface ClaimedRow {
 interface ClaimedSendRow extends ClaimedRow {
   /** How many were found due, all of them in each row. */
   found: number;
+  /** Its owner has retried it. */
+  begins_anew: boolean;
 }
 
 /**
@@ -43,7 +45,8 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
       )
       update sends s set leased_by = ${nodeId} from due
       where s.id = due.id and ${fitsClaim(tx)}
-      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found`;
+      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found,
+        s.attempt_count = 0 and jsonb_array_length(s.attempts) > 0 as begins_anew`;
     if (mayLeaveMore(rows, limit)) await addJobs(tx, [sendLane(accountId)]);
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
   });
@@ -58,8 +61,9 @@ async function readInOrder(tx: Transaction): Promise<void> {
   await tx`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`;
 }
 
-function dueOf(accountId: string, row: ClaimedRow): DueSend {
-  const base = { unitId: row.id, accountId, attemptCount: row.attempt_count, content: contentOf(row) };
+function dueOf(accountId: string, row: ClaimedSendRow): DueSend {
+  const trigger = row.begins_anew ? { nextTrigger: 'manual' as const } : {};
+  const base = { id: row.id, accountId, attemptCount: row.attempt_count, content: contentOf(row), ...trigger };
   return row.kind === 'email'
     ? { ...base, kind: row.kind }
     : { ...base, kind: row.kind, host: hostOf(row.payload) ?? '' };
@@ -111,7 +115,7 @@ export async function claimUpload(
     if (one === undefined) return undefined;
     const contents = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(contentOf);
     const { bucket, object_key: objectKey, attempt_count: attemptCount } = one;
-    return { unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount };
+    return { id: unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount };
   });
 }
 

@@ -1,24 +1,27 @@
+import type { OutboxItem } from '../transport.ts';
 import type { SendContent } from './new-send.ts';
 
-interface Due {
-  /** What is attempted and recorded as one: a send's own id, or that of an upload. */
-  unitId: string;
-  accountId: string;
-  /** Attempts made before. */
-  attemptCount: number;
+/** A send that this node has leased and is to attempt. */
+export type DueSend = DueRequest | DueEmail | DueUpload;
+
+/** `id`: of what is attempted and recorded as one, which is a send or an upload of many. */
+interface Due extends OutboxItem {
+  nextTrigger?: 'manual';
 }
 
-/** A send that this node has leased and is to attempt. */
-export type DueSend = Due & (DueRequest | { kind: 'email'; content: SendContent } | DueUpload);
-
-interface DueRequest {
+export interface DueRequest extends Due {
   kind: 'http';
   /** Of its URL; empty where there is none to be read. */
   host: string;
   content: SendContent;
 }
 
-interface DueUpload {
+export interface DueEmail extends Due {
+  kind: 'email';
+  content: SendContent;
+}
+
+export interface DueUpload extends Due {
   kind: 's3';
   bucket: string;
   /**
@@ -33,4 +36,10 @@ interface DueUpload {
 export function sizeOf(send: DueSend): number {
   const contents = send.kind === 's3' ? send.contents : [send.content];
   return contents.reduce((sum, { payload, sealed = '' }) => sum + payload.length + sealed.length, 0);
+}
+
+/** Sends of one lane have one receiver, whose silence narrows no other lane. */
+export function laneIdOf(send: DueSend): string {
+  if (send.kind === 'http') return `${send.accountId} http ${send.host}`;
+  return send.kind === 's3' ? `${send.accountId} s3 ${send.bucket}` : `${send.accountId} email`;
 }

@@ -1,15 +1,12 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../../contract/engine.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { type AttemptEnd, recordWithRetries } from '../record-with-retries.sql.ts';
+import type { AttemptResult } from '../attempt.ts';
+import { recordWithRetries } from '../record-with-retries.sql.ts';
+import type { DueSend } from './due-send.ts';
 import { laterSendLane } from './send-lane.ts';
 
 /** What an attempt of a send, or of all sends of one upload, leads to. */
-export type SendResult = {
-  unitId: string;
-  accountId: string;
-  attempt: AttemptRecord;
-} & AttemptEnd;
+export type SendResult = AttemptResult<Pick<DueSend, 'accountId' | 'id'>>;
 
 /**
  * Records attempts and gives up their leases, with the jobs of retries, in one transaction. Answers
@@ -19,7 +16,7 @@ export type SendResult = {
 export function recordSendAttempts(sql: Sql, nodeId: string, results: readonly SendResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
-    laneOf: ({ accountId }, nextAttemptAtMs) => laterSendLane(accountId, nextAttemptAtMs),
+    laneOf: ({ item }, nextAttemptAtMs) => laterSendLane(item.accountId, nextAttemptAtMs),
   });
 }
 
@@ -35,7 +32,7 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
       sealed = case when r.status = 'delivered' then null else s.sealed end,
       leased_by = null
     from unnest(
-      ${results.map((result) => result.unitId)}::text[],
+      ${results.map(({ item }) => item.id)}::text[],
       ${results.map((result) => result.status)}::text[],
       ${results.map((result) => JSON.stringify(result.attempt))}::text[],
       ${results.map((result) => (result.status === 'pending' ? result.nextAttemptAtMs : null))}::float8[]
@@ -43,5 +40,5 @@ async function update(sql: Sql | Transaction, nodeId: string, results: readonly 
     where s.unit_id = r.unit_id and s.leased_by = ${nodeId} and s.status = 'pending'
     returning s.unit_id`;
   const recorded = new Set(rows.map((row) => row.unit_id));
-  return results.map((result) => recorded.has(result.unitId));
+  return results.map(({ item }) => recorded.has(item.id));
 }

@@ -27,13 +27,13 @@ export async function releaseSends(
 export async function postponeSends(
   sql: Sql,
   nodeId: string,
-  units: readonly { unitId: string; accountId: string }[],
+  units: readonly { id: string; accountId: string }[],
   atMs: number,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
       update sends set leased_by = null, next_attempt_at = to_timestamp(${atMs}::float8 / 1000.0)
-      where unit_id = any(${units.map(({ unitId }) => unitId)}::text[]) and leased_by = ${nodeId} and status = 'pending'`;
+      where unit_id = any(${units.map(({ id }) => id)}::text[]) and leased_by = ${nodeId} and status = 'pending'`;
     const accountIds = [...new Set(units.map(({ accountId }) => accountId))].toSorted();
     await addJobs(
       tx,

@@ -12,10 +12,18 @@ import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { recordSendAttempts, type SendResult } from './record-send-attempts.sql.ts';
 import { postponeSends, releaseSends } from './release-sends.sql.ts';
 import { sendLane } from './send-lane.ts';
-import { attemptSend, type SendContext } from './attempt-send.ts';
-import { type DueSend, sizeOf } from './due-send.ts';
+import { startAttempt } from '../attempt.ts';
+import type { RetryPolicy } from '../retry-policy.ts';
+import { createSendTransports } from '../transports/send-transports.ts';
+import type { SendTransportParts } from '../transports/send-transport-parts.ts';
+import type { LimitsCache } from '../../accounts/limits-cache.ts';
+import type { Log } from '../../contract/log.ts';
+import { type DueSend, laneIdOf, sizeOf } from './due-send.ts';
 
-export interface SendRunnerOptions extends SendContext {
+export interface SendRunnerOptions extends SendTransportParts {
+  limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
+  retryPolicy: RetryPolicy;
+  log: Log;
   /** As in DelivererOptions. */
   nodeId: () => string;
   onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
@@ -68,7 +76,7 @@ class NodeSends implements SendRunner {
   readonly #options: SendRunnerOptions;
   readonly #sender: Sender<DueSend>;
   readonly #recorder: OutcomeRecorder<SendResult>;
-  readonly #held = createHeldItems<DueSend>(sizeOf, ({ unitId }) => unitId);
+  readonly #held = createHeldItems<DueSend>(sizeOf, ({ id }) => id);
   readonly #laneTurns: LaneTurns;
   readonly #postponed = createPostponedLanes(LIMITS.deliveryLaneRetryMs);
   #claiming = 0;
@@ -81,12 +89,13 @@ class NodeSends implements SendRunner {
     this.#recorder = createOutcomeRecorder<SendResult>({
       record: (results) => recordSendAttempts(sql, nodeId(), results),
       withoutTexts,
-      describe: ({ unitId }) => ({ send: unitId }),
+      describe: ({ item }) => ({ send: item.id }),
       onUnrecorded: options.onUnrecorded,
       log,
     });
+    const transport = createSendTransports(options);
     this.#sender = createSender({
-      attempt: (send) => attemptSend(options, send),
+      attempt: (send) => startAttempt(options, transport, send),
       laneIdOf,
       charsOf: sizeOf,
       limits: {
@@ -189,7 +198,8 @@ class NodeSends implements SendRunner {
   async #settle(send: DueSend, end: AttemptEnd<SendResult>): Promise<void> {
     if (end.kind === 'made') {
       const { status, attempt } = end.result;
-      this.#options.onAttempt?.(send.kind, status === 'pending' ? 'retried' : status);
+      // No transform drops a send.
+      if (status !== 'dropped') this.#options.onAttempt?.(send.kind, status === 'pending' ? 'retried' : status);
       await this.#recorder.record(end.result);
       // Each row of an upload has it.
       const rows = send.kind === 's3' ? send.contents.length : 1;
@@ -212,11 +222,6 @@ class NodeSends implements SendRunner {
       log.error({ count: sends.length, err: error }, 'sends could not be released');
     }
   }
-}
-
-function laneIdOf(send: DueSend): string {
-  if (send.kind === 'http') return `${send.accountId} http ${send.host}`;
-  return send.kind === 's3' ? `${send.accountId} s3 ${send.bucket}` : `${send.accountId} email`;
 }
 
 function withoutTexts(result: SendResult): SendResult {

@@ -5,12 +5,13 @@ import { findEventOfAccount } from './find-event-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
 import { receiverOfWebhook } from './read-webhooks.sql.ts';
-import type { DeliveryEnd } from '../transports/webhook/webhook-transport.ts';
+import type { AttemptResult } from '../attempt.ts';
+import type { AttemptEnd } from '../sender.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import { messageId } from '../transports/webhook/sign.ts';
 
 /** Makes one attempt of a delivery that is stored nowhere. */
-export type AttemptOnce = (delivery: DueDelivery) => Promise<DeliveryEnd>;
+export type AttemptOnce = (delivery: DueDelivery) => Promise<AttemptEnd<AttemptResult<DueDelivery>>>;
 
 /** Stands for the emitter where a test sends no stored event. */
 export const TEST_EMITTER = 'test';

@@ -1,31 +1,39 @@
-import type { AccountLimits } from '@headwater/shared';
 import { giveEmailBack, takeEmail } from './count-email.sql.ts';
-import type { Sql } from '../../../db/database.ts';
 import { readAccountEmail } from './read-account-email.sql.ts';
 import { readEmail } from './email-message.ts';
-import type { Mailer } from './mailer.ts';
-import { final, type SendOutcome } from '../../sends/send-outcome.ts';
+import type { DueEmail } from '../../sends/due-send.ts';
+import { openContent } from '../../sends/open-content.ts';
+import { type AttemptOutcome, final, type Transport } from '../../transport.ts';
+import type { SendTransportParts } from '../send-transport-parts.ts';
+
+type EmailParts = Pick<SendTransportParts, 'sql' | 'mailer' | 'limits' | 'sealer'>;
 
 const NO_ADDRESS = 'The account has no e-mail address: its operator sets one with PUT /v1/accounts/{id}';
 
-/** `$.send.email`: to the account's own address, so many a day. */
-export async function sendEmail(
-  { sql, mailer }: { sql: Sql; mailer: Mailer },
-  account: { id: string; limits: AccountLimits },
-  id: string,
-  json: string,
-): Promise<SendOutcome> {
-  const read = await readEmail(json);
-  if (!read.ok) return final(read.message, read.limit === undefined ? {} : { limit: read.limit });
-  const to = mailer.isConfigured ? await readAccountEmail(sql, account.id) : '';
-  if (to === undefined) return final(NO_ADDRESS);
-  const { maxEmailsPerDay } = account.limits;
-  const day = mailer.isConfigured ? await takeEmail(sql, account.id, maxEmailsPerDay) : undefined;
+/**
+ * `$.send.email`: to the account's own address, so many a day. An e-mail cannot be called back: cut
+ * off, it may still arrive.
+ */
+export function createEmailTransport(parts: EmailParts): Transport<DueEmail> {
+  return { attempt: (send) => sendEmail(parts, send) };
+}
+
+async function sendEmail(
+  { sql, mailer, limits, sealer }: EmailParts,
+  { id, accountId, content }: DueEmail,
+): Promise<AttemptOutcome> {
+  const { maxEmailsPerDay } = await limits.get(accountId);
+  const read = await readEmail(openContent(sealer, accountId, content));
+  if (!read.ok) return final(read.message, { errorClass: 'internal', limit: read.limit });
+  const to = mailer.isConfigured ? await readAccountEmail(sql, accountId) : '';
+  if (to === undefined) return final(NO_ADDRESS, { errorClass: 'internal' });
+  const day = mailer.isConfigured ? await takeEmail(sql, accountId, maxEmailsPerDay) : undefined;
   if (mailer.isConfigured && day === undefined)
     return final(`The account has sent its e-mails of today: maxEmailsPerDay is ${maxEmailsPerDay}`, {
+      errorClass: 'internal',
       limit: { name: 'maxEmailsPerDay', value: maxEmailsPerDay, used: maxEmailsPerDay + 1 },
     });
   const outcome = await mailer.send(to, id, read.value);
-  if (outcome.kind !== 'delivered' && day !== undefined) await giveEmailBack(sql, account.id, day);
+  if (outcome.kind !== 'delivered' && day !== undefined) await giveEmailBack(sql, accountId, day);
   return outcome;
 }

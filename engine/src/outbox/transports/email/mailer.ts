@@ -2,7 +2,7 @@ import type { Transporter } from 'nodemailer';
 import { LIMITS } from '@headwater/shared';
 import type { Log } from '../../../contract/log.ts';
 import type { EmailMessage } from './email-message.ts';
-import { again, final, type SendOutcome } from '../../sends/send-outcome.ts';
+import { again, type AttemptOutcome, final } from '../../transport.ts';
 
 export interface MailOptions {
   /** `smtp(s)://user:password@host:port`, the operator's. */
@@ -18,7 +18,7 @@ export interface Mailer {
    * `id`: repeated attempts have the same, so that receivers can tell a message that came twice.
    * Never rejects.
    */
-  send(to: string, id: string, message: EmailMessage): Promise<SendOutcome>;
+  send(to: string, id: string, message: EmailMessage): Promise<AttemptOutcome>;
   /** Idempotent. */
   stop(): void;
 }
@@ -54,7 +54,7 @@ export function createMailer({ mail, log }: { mail: MailOptions | undefined; log
   return {
     isConfigured: mail !== undefined,
     async send(to, id, { subject, text, html }) {
-      if (mail === undefined) return final(NOT_CONFIGURED);
+      if (mail === undefined) return final(NOT_CONFIGURED, { errorClass: 'internal' });
       try {
         const transport = await (opening ??= open(mail));
         await transport.sendMail({
@@ -77,12 +77,14 @@ export function createMailer({ mail, log }: { mail: MailOptions | undefined; log
 }
 
 /** A status of the 5xx is the server's last word, except about this server's own login. */
-function failed(error: unknown): SendOutcome {
+function failed(error: unknown): AttemptOutcome {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
-  if (typeof responseCode !== 'number') return again('The mail server of this server could not be reached');
+  if (typeof responseCode !== 'number')
+    return again('The mail server of this server could not be reached', { errorClass: 'connection' });
   const outcome = {
     statusCode: responseCode,
     error: `The mail server refused the e-mail with the status ${responseCode}`,
+    errorClass: 'refused' as const,
   };
   const isFinal = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
   return { kind: isFinal ? 'final' : 'again', ...outcome };

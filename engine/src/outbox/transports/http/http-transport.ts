@@ -1,9 +1,13 @@
 import { type AccountLimits, LIMITS } from '@headwater/shared';
-import { storableText } from '../../../events/storable-text.ts';
-import type { FetchTenant, GuestFetch, GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
+import type { FetchTenant, GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
 import { prepareRequest } from '../../../egress/guest-request.ts';
+import { classOfStatus } from '../../error-class.ts';
+import type { DueRequest } from '../../sends/due-send.ts';
+import { openContent } from '../../sends/open-content.ts';
+import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
+import { limitOf, plainOf, withoutSecrets } from '../plain-errors.ts';
+import type { SendTransportParts } from '../send-transport-parts.ts';
 import { readHttpRequest } from './http-request.ts';
-import { final, limitOf, plainOf, type SendOutcome } from '../../sends/send-outcome.ts';
 
 /** Statuses of the 4xx that say nothing about the request itself. */
 const TRANSIENT = new Set([408, 425, 429]);
@@ -13,42 +17,54 @@ const TRANSIENT = new Set([408, 425, 429]);
  * status is success; a request that cannot be sent as it is, and an answer with another 4xx or 3xx,
  * are the end of it.
  */
-export async function sendRequest(
-  fetch: GuestFetch['fetch'],
-  account: { id: string; limits: AccountLimits },
-  json: string,
+export function createHttpTransport(
+  parts: Pick<SendTransportParts, 'fetch' | 'limits' | 'sealer'>,
+): Transport<DueRequest> {
+  return {
+    attempt: async (send, signal) => withoutSecrets([send.content], await sendRequest(parts, send, signal)),
+  };
+}
+
+async function sendRequest(
+  { fetch, limits, sealer }: Pick<SendTransportParts, 'fetch' | 'limits' | 'sealer'>,
+  { accountId, content }: DueRequest,
   signal: AbortSignal,
-): Promise<SendOutcome> {
-  const read = await readHttpRequest(json);
+): Promise<AttemptOutcome> {
+  const ofAccount = await limits.get(accountId);
+  const read = await readHttpRequest(openContent(sealer, accountId, content));
   if (!read.ok) {
     const { message, plain = message, limit } = read;
-    return final(message, { plain, ...(limit === undefined ? {} : { limit }) });
+    return final(message, { plain, errorClass: 'internal', limit });
   }
-  const tenant: FetchTenant = { id: account.id, limits: { ...account.limits, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
+  const tenant: FetchTenant = { id: accountId, limits: { ...ofAccount, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
   const prepared = prepareRequest(read.value, tenant.limits);
   if (!prepared.ok) {
     const { message, plain, limit } = prepared;
-    return final(message, { plain, ...limitOf(account.limits, limit) });
+    return final(message, {
+      ...(plain === undefined ? {} : { plain }),
+      errorClass: 'internal',
+      ...limitOf(ofAccount, limit),
+    });
   }
   const outcome = await fetch(tenant, read.value, signal, 'all');
-  if (signal.aborted) return { kind: 'cut-off' };
-  return outcome.ok ? answered(outcome) : unanswered(outcome, account.limits);
+  if (signal.aborted) return CUT_OFF;
+  return outcome.ok ? answered(outcome) : unanswered(outcome, ofAccount);
 }
 
-function answered(outcome: Extract<GuestFetchOutcome, { ok: true }>): SendOutcome {
-  const { status: statusCode } = outcome;
-  const response = storableText(Buffer.from(outcome.body.subarray(0, LIMITS.maxStoredResponseBytes)).toString('utf8'));
-  const seen = { statusCode, ...(response === '' ? {} : { response }) };
+function answered({ status: statusCode, headers, body }: Extract<GuestFetchOutcome, { ok: true }>): AttemptOutcome {
+  const responseHeaders = headers.flat();
+  const seen = { statusCode, responseHeaders, body: Buffer.from(body.subarray(0, LIMITS.maxStoredResponseBytes)) };
   if (statusCode >= 200 && statusCode <= 299) return { kind: 'delivered', ...seen };
-  if (statusCode < 500 && !TRANSIENT.has(statusCode)) return { kind: 'final', ...seen };
-  const retryAfter = outcome.headers.find(([name]) => name === 'retry-after')?.[1];
-  return { kind: 'again', ...seen, ...(retryAfter === undefined ? {} : { retryAfter }) };
+  const refused = { ...seen, errorClass: classOfStatus(statusCode) };
+  if (statusCode < 500 && !TRANSIENT.has(statusCode)) return { kind: 'final', ...refused };
+  return { kind: 'again', ...refused, retryAfter: headers.find(([name]) => name === 'retry-after')?.[1] };
 }
 
-function unanswered(failure: Extract<GuestFetchOutcome, { ok: false }>, limits: AccountLimits): SendOutcome {
+function unanswered(failure: Extract<GuestFetchOutcome, { ok: false }>, limits: AccountLimits): AttemptOutcome {
   const { message: error, limit } = failure;
+  const timedOut = limit?.name === 'fetchTimeoutMs';
   const told = { error, ...plainOf(failure), ...limitOf(limits, limit) };
   // It has arrived: sent again it would arrive twice, and be answered in the same way.
-  if (limit?.name === 'maxFetchResponseBytes') return { kind: 'final', ...told };
-  return { kind: 'again', ...told, timedOut: limit?.name === 'fetchTimeoutMs' };
+  if (limit?.name === 'maxFetchResponseBytes') return { kind: 'final', ...told, errorClass: 'connection' };
+  return { kind: 'again', ...told, errorClass: timedOut ? 'timeout' : 'connection', timedOut };
 }

@@ -1,63 +1,83 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type AccountLimits, LIMITS } from '@headwater/shared';
-import type { GuestFetch } from '../../../egress/guest-fetch.ts';
-import type { Sealer } from '../../../secrets/seal.ts';
-import type { Sql } from '../../../db/database.ts';
+import { createGiveWay, LIMITS } from '@headwater/shared';
 import { readS3Settings } from './s3-settings.sql.ts';
 import { putObject, type S3Access } from './put-object.ts';
 import { s3LineOf } from './s3-payload.ts';
-import { final, limitOf, plainOf, type SendOutcome } from '../../sends/send-outcome.ts';
+import { classOfStatus } from '../../error-class.ts';
+import type { DueUpload } from '../../sends/due-send.ts';
+import type { SendContent } from '../../sends/new-send.ts';
+import { openContent } from '../../sends/open-content.ts';
+import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
+import { limitOf, plainOf, withoutSecrets } from '../plain-errors.ts';
+import type { SendTransportParts } from '../send-transport-parts.ts';
 
-export interface UploadParts {
-  sql: Sql;
-  sealer: Pick<Sealer, 'open'>;
-  fetch: GuestFetch['fetch'];
-}
-
-export interface Upload {
-  bucket: string;
-  objectKey: string;
-  /** JSON texts of what was given to `$.send.s3`. */
-  payloads: readonly string[];
-}
+type S3Parts = Pick<SendTransportParts, 'sql' | 'sealer' | 'fetch' | 'limits'>;
 
 const compress = promisify(gzip);
 
 const NO_SETTINGS = 'The account has no S3 server: set one with PUT /v1/sends/s3';
 
 /**
- * Puts the lines of one object. Whatever the server says, the same is tried again: what is wrong
- * with a bucket or with credentials is mended by their owner, and the lines are waiting for that.
+ * `$.send.s3`: puts the lines of one object. Whatever the server says, the same is tried again: what
+ * is wrong with a bucket or with credentials is mended by their owner, and the lines are waiting
+ * for that.
  */
-export async function sendUpload(
-  { sql, sealer, fetch }: UploadParts,
-  account: { id: string; limits: AccountLimits },
-  upload: Upload,
+export function createS3Transport(parts: S3Parts): Transport<DueUpload> {
+  return {
+    attempt: async (upload, signal) => withoutSecrets(upload.contents, await put(parts, upload, signal)),
+  };
+}
+
+async function put(
+  { sql, sealer, fetch, limits }: S3Parts,
+  { accountId, bucket, objectKey, contents }: DueUpload,
   signal: AbortSignal,
-): Promise<SendOutcome> {
-  const row = await readS3Settings(sql, account.id);
-  if (row === undefined) return final(NO_SETTINGS, { plain: NO_SETTINGS });
+): Promise<AttemptOutcome> {
+  const ofAccount = await limits.get(accountId);
+  const payloads = await openInTurns(sealer, accountId, contents);
+  const row = await readS3Settings(sql, accountId);
+  if (row === undefined) return final(NO_SETTINGS, { plain: NO_SETTINGS, errorClass: 'internal' });
   const { endpoint, region, accessKeyId, secretAccessKey } = row;
   const access: S3Access = {
     region,
     accessKeyId,
-    secretAccessKey: sealer.open(account.id, secretAccessKey),
+    secretAccessKey: sealer.open(accountId, secretAccessKey),
     ...(endpoint === null ? {} : { endpoint }),
   };
   const lines: string[] = [];
-  for (const payload of upload.payloads) lines.push(`${await s3LineOf(payload)}\n`);
-  const object = { bucket: upload.bucket, key: upload.objectKey, body: await compress(lines.join('')) };
-  const limits = {
-    ...account.limits,
+  for (const payload of payloads) lines.push(`${await s3LineOf(payload)}\n`);
+  const object = { bucket, key: objectKey, body: await compress(lines.join('')) };
+  const uploadLimits = {
+    ...ofAccount,
     fetchTimeoutMs: LIMITS.uploadTimeoutMs,
     maxFetchRequestBytes: 2 * LIMITS.maxS3ObjectBytes,
     maxFetchResponseBytes: LIMITS.maxUploadAnswerBytes,
   };
-  const outcome = await putObject(access, object, (request) => fetch({ id: account.id, limits }, request, signal));
-  if (signal.aborted) return { kind: 'cut-off' };
+  const tenant = { id: accountId, limits: uploadLimits };
+  const outcome = await putObject(access, object, (request) => fetch(tenant, request, signal));
+  if (signal.aborted) return CUT_OFF;
   if (outcome.ok) return { kind: 'delivered', statusCode: outcome.statusCode };
   const { message: error, statusCode, limit } = outcome;
   const given = statusCode === undefined ? {} : { statusCode };
-  return { kind: 'again', error, ...plainOf(outcome), ...given, ...limitOf(account.limits, limit) };
+  const errorClass = statusCode === undefined ? 'connection' : classOfStatus(statusCode);
+  return { kind: 'again', error, errorClass, ...plainOf(outcome), ...given, ...limitOf(ofAccount, limit) };
+}
+
+/**
+ * Thousands of lines, megabytes together: to open them takes the node's thread tens of
+ * milliseconds.
+ */
+async function openInTurns(
+  sealer: S3Parts['sealer'],
+  accountId: string,
+  contents: readonly SendContent[],
+): Promise<string[]> {
+  const giveWay = createGiveWay();
+  const payloads: string[] = [];
+  for (const content of contents) {
+    payloads.push(openContent(sealer, accountId, content));
+    await giveWay();
+  }
+  return payloads;
 }

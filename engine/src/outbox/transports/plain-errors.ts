@@ -1,31 +1,9 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
-
-/** What became of one attempt. `again`: the retry policy says when, or that it was the last. */
-export type SendOutcome = Partial<{
-  statusCode: number;
-  error: string;
-  /**
-   * The error without anything that was given or answered; absent where nothing of it can be told.
-   */
-  plain: string;
-  /** The limit that is the reason. */
-  limit: ExceededLimit;
-  /** The beginning of what the receiver answered. */
-  response: string;
-  retryAfter: string;
-  timedOut: boolean;
-}> & { kind: 'delivered' | 'final' | 'again' | 'cut-off' };
-
-export const final = (error: string, more: Pick<SendOutcome, 'limit' | 'plain'> = {}): SendOutcome => ({
-  kind: 'final',
-  error,
-  ...more,
-});
-
-export const again = (error: string): SendOutcome => ({ kind: 'again', error });
+import type { SendContent } from '../sends/new-send.ts';
+import type { AttemptFacts, AttemptOutcome } from '../transport.ts';
 
 /** Of a limit its name, value and what was used are all that there is to tell. */
-export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimit }): Pick<SendOutcome, 'plain'> {
+export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimit }): Pick<AttemptFacts, 'plain'> {
   if (plain !== undefined) return { plain };
   // By this name the account's limit is another; see limitOf.
   if (limit?.name === 'fetchTimeoutMs') return { plain: `It took longer than ${limit.value} ms` };
@@ -40,4 +18,17 @@ export function limitOf(limits: AccountLimits, exceeded: ExceededLimit | undefin
   if (exceeded === undefined) return {};
   const own: Partial<Record<ExceededLimit['name'], number>> = { ...LIMITS, ...limits };
   return own[exceeded.name] === exceeded.value ? { limit: exceeded } : {};
+}
+
+const NOT_TOLD = 'It was not delivered; why is not told, as what was sent has a secret in it';
+
+/**
+ * Of a send with a secret in it nothing is kept that may repeat the secret: not what the receiver
+ * answered, nor an error that names something given, or a host to which the receiver has
+ * redirected.
+ */
+export function withoutSecrets(contents: readonly SendContent[], outcome: AttemptOutcome): AttemptOutcome {
+  if (contents.every(({ sealed }) => sealed === undefined)) return outcome;
+  const { body: _, responseHeaders: __, times: ___, error, plain = NOT_TOLD, ...rest } = outcome;
+  return error === undefined ? rest : { ...rest, error: plain };
 }
