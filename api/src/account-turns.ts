@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDebts, createPresence, LIMITS, type Presence } from '@headwater/shared';
+import { createPacer, createActiveTenants, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
@@ -32,13 +32,13 @@ export interface AccountTurnsOptions {
   requestsPerSecond: number;
   isBusy: () => boolean;
   /** Who sends. Default: what is seen here. */
-  presence?: Presence;
+  activeTenants?: ActiveTenants;
 }
 
 export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
-  const { nowMs, isBusy, presence = createPresence() } = options;
-  const bodies = createDebts();
-  const requests = createDebts();
+  const { nowMs, isBusy, activeTenants = createActiveTenants() } = options;
+  const bodies = createPacer();
+  const requests = createPacer();
 
   function addBytes(accountId: string, bytes: number, now: number): void {
     const beyond = Math.max(0, bytes - LIMITS.smallBodyBytes);
@@ -48,14 +48,14 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
   return {
     take(accountId, bytes) {
       const now = nowMs();
-      presence.saw(accountId, now);
-      if (!presence.hasSeveral(now)) {
+      activeTenants.saw(accountId, now);
+      if (!activeTenants.hasSeveral(now)) {
         bodies.forget(accountId);
         requests.forget(accountId);
       }
       const isSmall = bytes !== undefined && bytes <= LIMITS.smallBodyBytes;
       const bodyWaitMs = isSmall ? 0 : bodies.owedMs(accountId, now);
-      const busy = presence.mustGiveWay(accountId, now) && isBusy();
+      const busy = activeTenants.mustGiveWay(accountId, now) && isBusy();
       const requestWaitMs = busy ? requests.owedMs(accountId, now) - LIMITS.busyBurstMs : 0;
       const waitMs = Math.max(bodyWaitMs, requestWaitMs);
       if (waitMs > LIMITS.maxRequestWaitMs) throw requestsWait(waitMs);
@@ -63,8 +63,8 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
       addBytes(accountId, bytes ?? 0, now);
       return waitMs > 0 ? sleep(waitMs, undefined, { ref: false }) : undefined;
     },
-    hasOthers: () => presence.hasSeveral(nowMs()),
-    mustGiveWay: (accountId) => presence.mustGiveWay(accountId, nowMs()),
+    hasOthers: () => activeTenants.hasSeveral(nowMs()),
+    mustGiveWay: (accountId) => activeTenants.mustGiveWay(accountId, nowMs()),
     count: (accountId, bytes) => addBytes(accountId, bytes, nowMs()),
   };
 }

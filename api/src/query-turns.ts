@@ -1,5 +1,5 @@
 import { pauseAtPaceMs, restAfterLongMs } from '@headwater/engine';
-import { createTenantTurns, LIMITS } from '@headwater/shared';
+import { createLimiter, LIMITS } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
@@ -32,10 +32,10 @@ export interface QueryTurnsOptions {
 const PACE = { smallChars: LIMITS.smallAnswerChars, charsPerSecond: LIMITS.answerCharsPerSecond };
 
 export function createQueryTurns({ hasOthers, maxWaitMs = LIMITS.maxRequestWaitMs }: QueryTurnsOptions): QueryTurns {
-  const turns = createTenantTurns(LIMITS.maxQueriesPerTenant);
+  const turns = createLimiter(LIMITS.maxQueriesPerTenant);
   // An account has no more of those that wait here than of turns, so first come, first served is
   // fair.
-  const places = createTenantTurns(LIMITS.maxQueries);
+  const places = createLimiter(LIMITS.maxQueries);
   async function take(accountId: string, late: AbortSignal) {
     const end = await turns.take(accountId, late);
     const leave = end && (await places.take('', late));

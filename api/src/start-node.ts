@@ -1,6 +1,6 @@
 import { type Engine, type StartedEngine, startEngine } from '@headwater/engine';
 import type { Logger } from 'pino';
-import { createPresence, LIMITS } from '@headwater/shared';
+import { createActiveTenants, LIMITS } from '@headwater/shared';
 import { availableParallelism } from 'node:os';
 import { createApp } from './app.ts';
 import { createAccountTurns } from './account-turns.ts';
@@ -83,16 +83,16 @@ async function serve(
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const { busyRequestsPerSecond = LIMITS.busyRequestsPerSecond } = config;
   const metrics = createHttpMetrics();
-  const presence = createPresence();
+  const activeTenants = createActiveTenants();
   const turns = createAccountTurns({
-    presence,
+    activeTenants,
     nowMs: () => performance.now(),
     bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
     requestsPerSecond: busyRequestsPerSecond * availableParallelism(),
     isBusy: watchThreadLoad(),
   });
   const unread = createUnreadAnswers();
-  const unfinished = createUnfinishedBodies(presence);
+  const unfinished = createUnfinishedBodies(activeTenants);
   const clientFacts = createClientFacts({
     scheme: publicUrl.startsWith('https:') ? 'https' : 'http',
     trustedProxies: config.trustedProxies ?? [],

@@ -1,4 +1,4 @@
-import { createPresence, createReadPace, LIMITS, type Presence } from '@headwater/shared';
+import { createActiveTenants, createReadPacer, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { createClientBytes } from './client-bytes.ts';
 
 /**
@@ -20,11 +20,11 @@ interface UnfinishedBody {
   end(): void;
 }
 
-/** `presence`: of those who send anything. Default: of those alone whose bodies count here. */
-export function createUnfinishedBodies(presence: Presence = createPresence()): UnfinishedBodies {
+/** `activeTenants`: of those who send anything. Default: of those alone whose bodies count here. */
+export function createUnfinishedBodies(activeTenants: ActiveTenants = createActiveTenants()): UnfinishedBodies {
   const held = createClientBytes(LIMITS.maxUnfinishedBodyBytes);
-  const pace = createReadPace({
-    presence,
+  const pace = createReadPacer({
+    activeTenants,
     bytesPerSecond: LIMITS.bodyReadBytesPerSecond,
     burstMs: LIMITS.bodyReadBurstMs,
   });

@@ -34,16 +34,18 @@ export {
 } from './filters/index.ts';
 export { KEY_SCOPES, type KeyScope } from './key-scopes.ts';
 export { LIMITS, PLATFORM_LIMITS } from './limits/platform-limits.ts';
-export { createDebts, type Debts } from './debts.ts';
+export { createByteBudget, type ByteBudget } from './fairness/byte-budget.ts';
+export { createFairQueue, type FairQueue } from './fairness/fair-queue.ts';
+export { createPacer, type Pacer } from './fairness/pacer.ts';
 export { KeptBytes } from './kept-bytes.ts';
-export { createGiveWay, createRests } from './give-way.ts';
+export { createGiveWay, createRests } from './fairness/give-way.ts';
 export { findTooMany, findTooManyOfOutline, findTooManyOfRequest } from './json/json-size.ts';
 export { didYouMean, nearest } from './nearest-names.ts';
 export { isStorableJson } from './json/storable-json.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
-export { createTenantTurns, inTurn, type TenantTurns } from './tenant-turns.ts';
-export { createPresence, type Presence } from './presence.ts';
-export { createReadPace, type ReadPace } from './read-pace.ts';
+export { createLimiter, inTurn, type Limiter } from './fairness/limiter.ts';
+export { createActiveTenants, type ActiveTenants } from './fairness/active-tenants.ts';
+export { createReadPacer, type ReadPacer } from './fairness/read-pacer.ts';
 export { eventChars } from './component.ts';
 export { COMPONENT_TYPES } from './component.ts';
 export type {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createPresence, LIMITS } from '@headwater/shared';
+import { createActiveTenants, LIMITS } from '@headwater/shared';
 import { expect, test } from 'vitest';
 import { readRequestBody } from '../../api/src/read-request-body.ts';
 import { createUnfinishedBodies } from '../../api/src/unfinished-bodies.ts';
@@ -10,11 +10,11 @@ const SECOND = LIMITS.bodyReadBytesPerSecond;
 const REST_MS = 20;
 
 test('large bodies of an account are to be read at a pace while others send', () => {
-  const presence = createPresence();
-  const bodies = createUnfinishedBodies(presence);
+  const activeTenants = createActiveTenants();
+  const bodies = createUnfinishedBodies(activeTenants);
   const body = bodies.begin('o_a', undefined, () => undefined);
   expect(body?.add(SECOND)).toBe(0);
-  presence.saw('o_neighbour', performance.now());
+  activeTenants.saw('o_neighbour', performance.now());
   const restMs = body?.add(SECOND) ?? 0;
   expect(restMs).toBeGreaterThan(900);
   expect(restMs).toBeLessThanOrEqual(1_000);

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { accountLimits, LIMITS, type LogLine, type ReadPace } from '@headwater/shared';
+import { accountLimits, LIMITS, type LogLine, type ReadPacer } from '@headwater/shared';
 import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.ts';
 import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
@@ -49,7 +49,7 @@ interface World {
   kills: number;
 }
 
-async function open(pace?: ReadPace): Promise<World> {
+async function open(pace?: ReadPacer): Promise<World> {
   const pipe = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() });
   const problems: string[] = [];
   let begin: (() => void) | undefined;

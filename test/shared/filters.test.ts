@@ -55,7 +55,7 @@ test.each([
   [{ type: { $endsWith: ['updated', 'created'] } }, true],
   [{ 'order.total': { $startsWith: '1' } }, false],
   [{ type: { $contains: 'er/cr' } }, true],
-  // Presence.
+  // ActiveTenants.
   [{ 'order.note': { $exist: true } }, true],
   [{ 'order.none': { $exist: true } }, false],
   [{ 'order.none': { $exist: false } }, true],

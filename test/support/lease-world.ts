@@ -1,4 +1,4 @@
-import { createPresence, LIMITS, newId } from '@headwater/shared';
+import { createActiveTenants, LIMITS, newId } from '@headwater/shared';
 import type { RunCommit } from '../../engine/src/runs/commit/commit-plan.ts';
 import { abandonRun } from '../../engine/src/runs/abandon-run.ts';
 import type { Dispatcher } from '../../engine/src/runs/dispatcher.ts';
@@ -115,7 +115,7 @@ interface Place {
  * answered.
  */
 function createMoves(world: Place) {
-  const laneTurns = createLaneTurns({ presence: createPresence(), log: testLog });
+  const laneTurns = createLaneTurns({ activeTenants: createActiveTenants(), log: testLog });
 
   function take(node: LeaseNode, held: readonly HeldInvocation[]): void {
     for (const invocation of held) node.runs.set(invocation.id, invocation);

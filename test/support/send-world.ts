@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { newId, accountLimits, type AccountLimits, createPresence } from '@headwater/shared';
+import { newId, accountLimits, type AccountLimits, createActiveTenants } from '@headwater/shared';
 import { pino } from 'pino';
 import type { AttemptRecord, Principal } from '../../engine/src/contract/engine.ts';
 import type { Sends } from '../../engine/src/contract/sends.ts';
@@ -120,7 +120,7 @@ export async function createSendWorld(): Promise<SendWorld> {
           sealer,
           egress,
           guestFetch,
-          presence: createPresence(),
+          activeTenants: createActiveTenants(),
           retryPolicy: createRetryPolicy({ random: () => 0.5, ...retry }),
           limits: { get: () => all, isSuspended: () => false },
         },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Engine } from '@headwater/engine';
-import { createTenantTurns, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type TenantTurns } from '@headwater/shared';
+import { createLimiter, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type Limiter } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import { createEntryPacers, ENDPOINT_PACE } from '../entry-pacer.ts';
 import type { Log } from '../log.ts';
@@ -36,7 +36,7 @@ interface IngestContext extends Required<IngestOptions> {
    * Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account
    * would keep all others waiting.
    */
-  checks: TenantTurns;
+  checks: Limiter;
 }
 
 export type IngestHandler = (request: IncomingMessage, response: ServerResponse, address: EndpointAddress) => void;
@@ -55,7 +55,7 @@ const CLIENT_GONE_STATUS = 499;
 export function createIngestHandler(given: IngestOptions): IngestHandler {
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = given;
   const { clientFacts = createClientFacts({ scheme: 'http', trustedProxies: [] }) } = given;
-  const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
+  const checks = createLimiter(LIMITS.maxBodyChecksPerTenant);
   const options = { ...given, unread, unfinished, clientFacts, doors: createEntryPacers(ENDPOINT_PACE), checks };
   return (request, response, address) => {
     serve(options, request, response, address).catch((err: unknown) => {

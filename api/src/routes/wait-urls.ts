@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from '@hono/zod-openapi';
-import { createTenantTurns, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
+import { createLimiter, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
 import { answerPrefetch } from '../answer-prefetch.ts';
 import type { App, AppOptions } from '../app-options.ts';
@@ -27,7 +27,7 @@ export function mountWaitUrls(
   app: App,
   { engine, turns, unfinished }: Required<Pick<AppOptions, 'engine' | 'turns' | 'unfinished'>>,
 ): void {
-  const checks = createTenantTurns(LIMITS.maxBodyChecksPerTenant);
+  const checks = createLimiter(LIMITS.maxBodyChecksPerTenant);
   app.on(['GET', 'POST'], '/resume/:id/:token', (c) =>
     serve(c, 'resume', 'The workflow goes on', async (id, token) => {
       const announced = announcedBytes({ headers: c.req.header() });

@@ -1,4 +1,4 @@
-import { createTenantTurns, type AccountLimits } from '@headwater/shared';
+import { createLimiter, type AccountLimits } from '@headwater/shared';
 import { restAfterMs } from '../fairness/rest-after.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
@@ -19,7 +19,7 @@ export interface AccountRoom {
 }
 
 export function createAccountRoom(limits: Pick<LimitsCache, 'get'>): AccountRoom {
-  const turns = createTenantTurns(1);
+  const turns = createLimiter(1);
   return {
     limits: (accountId) => limits.get(accountId),
     async make(accountId, work) {

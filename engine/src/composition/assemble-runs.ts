@@ -1,5 +1,5 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
-import { LIMITS, type Presence } from '@headwater/shared';
+import { LIMITS, type ActiveTenants } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connections/auth-cache.ts';
 import { createDataStoreCalls } from '../data-stores/run-calls.ts';
@@ -48,7 +48,7 @@ export interface RunParts {
   guestFetch: GuestFetch;
   limits: LimitsCache;
   deliverer: Deliverer;
-  presence: Presence;
+  activeTenants: ActiveTenants;
   opener: PropOpener;
   sealer: Sealer;
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
@@ -103,7 +103,7 @@ export function assembleRuns(parts: RunParts): Runs {
     stats: parts.stats,
     heavyTurns: createHeavyTurns(),
     watch: parts.watchdog.part('commits of runs'),
-    presence: parts.presence,
+    activeTenants: parts.activeTenants,
     nowMs: Date.now,
     log,
   };
@@ -125,7 +125,7 @@ export function assembleRuns(parts: RunParts): Runs {
   const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
   const executions = assembleExecutions(parts, context, { committer: executionCommitter, release, lease: node });
   const run: DispatcherOptions['run'] = (invocation, ran, again, lost) => {
-    parts.presence.saw(invocation.accountId, performance.now());
+    parts.activeTenants.saw(invocation.accountId, performance.now());
     return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
   };
   const { isSuspended } = parts.limits;
@@ -188,11 +188,11 @@ function createCommitters(options: RunCommitterOptions) {
 
 function assembleStores({
   sql,
-  presence,
+  activeTenants,
 }: RunParts): Pick<RunnerContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
   // A run that goes on for long brings nothing meanwhile, and its own account is not seen.
   const hasOthers = (accountId: string, now = performance.now()) =>
-    presence.hasSeveral(now) || presence.hasLightOther(accountId, now);
+    activeTenants.hasSeveral(now) || activeTenants.hasLightOther(accountId, now);
   return {
     readDbValue: (sourceId, key, onAway) => retryWhileAway(() => readDbValue(sql, sourceId, key), onAway),
     readDbInTurn: createDbTurns(hasOthers),

@@ -1,4 +1,4 @@
-import type { Presence } from '@headwater/shared';
+import type { ActiveTenants } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Sends } from '../contract/sends.ts';
 import type { RetryPolicy } from '../outbox/retry-policy.ts';
@@ -27,7 +27,7 @@ export interface SendParts {
   history?: HistoryCount;
   /** Default: nobody is told what cannot be recorded. */
   watchdog?: Pick<Watchdog, 'tell'>;
-  presence: Presence;
+  activeTenants: ActiveTenants;
 }
 
 /** Everything that becomes of `$.send.http`, `.email` and `.s3`. */

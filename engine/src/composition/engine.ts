@@ -293,7 +293,7 @@ async function startJobs(options: EngineOptions, { db, databaseUrl }: EnginePart
     turns: turns.turns,
     deliverer,
     sends: sendRunner,
-    presence: base.presence,
+    activeTenants: base.activeTenants,
     limits: base.limits,
     log,
   });

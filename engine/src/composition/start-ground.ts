@@ -1,4 +1,4 @@
-import { createPresence, LIMITS } from '@headwater/shared';
+import { createActiveTenants, LIMITS } from '@headwater/shared';
 import { createStarter, startSandbox } from '@headwater/sandbox-runtime';
 import { createAccountRoom } from '../accounts/account-room.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
@@ -45,8 +45,8 @@ export async function startGround(options: EngineOptions, { db, beatSql, sealer,
   const limits = limitsOf(options, sql);
   const room = createAccountRoom(limits);
   const egress = egressOf(options, sql);
-  const presence = createPresence();
-  const guestFetch = createGuestFetch({ egress, presence });
+  const activeTenants = createActiveTenants();
+  const guestFetch = createGuestFetch({ egress, activeTenants });
   const starter = await createStarter();
   const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
   const keyOption = encryptionKeyId === undefined ? {} : { encryptionKeyId };
@@ -66,7 +66,7 @@ export async function startGround(options: EngineOptions, { db, beatSql, sealer,
   const onUnrecorded = () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded');
   const holdBundle = createHoldBundle(sql);
   const transform = createTransforms({ sandbox, holdBundle, limits, log });
-  const delivering = { db, nodeId, sealer, egress, presence, limits, metrics, transform, onUnrecorded };
+  const delivering = { db, nodeId, sealer, egress, activeTenants, limits, metrics, transform, onUnrecorded };
   const deliveries = assembleDeliveries(options, { ...delivering, ...counts });
   const opener = { ...sealer, endpointUrl: endpointUrls(options) };
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
@@ -88,7 +88,7 @@ export async function startGround(options: EngineOptions, { db, beatSql, sealer,
     node,
     stopPorts,
     metrics,
-    presence,
+    activeTenants,
     opener,
     connected,
     environment,
@@ -102,7 +102,7 @@ export async function startGround(options: EngineOptions, { db, beatSql, sealer,
 
 type Delivering = Pick<
   DelivererOptions,
-  'db' | 'nodeId' | 'sealer' | 'egress' | 'presence' | 'history' | 'stats' | 'transform' | 'onUnrecorded'
+  'db' | 'nodeId' | 'sealer' | 'egress' | 'activeTenants' | 'history' | 'stats' | 'transform' | 'onUnrecorded'
 >;
 
 function assembleDeliveries(

@@ -1,5 +1,5 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
-import { createTenantTurns, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
+import { createLimiter, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql } from '../db/database.ts';
 import { retryWhileAway } from '../db/lost-connection.ts';
 import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
@@ -37,7 +37,7 @@ export type CallDataStore = (
  * what the component did.
  */
 export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) => boolean): CallDataStore {
-  const turns = createTenantTurns(LIMITS.maxDataStoreCallsPerTenant);
+  const turns = createLimiter(LIMITS.maxDataStoreCallsPerTenant);
   const waitingBytes = new Map<string, number>();
 
   const inTurn: CallDataStore = async (tenant, call, signal, onAway) => {

@@ -1,4 +1,4 @@
-import { createPresence } from '@headwater/shared';
+import { createActiveTenants } from '@headwater/shared';
 import { chooseShare, type Line } from './choose-share.ts';
 import { createTenantLines } from './tenant-lines.ts';
 
@@ -62,7 +62,7 @@ export function createShares<T>(options: SharesOptions<T>): Shares<T> {
   const heldUp = new Set<string>();
   /** and until when they are taken to be held up again. */
   const heldUpUntilMs = new Map<string, number>();
-  const presence = createPresence();
+  const activeTenants = createActiveTenants();
 
   function waiting(kind: ShareKind): [string, Line<T>][] {
     const heavyFrom = maxTenantWeight === undefined ? Number.POSITIVE_INFINITY : maxTenantWeight / 2;
@@ -74,12 +74,12 @@ export function createShares<T>(options: SharesOptions<T>): Shares<T> {
   }
 
   const mustGiveWay = (kind: ShareKind, open: readonly [string, Line<T>][]) =>
-    kind === 'heavy' && open.some(([tenant]) => presence.hasLightOther(tenant, nowMs()));
+    kind === 'heavy' && open.some(([tenant]) => activeTenants.hasLightOther(tenant, nowMs()));
 
   return {
     push(item) {
       const tenant = tenantOf(item);
-      presence.saw(tenant, nowMs());
+      activeTenants.saw(tenant, nowMs());
       lines.add(tenant, item);
     },
     putBack(items) {

@@ -1,13 +1,14 @@
 import {
+  createByteBudget,
+  type ByteBudget,
   type AccountLimits,
-  createPresence,
+  createActiveTenants,
   LIMITS,
-  type Presence,
-  createReadPace,
-  type ReadPace,
+  type ActiveTenants,
+  createReadPacer,
+  type ReadPacer,
 } from '@headwater/shared';
 import type { FetchMeter, FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
-import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 import { type DecodedBody, decodeBody } from './decode-body.ts';
 import type { Egress } from './egress.ts';
 import { startExchange, type ExchangeOutcome, type ExchangeRequest } from './exchange.ts';
@@ -64,18 +65,18 @@ export interface GuestFetch {
 export interface GuestFetchOptions {
   egress: Egress;
   /** Who uses the node. Default: who fetches. */
-  presence?: Presence;
+  activeTenants?: ActiveTenants;
 }
 
-export function createGuestFetch({ egress, presence = createPresence() }: GuestFetchOptions): GuestFetch {
+export function createGuestFetch({ egress, activeTenants = createActiveTenants() }: GuestFetchOptions): GuestFetch {
   const connections = createTenantConnections({ egress });
   const budget = createByteBudget(LIMITS.maxFetchBytesPerTenant);
-  const pace = createReadPace({
-    presence,
+  const pace = createReadPacer({
+    activeTenants,
     bytesPerSecond: LIMITS.fetchReadBytesPerSecond,
     burstMs: LIMITS.fetchReadBurstMs,
   });
-  const [turns, inTurn, steps] = [createFetchTurns(), createInTurn(), createTurnSteps(presence)];
+  const [turns, inTurn, steps] = [createFetchTurns(), createInTurn(), createTurnSteps(activeTenants)];
   const shared = { egress, connections, budget, pace, turns, inTurn, steps };
   return {
     async fetch(tenant, request, signal, repeats = 'idempotent') {
@@ -107,7 +108,7 @@ interface HeldBytes {
 interface FetchContext {
   egress: Egress;
   connections: TenantConnections;
-  pace: ReadPace;
+  pace: ReadPacer;
   turns: FetchTurns;
   steps: ReturnType<typeof createTurnSteps>;
   inTurn: InTurn;

@@ -1,4 +1,4 @@
-import type { Presence } from '@headwater/shared';
+import type { ActiveTenants } from '@headwater/shared';
 
 /** Of one tenant, in one turn of the event loop: each is some 0.1 ms of the node's thread. */
 const MAX_PER_TURN = 4;
@@ -16,7 +16,7 @@ interface Tenant {
  * the step may be done at once.
  */
 export function createTurnSteps(
-  presence: Pick<Presence, 'hasSeveral'>,
+  activeTenants: Pick<ActiveTenants, 'hasSeveral'>,
 ): (tenantId: string) => Promise<void> | undefined {
   const tenants = new Map<string, Tenant>();
   let isScheduled = false;
@@ -39,7 +39,7 @@ export function createTurnSteps(
   }
 
   return (tenantId) => {
-    if (!presence.hasSeveral(performance.now())) return undefined;
+    if (!activeTenants.hasSeveral(performance.now())) return undefined;
     const tenant = tenants.get(tenantId) ?? { taken: 0, waiting: [] };
     tenants.set(tenantId, tenant);
     schedule();

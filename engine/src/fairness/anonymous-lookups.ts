@@ -1,4 +1,4 @@
-import { createTenantTurns, type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createLimiter, type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
 
 /** Looks that may be under way. */
 const AT_ONCE = 2;
@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 10;
 export type AnonymousLookups = <T>(look: () => Promise<T>) => Promise<T>;
 
 export function createAnonymousLookups(): AnonymousLookups {
-  const turns = createTenantTurns(AT_ONCE);
+  const turns = createLimiter(AT_ONCE);
   return async (look) => {
     const beganAtMs = performance.now();
     const end = await turns.take('', AbortSignal.timeout(LIMITS.maxRequestWaitMs));

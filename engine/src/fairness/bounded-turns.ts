@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createLimiter, HeadwaterError, LIMITS } from '@headwater/shared';
 
 type CountLimit =
   | 'maxComponentFetchesPerTenant'
@@ -23,7 +23,7 @@ export interface BoundedTurns {
  * go on (default: one), the others wait.
  */
 export function createBoundedTurns(name: CountLimit, what: string, atOnce = 1): BoundedTurns {
-  const turns = createTenantTurns(atOnce);
+  const turns = createLimiter(atOnce);
   const open = new Map<string, number>();
   return {
     async runLate(accountId, work) {

@@ -1,4 +1,4 @@
-import { createTenantTurns, LIMITS } from '@headwater/shared';
+import { createLimiter, LIMITS } from '@headwater/shared';
 import { endAtPace } from './end-at-pace.ts';
 
 const PACE = { smallChars: LIMITS.smallDbValueChars, charsPerSecond: LIMITS.dbReadCharsPerSecond };
@@ -16,10 +16,10 @@ export type ReadDbInTurn = (accountId: string, read: Read) => ReturnType<Read>;
  * node's only thread.
  */
 export function createDbTurns(hasOthers: (accountId: string) => boolean): ReadDbInTurn {
-  const turns = createTenantTurns(LIMITS.maxDbReadsPerTenant);
+  const turns = createLimiter(LIMITS.maxDbReadsPerTenant);
   // An account has no more of those that wait here than of turns, so first come, first served is
   // fair.
-  const places = createTenantTurns(LIMITS.maxDbReads);
+  const places = createLimiter(LIMITS.maxDbReads);
   return async (accountId, read) => {
     const end = await turns.take(accountId, NEVER);
     const leave = await places.take('', NEVER);

@@ -1,4 +1,4 @@
-import { createPresence, type Presence } from '@headwater/shared';
+import { createActiveTenants, type ActiveTenants } from '@headwater/shared';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { createStarts } from './starts.ts';
 
@@ -34,7 +34,7 @@ export interface SenderOptions<T, R> {
    */
   shareOf: (tenantId: string) => OutgoingShare | undefined;
   /** Who uses the node. Default: whose items are pushed here. */
-  presence?: Presence;
+  activeTenants?: ActiveTenants;
   /** An attempt ended; its slot is free already. Must not throw. */
   onEnd: (item: T, end: AttemptEnd<R>) => void;
   /** What left without an attempt: its lane has no room for it now. Must not throw. */
@@ -72,8 +72,8 @@ export interface Sender<T> {
 }
 
 export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
-  const { limits, onEnd, onShed, presence = createPresence() } = options;
-  const { starts, lanes } = createSharedLanes({ ...options, presence }, mayStart);
+  const { limits, onEnd, onShed, activeTenants = createActiveTenants() } = options;
+  const { starts, lanes } = createSharedLanes({ ...options, activeTenants }, mayStart);
   const attempts = new Set<Attempt<R>>();
   let isStopping = false;
   let idle: (() => void) | undefined;
@@ -113,7 +113,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     push(items) {
       const shed: T[] = [];
       for (const item of items) {
-        presence.saw(item.accountId, performance.now(), 0);
+        activeTenants.saw(item.accountId, performance.now(), 0);
         if (!isStopping && lanes.room(options.laneIdOf(item)) > 0) lanes.push(item);
         else shed.push(item);
       }
@@ -144,14 +144,14 @@ function outcomeOf(end: AttemptEnd<unknown>, tookMs: number): 'answered' | 'slow
  * Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more.
  */
 function createSharedLanes<T extends { accountId: string }, R>(
-  { limits, laneIdOf, charsOf, shareOf, presence }: SenderOptions<T, R> & { presence: Presence },
+  { limits, laneIdOf, charsOf, shareOf, activeTenants }: SenderOptions<T, R> & { activeTenants: ActiveTenants },
   mayStart: (tenantId?: string) => void,
 ) {
   const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond;
   const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
-  const starts = createStarts({ presence, perSecondOf, mayStart });
+  const starts = createStarts({ activeTenants, perSecondOf, mayStart });
   const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, laneIdOf, (item) => {
-    presence.saw(item.accountId, performance.now());
+    activeTenants.saw(item.accountId, performance.now());
     starts.began(item.accountId, charsOf(item));
   });
   return { starts, lanes };

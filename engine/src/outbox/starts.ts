@@ -1,4 +1,4 @@
-import { createDebts, createRests, LIMITS, type Presence } from '@headwater/shared';
+import { createPacer, createRests, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
 
 /**
@@ -35,18 +35,18 @@ export interface Starts {
 }
 
 export interface StartsOptions {
-  presence: Presence;
+  activeTenants: ActiveTenants;
   /** Of one tenant; undefined while it is not known. */
   perSecondOf: (tenantId: string) => number | undefined;
   mayStart: (tenantId?: string) => void;
 }
 
-export function createStarts({ presence, perSecondOf, mayStart }: StartsOptions): Starts {
-  const debts = createDebts();
+export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOptions): Starts {
+  const debts = createPacer();
   /** How far ahead of their share tenants are. */
-  const rates = createDebts();
+  const rates = createPacer();
   const paused = new Set<string>();
-  const hasOthers = () => presence.hasSeveral(performance.now());
+  const hasOthers = () => activeTenants.hasSeveral(performance.now());
   /** In this turn somebody does. */
   let givesWay = false;
 
@@ -71,8 +71,8 @@ export function createStarts({ presence, perSecondOf, mayStart }: StartsOptions)
       const owedMs = debts.owedMs(tenantId, performance.now());
       if (owedMs <= 0) {
         const nowMs = performance.now();
-        if (!presence.hasLightOther(tenantId, nowMs)) return MAX_STARTS_BESIDE_BUSY;
-        if (!presence.mustGiveWay(tenantId, nowMs)) return MAX_STARTS_BESIDE_LIGHT;
+        if (!activeTenants.hasLightOther(tenantId, nowMs)) return MAX_STARTS_BESIDE_BUSY;
+        if (!activeTenants.mustGiveWay(tenantId, nowMs)) return MAX_STARTS_BESIDE_LIGHT;
         givesWay = true;
         return MAX_STARTS_GIVING_WAY;
       }

@@ -1,8 +1,8 @@
+import { createFairQueue } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKnownLimits } from '../accounts/known-limits.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../contract/log.ts';
-import { createFairQueue } from './fair-queue.ts';
 import { createHeldClaims, type HeldClaims } from './held-claims.ts';
 import type { HeldInvocation } from '../events/invocation.ts';
 import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';

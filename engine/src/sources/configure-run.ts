@@ -9,7 +9,7 @@ import type {
   RunRequest,
   Sandbox,
 } from '@headwater/sandbox-runtime';
-import { createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { createLimiter, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { AuthCache } from '../connections/auth-cache.ts';
 import type { CallDataStore } from '../data-stores/run-calls.ts';
@@ -57,7 +57,7 @@ const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.p
  * Throws what the run ended with.
  */
 export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRun) => Promise<string> {
-  const turns = createTenantTurns(LIMITS.maxPropRunsPerTenant);
+  const turns = createLimiter(LIMITS.maxPropRunsPerTenant);
   return async (run) => {
     const account = await parts.limits.get(run.accountId);
     const end = await turns.take(run.accountId, AbortSignal.timeout(account.hookWallMs));

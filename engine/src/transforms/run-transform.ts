@@ -1,5 +1,5 @@
 import { readTransformAnswer, type RunHost, type RunOutcome, type Sandbox } from '@headwater/sandbox-runtime';
-import { createTenantTurns, type ExceededLimit, LIMITS, newId } from '@headwater/shared';
+import { createLimiter, type ExceededLimit, LIMITS, newId } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { storableText } from '../events/storable-text.ts';
 import type { Log } from '../contract/log.ts';
@@ -31,7 +31,7 @@ const MAX_ERROR_CHARS = 2_000;
  * gets the request and nothing else: no secret, no network, no store.
  */
 export function createTransforms({ sandbox, holdBundle, limits, log }: TransformParts): RunTransform {
-  const turns = createTenantTurns(LIMITS.maxTransformsPerTenant);
+  const turns = createLimiter(LIMITS.maxTransformsPerTenant);
 
   async function run(
     delivery: DueDelivery,

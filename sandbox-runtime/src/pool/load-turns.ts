@@ -1,4 +1,4 @@
-import { createTenantTurns } from '@headwater/shared';
+import { createLimiter } from '@headwater/shared';
 import { limitFault } from '../bridge/exceeded-limit.ts';
 import type { LoadOutcome } from './describe-client.ts';
 
@@ -31,7 +31,7 @@ const CHARS_PER_REST_MS = 64 * 1_024;
  * whoever loads much, or loads what computes, is served slower himself.
  */
 export function createLoadTurns({ maxQueuedPerTenant, maxLoadWaitMs }: LoadTurnsBounds): LoadTurns {
-  const turns = createTenantTurns(1);
+  const turns = createLimiter(1);
   let isStopped = false;
 
   async function take(tenantId: string): Promise<(() => void) | Refusal> {

@@ -1,4 +1,4 @@
-import { createTenantTurns } from '@headwater/shared';
+import { createLimiter } from '@headwater/shared';
 import type { GeneratedPlace, Segment } from '../bridge/find-segments.ts';
 import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import { findSegmentsInTurns } from './find-segments-in-turns.ts';
@@ -44,7 +44,7 @@ export type MapStack = (
  */
 export function createStackMaps(): MapStack {
   const last = new WeakMap<object, { stack: string; mapped: MappedStack | undefined }>();
-  const turns = createTenantTurns(1);
+  const turns = createLimiter(1);
   return async (tenantId, bundle, stack) => {
     const calls = callsIn(stack);
     if (calls.length === 0) return undefined;

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { createPresence, createReadPace, LIMITS } from '@headwater/shared';
+import { createActiveTenants, createReadPacer, LIMITS } from '@headwater/shared';
 import { type Placement, PlacementQueue, type QueueBounds } from './placement-queue.ts';
 import { ProcessShares, type ProcessUse } from './process-shares.ts';
 import type { ProcessClient } from './run-client.ts';
@@ -48,9 +48,9 @@ export class ProcessPool {
   readonly #uses = new Map<SandboxProcess, ProcessUse>();
   readonly #shares: ProcessShares;
   readonly #queue: PlacementQueue;
-  readonly #presence = createPresence();
-  readonly #pace = createReadPace({
-    presence: this.#presence,
+  readonly #activeTenants = createActiveTenants();
+  readonly #pace = createReadPacer({
+    activeTenants: this.#activeTenants,
     bytesPerSecond: LIMITS.sandboxReadBytesPerSecond,
     burstMs: LIMITS.sandboxReadBurstMs,
   });
@@ -102,7 +102,7 @@ export class ProcessPool {
 
   place(placement: Placement): void {
     const nowMs = performance.now();
-    this.#presence.saw(placement.tenantId, nowMs);
+    this.#activeTenants.saw(placement.tenantId, nowMs);
     if (this.#stopped)
       return placement.client.lose({ code: 'SANDBOX_CRASHED', message: 'The sandbox is stopped' }, 'nobody');
     if (this.#queue.size === 0 && this.#tryPlace(placement)) return;

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { AccountLimits, ReadPace } from '@headwater/shared';
+import type { AccountLimits, ReadPacer } from '@headwater/shared';
 import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
 import type { FromSandbox } from '../bridge/guest-to-host.ts';
@@ -47,7 +47,7 @@ export interface ProcessOptions {
   guest: GuestImage;
   maxRssMb: number;
   /** Of what processes say. Default: all of it as it comes. */
-  pace?: ReadPace;
+  pace?: ReadPacer;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
   /** A task ended: there may be room for another. */
   onFree(process: SandboxProcess): void;

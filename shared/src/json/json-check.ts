@@ -1,4 +1,4 @@
-import { createGiveWay } from '../give-way.ts';
+import { createGiveWay } from '../fairness/give-way.ts';
 import { afterName, JsonScanner, NONE, skipSpace, stringEnd } from './json-scanner.ts';
 
 /** What JSON.parse reads in less time than anybody notices. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createLaneTurns } from '../../../engine/src/db/jobs/lane-turns.ts';
-import { createPresence, LIMITS } from '../../../shared/src/index.ts';
+import { createActiveTenants, LIMITS } from '../../../shared/src/index.ts';
 import { createDeliveryWorld } from '../../support/delivery-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testLog } from '../../support/logs.ts';
@@ -9,11 +9,11 @@ import { startReceiver } from '../../support/receiver.ts';
 
 /** Claims that end when they are told to. */
 function held(tenants: readonly string[], options: { claimMs?: number } = {}) {
-  const presence = createPresence();
-  const turns = createLaneTurns({ presence, log: testLog, ...options });
+  const activeTenants = createActiveTenants();
+  const turns = createLaneTurns({ activeTenants, log: testLog, ...options });
   const begun = new Map<string, PromiseWithResolvers<number>>();
   const see = () => {
-    for (const tenant of tenants) presence.saw(tenant, performance.now());
+    for (const tenant of tenants) activeTenants.saw(tenant, performance.now());
   };
   const run = (tenant: string, lane: string) => {
     see();
@@ -134,11 +134,11 @@ test('lanes that wait for their turn when a node stops get their jobs back, and 
   const world = await createDeliveryWorld();
   const receiver = await startReceiver();
   const [who, other] = [await world.account(), await world.account()];
-  const presence = createPresence();
-  const deliverer = world.deliverer({ node: 'node_a', presence });
+  const activeTenants = createActiveTenants();
+  const deliverer = world.deliverer({ node: 'node_a', activeTenants });
   const webhooks = await Promise.all(Array.from({ length: 20 }, () => world.webhook(who, { url: receiver.url })));
   for (const webhook of webhooks) await world.emit(webhook, who, 10, null);
-  for (const { accountId } of [who, other]) presence.saw(accountId, performance.now());
+  for (const { accountId } of [who, other]) activeTenants.saw(accountId, performance.now());
   await Promise.all(webhooks.map(({ id }) => deliverer.runLane({ webhookId: id })));
   await deliverer.stop();
   // A few may have had their turn by then.

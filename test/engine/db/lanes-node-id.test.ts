@@ -1,4 +1,4 @@
-import { createPresence, newId } from '@headwater/shared';
+import { createActiveTenants, newId } from '@headwater/shared';
 import { expect, it } from 'vitest';
 import { createLaneTurns } from '../../../engine/src/db/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../../engine/src/db/jobs/postponed-lanes.ts';
@@ -19,9 +19,9 @@ it('a lane that has waited for its turn is claimed for the node as it is called 
   await registerNode(sql, { id: before, role: 'all' });
   const sourceId = await insertSource(sql, accountId);
   await insertInvocations(sql, [{ id: newId('invocation'), accountId, sourceId, kind: 'manual', event: '{}' }]);
-  const presence = createPresence();
-  for (const id of [accountId, 'o_other']) presence.saw(id, performance.now());
-  const laneTurns = createLaneTurns({ presence, log: testLog });
+  const activeTenants = createActiveTenants();
+  for (const id of [accountId, 'o_other']) activeTenants.saw(id, performance.now());
+  const laneTurns = createLaneTurns({ activeTenants, log: testLog });
   const first = Promise.withResolvers<number>();
   const claiming = laneTurns.run(accountId, 'another', () => first.promise);
   let nodeId = before;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { DueDelivery } from '../../../engine/src/outbox/deliveries/due-delivery.ts';
 import { createLanes } from '../../../engine/src/outbox/lanes.ts';
 import { createSender, type OutgoingShare } from '../../../engine/src/outbox/sender.ts';
-import { createPresence, LIMITS, type Presence } from '../../../shared/src/index.ts';
+import { createActiveTenants, LIMITS, type ActiveTenants } from '../../../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld, limitsOf } from '../../support/delivery-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -100,9 +100,9 @@ test('a tenant that gives way begins two attempts in each turn, others more, and
 });
 
 test('two with much have no pauses for each other', () => {
-  const presence = createPresence();
-  for (const tenant of ['one', 'two']) presence.saw(tenant, performance.now(), 100);
-  const { sender, started } = recordingSender(presence);
+  const activeTenants = createActiveTenants();
+  for (const tenant of ['one', 'two']) activeTenants.saw(tenant, performance.now(), 100);
+  const { sender, started } = recordingSender(activeTenants);
   const much = ['one', 'two'].flatMap((tenant) =>
     Array.from({ length: 40 }, (_, i) => delivery(tenant, `wh_${tenant}`, String(i))),
   );
@@ -113,8 +113,8 @@ test('two with much have no pauses for each other', () => {
 
 test('a tenant is there for as long as attempts of it begin, also where the others come limitTimeShare', async () => {
   const seen: string[] = [];
-  const presence = { ...someone, saw: (tenant: string) => void seen.push(tenant) };
-  const { sender, started } = recordingSender(presence);
+  const activeTenants = { ...someone, saw: (tenant: string) => void seen.push(tenant) };
+  const { sender, started } = recordingSender(activeTenants);
   sender.push(Array.from({ length: 6 }, (_, i) => delivery('big', 'wh_1', String(i))));
   const atPush = seen.length;
   await eventually(() => started.length === 6);
@@ -144,7 +144,7 @@ test('who is alone sends large ones at once', () => {
 test('a tenant begins as many a second as its share, and what it has saved up for ten seconds at once', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'performance'] });
   try {
-    const { sender, started } = recordingSender(createPresence(), () => ({ maxAtOnce: 100, perSecond: 2 }));
+    const { sender, started } = recordingSender(createActiveTenants(), () => ({ maxAtOnce: 100, perSecond: 2 }));
     const hasStarted = () => started.filter((tenant) => tenant === 'slow').length;
     expect(sender.soon('slow')).toBe(24);
     sender.push(Array.from({ length: 60 }, (_, i) => delivery('slow', 'wh_1', String(i))));
@@ -166,7 +166,7 @@ test('a tenant begins as many a second as its share, and what it has saved up fo
 
 test('nothing of a tenant begins before its share is known', () => {
   const known = new Map<string, OutgoingShare>();
-  const { sender, started } = recordingSender(createPresence(), (tenantId) => known.get(tenantId));
+  const { sender, started } = recordingSender(createActiveTenants(), (tenantId) => known.get(tenantId));
   sender.push(Array.from({ length: 5 }, (_, i) => delivery('new', 'wh_1', String(i))));
   expect(started).toEqual([]);
   known.set('new', { maxAtOnce: 3, perSecond: 100 });
@@ -192,7 +192,7 @@ test('a node takes no more of a tenant than it may begin soon, and sends all of 
   await receiver.stop();
 });
 
-const someone: Presence = {
+const someone: ActiveTenants = {
   saw: () => undefined,
   hasSeveral: () => true,
   hasLightOther: () => true,
@@ -201,7 +201,7 @@ const someone: Presence = {
 
 /** Its attempts do not end. `started`: their tenants. */
 function recordingSender(
-  presence = createPresence(),
+  activeTenants = createActiveTenants(),
   shareOf: (tenantId: string) => OutgoingShare | undefined = () => ({ maxAtOnce: 100, perSecond: 10_000 }),
 ) {
   const started: string[] = [];
@@ -216,7 +216,7 @@ function recordingSender(
     shareOf,
     onEnd: () => undefined,
     onShed: () => undefined,
-    presence,
+    activeTenants,
   });
   return { sender, started };
 }

@@ -1,6 +1,6 @@
 import { fc } from '../../support/properties.ts';
 import { expect, it } from 'vitest';
-import { createFairQueue } from '../../../engine/src/runs/fair-queue.ts';
+import { createFairQueue } from '../../../shared/src/index.ts';
 
 it('a tenant with a thousand waiting items delays another tenant by one item', () => {
   const queue = createFairQueue<string>();

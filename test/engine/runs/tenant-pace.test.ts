@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createGiveWay } from '../../../shared/src/give-way.ts';
+import { createGiveWay } from '../../../shared/src/fairness/give-way.ts';
 import { createCommitBacklog } from '../../../engine/src/runs/commit/commit-backlog.ts';
 import { endAtPace } from '../../../engine/src/fairness/end-at-pace.ts';
-import { createPresence, LIMITS } from '../../../shared/src/index.ts';
+import { createActiveTenants, LIMITS } from '../../../shared/src/index.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -31,41 +31,41 @@ test('a tenant is behind from the bound on, alone, and it is told once when that
 });
 
 test('others are here while two have come lately, in whatever order', () => {
-  const presence = createPresence();
-  presence.saw('a', 0);
-  presence.saw('a', 1);
-  expect(presence.hasSeveral(1)).toBe(false);
-  presence.saw('b', 2);
-  presence.saw('a', 3);
-  presence.saw('a', 900);
-  expect(presence.hasSeveral(2 + LIMITS.othersPresentMs)).toBe(true);
-  expect(presence.hasSeveral(3 + LIMITS.othersPresentMs)).toBe(false);
+  const activeTenants = createActiveTenants();
+  activeTenants.saw('a', 0);
+  activeTenants.saw('a', 1);
+  expect(activeTenants.hasSeveral(1)).toBe(false);
+  activeTenants.saw('b', 2);
+  activeTenants.saw('a', 3);
+  activeTenants.saw('a', 900);
+  expect(activeTenants.hasSeveral(2 + LIMITS.othersPresentMs)).toBe(true);
+  expect(activeTenants.hasSeveral(3 + LIMITS.othersPresentMs)).toBe(false);
 });
 
 test('who brings much gives way while one is here who brings little, and those who bring much do not for each other', () => {
-  const presence = createPresence();
+  const activeTenants = createActiveTenants();
   /** So many a second each, for a tenth of a second. */
   const bring = (fromMs: number, perSecond: Record<string, number>) => {
     for (let ms = 0; ms < 100; ms++) {
       for (const [tenant, rate] of Object.entries(perSecond)) {
         for (let i = Math.floor((ms * rate) / 1_000); i < Math.floor(((ms + 1) * rate) / 1_000); i++)
-          presence.saw(tenant, fromMs + ms);
+          activeTenants.saw(tenant, fromMs + ms);
       }
     }
-    return ['big', 'other', 'small'].filter((tenant) => presence.mustGiveWay(tenant, fromMs + 100));
+    return ['big', 'other', 'small'].filter((tenant) => activeTenants.mustGiveWay(tenant, fromMs + 100));
   };
   const much = LIMITS.lightPerSecond * 3;
   const little = LIMITS.lightPerSecond / 2;
   expect(bring(0, { big: much })).toEqual([]);
   expect(bring(100, { big: much, other: much })).toEqual([]);
   expect(bring(200, { big: much, other: much, small: little })).toEqual(['big', 'other']);
-  expect(presence.hasLightOther('big', 300)).toBe(true);
-  expect(presence.hasLightOther('small', 300)).toBe(false);
+  expect(activeTenants.hasLightOther('big', 300)).toBe(true);
+  expect(activeTenants.hasLightOther('small', 300)).toBe(false);
   // The small one has gone, the others have not.
   const gone = 300 + LIMITS.othersPresentMs;
   expect(bring(gone, { big: much, other: much })).toEqual([]);
   // What was busy is not any more.
-  expect(presence.hasLightOther('big', gone + 900)).toBe(true);
+  expect(activeTenants.hasLightOther('big', gone + 900)).toBe(true);
 });
 
 test('long work of short steps lets others have the thread, and short work keeps it', async () => {

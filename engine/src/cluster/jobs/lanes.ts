@@ -1,4 +1,4 @@
-import type { Presence } from '@headwater/shared';
+import type { ActiveTenants } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import { createAccountDeleter } from './delete-account.ts';
 import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
@@ -41,7 +41,7 @@ export interface LanesOptions {
   turns: Pick<Turns, 'runLane'>;
   deliverer: Deliverer;
   sends: Pick<SendRunner, 'runLane'>;
-  presence: Presence;
+  activeTenants: ActiveTenants;
   limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   log: Log;
 }
@@ -55,7 +55,7 @@ const RETRY_MS = 500;
  */
 export async function startLanes(options: LanesOptions): Promise<JobRunner> {
   const { sql, node, dispatcher, deliverer, log } = options;
-  const laneTurns = createLaneTurns({ presence: options.presence, log });
+  const laneTurns = createLaneTurns({ activeTenants: options.activeTenants, log });
   const { turns, limits } = options;
   const runOptions = { sql, dispatcher, turns, postponed: createPostponedLanes(RETRY_MS), laneTurns, limits };
   const fireTick = createTicker({ sql, nodeId: node.id, dispatcher, backlogs: options.backlogs, stats: options.stats });

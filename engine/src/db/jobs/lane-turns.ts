@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LIMITS, type Presence } from '@headwater/shared';
+import { LIMITS, type ActiveTenants } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
 import { pauseAtPaceMs } from '../../fairness/end-at-pace.ts';
@@ -27,7 +27,7 @@ export interface LaneTurns {
 }
 
 export interface LaneTurnsOptions {
-  presence: Presence;
+  activeTenants: ActiveTenants;
   /** After which a claim is late, and its tenant's next lane has its turn. Default CLAIM_MS. */
   claimMs?: number;
   log: Log;
@@ -54,11 +54,11 @@ interface Tenant {
   waiting: Map<string, Claim>;
 }
 
-export function createLaneTurns({ presence, claimMs = CLAIM_MS, log }: LaneTurnsOptions): LaneTurns {
+export function createLaneTurns({ activeTenants, claimMs = CLAIM_MS, log }: LaneTurnsOptions): LaneTurns {
   const tenants = new Map<string, Tenant>();
   const rounds = new Set<Promise<void>>();
   let isStopping = false;
-  const hasOthers = () => presence.hasSeveral(performance.now());
+  const hasOthers = () => activeTenants.hasSeveral(performance.now());
 
   async function claimNow(tenantId: string, tenant: Tenant, claim: Claim): Promise<void> {
     tenant.claiming++;
@@ -94,7 +94,7 @@ export function createLaneTurns({ presence, claimMs = CLAIM_MS, log }: LaneTurns
 
   async function rest(tenantId: string, tenant: Tenant, last: { tookMs: number; chars: number }): Promise<void> {
     const pauseMs = pauseAtPaceMs(last.chars, PACE);
-    const rests = tenant.waiting.size > 0 && presence.hasLightOther(tenantId, performance.now());
+    const rests = tenant.waiting.size > 0 && activeTenants.hasLightOther(tenantId, performance.now());
     const restMs = rests ? Math.max(restAfterMs(last.tookMs), pauseMs) : pauseMs;
     if (restMs > 0 && hasOthers()) await sleep(restMs);
   }

@@ -1,4 +1,4 @@
-import { createTenantTurns, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { createLimiter, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { EventRecord, LogLineRecord, Principal } from '../../contract/engine.ts';
 import type { EventStreamRequest, Stream, Streams } from '../../contract/streams.ts';
@@ -26,7 +26,7 @@ export interface StreamsOptions {
 /** Streams of this node, bounded for each account and in all. */
 export function createStreams({ sql, limits, watches }: StreamsOptions): Streams & { open(): number } {
   const opened = createOpenStreams();
-  const turns = createTenantTurns(LIMITS.maxStreamReadsPerTenant);
+  const turns = createLimiter(LIMITS.maxStreamReadsPerTenant);
 
   const held = createStreamBytes(LIMITS.maxStreamBytesPerTenant);
 

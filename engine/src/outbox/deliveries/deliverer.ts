@@ -1,4 +1,4 @@
-import { createPresence, ID_PREFIXES, LIMITS, type Presence } from '@headwater/shared';
+import { createActiveTenants, ID_PREFIXES, LIMITS, type ActiveTenants } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Egress } from '../../egress/egress.ts';
 import { createTenantConnections, type TenantConnections } from '../../egress/tenant-connections.ts';
@@ -65,7 +65,7 @@ export interface DelivererOptions {
   /** Default: they are not counted by time. */
   stats?: StatCount;
   /** As in SenderOptions. */
-  presence?: Presence;
+  activeTenants?: ActiveTenants;
 }
 
 interface DelivererStats {
@@ -181,8 +181,8 @@ class NodeDeliverer implements Deliverer {
     this.#limits = completeLimits(options.limits);
     this.#connections = createTenantConnections({ egress });
     this.#accountLanes = createAccountLanes({ sql: db.sql, nodeId, capacity: (of) => this.capacity(of) });
-    const { presence = createPresence() } = options;
-    this.#laneTurns = createLaneTurns({ presence, log });
+    const { activeTenants = createActiveTenants() } = options;
+    this.#laneTurns = createLaneTurns({ activeTenants, log });
     this.#recorder = createOutcomeRecorder({
       record: (results) => recordAttempts(db.sql, nodeId(), results),
       withoutTexts,
@@ -221,7 +221,7 @@ class NodeDeliverer implements Deliverer {
       shareOf: this.#shareOf,
       onEnd: (delivery, end) => void this.#settle(delivery, end),
       onShed: (deliveries) => void this.#release(deliveries, Date.now() + LIMITS.deliveryLaneRetryMs),
-      presence,
+      activeTenants,
     });
   }
 

@@ -1,4 +1,4 @@
-import { LIMITS, type Presence } from '@headwater/shared';
+import { LIMITS, type ActiveTenants } from '@headwater/shared';
 import { createLaneTurns, type LaneTurns } from '../../db/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
 import type { SendPayload } from '../../db/jobs/tasks.ts';
@@ -34,7 +34,7 @@ export interface SendRunnerOptions extends SendTransportParts {
   /** Default: attempts are not counted. */
   history?: HistoryCount;
   /** As in SenderOptions. */
-  presence: Presence;
+  activeTenants: ActiveTenants;
 }
 
 /**
@@ -83,9 +83,9 @@ class NodeSends implements SendRunner {
   #stopping: Promise<void> | undefined;
 
   constructor(options: SendRunnerOptions) {
-    const { sql, nodeId, log, presence } = options;
+    const { sql, nodeId, log, activeTenants } = options;
     this.#options = options;
-    this.#laneTurns = createLaneTurns({ presence, log });
+    this.#laneTurns = createLaneTurns({ activeTenants, log });
     this.#recorder = createOutcomeRecorder<SendResult>({
       record: (results) => recordSendAttempts(sql, nodeId(), results),
       withoutTexts,
@@ -107,7 +107,7 @@ class NodeSends implements SendRunner {
       shareOf: (accountId) => (options.limits.isSuspended(accountId) ? undefined : SHARE),
       onEnd: (send, end) => void this.#settle(send, end),
       onShed: (sends) => void this.#giveBack(sends),
-      presence,
+      activeTenants,
     });
   }
 

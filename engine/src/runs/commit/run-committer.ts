@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventChars, type Presence } from '@headwater/shared';
+import { eventChars, type ActiveTenants } from '@headwater/shared';
 import type { DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
 import type { DueDelivery } from '../../outbox/deliveries/due-delivery.ts';
 import type { RunCommit } from './commit-plan.ts';
@@ -36,7 +36,7 @@ export interface RunCommitterOptions {
   stats?: CommitOptions['stats'];
   nowMs: () => number;
   /** Who uses the node: what is heavy rests while others do. Default: nobody else. */
-  presence?: Pick<Presence, 'hasSeveral'>;
+  activeTenants?: Pick<ActiveTenants, 'hasSeveral'>;
   heavyTurns: Turns;
   watch?: BatcherWatch;
   /** Default MIN_INTERVAL_MS. */
@@ -79,7 +79,7 @@ const MAX_PUBLISH_TRIES = 3;
 /** Group commit of runs; deliveries that the commit leased for this node go on at once. */
 export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const restAfter = async (tookMs: number) => {
-    if (options.presence?.hasSeveral(performance.now()) === true) await sleep(restAfterMs(tookMs));
+    if (options.activeTenants?.hasSeveral(performance.now()) === true) await sleep(restAfterMs(tookMs));
   };
   const backlog = createCommitBacklog(MAX_BACKLOG_WEIGHT);
   const weightOf = (run: RunCommit) => weightWith(run, options.listeners.of(run.sourceId));

@@ -1,4 +1,4 @@
-import { createTenantTurns } from '@headwater/shared';
+import { createLimiter } from '@headwater/shared';
 import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
 import type { Log } from '../../contract/log.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
@@ -81,7 +81,7 @@ export function createTurns(options: TurnsOptions): Turns {
   /** By workflow. */
   const claims = new Map<string, Claim>();
   const promises = new Set<Promise<void>>();
-  const tenants = createTenantTurns(MAX_CLAIMS_PER_TENANT);
+  const tenants = createLimiter(MAX_CLAIMS_PER_TENANT);
   /** Workflows whose claims are given back. */
   const givenBack = new Set<string>();
   let isSettling = false;

@@ -1,4 +1,4 @@
-import { type AccountLimits, createTenantTurns, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
+import { type AccountLimits, createLimiter, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Principal } from '../../contract/base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract/workflow-tests.ts';
@@ -30,7 +30,7 @@ const MAX_TURN_MS = 10_000;
 
 /** See the contract. */
 export function createWorkflowTests(options: WorkflowTestsOptions): WorkflowTests {
-  const turns = createTenantTurns(LIMITS.maxWorkflowTestsPerTenant);
+  const turns = createLimiter(LIMITS.maxWorkflowTestsPerTenant);
   return {
     async run(who, workflowId, test) {
       const { accountId } = who;

@@ -1,5 +1,5 @@
 /** Lets a few things of each tenant happen at a time, in the order of asking. */
-export interface TenantTurns {
+export interface Limiter {
   /**
    * Resolves with what ends the turn, to be called once; with undefined where `signal` fired before
    * it came.
@@ -16,7 +16,7 @@ interface Tenant {
   waiting: Set<() => void>;
 }
 
-export function createTenantTurns(maxUnderWay: number): TenantTurns {
+export function createLimiter(maxUnderWay: number): Limiter {
   const tenants = new Map<string, Tenant>();
 
   function end(tenantId: string, tenant: Tenant): void {
@@ -55,7 +55,7 @@ export function createTenantTurns(maxUnderWay: number): TenantTurns {
 
 /** Does `work` when its turn has come; undefined where `signal` fired before. */
 export async function inTurn<T>(
-  turns: TenantTurns,
+  turns: Limiter,
   tenantId: string,
   signal: AbortSignal,
   work: () => T | Promise<T>,

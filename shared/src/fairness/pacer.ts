@@ -2,14 +2,14 @@
  * What tenants have had ahead of the pace that they are held to, as time that has to pass before
  * they are even.
  */
-export interface Debts {
+export interface Pacer {
   owedMs(tenantId: string, nowMs: number): number;
   add(tenantId: string, ms: number, nowMs: number): void;
   forget(tenantId: string): void;
 }
 
 /** Remembers those alone that owe something. */
-export function createDebts(): Debts {
+export function createPacer(): Pacer {
   const paidAtMs = new Map<string, number>();
   return {
     owedMs: (tenantId, nowMs) => Math.max(0, (paidAtMs.get(tenantId) ?? 0) - nowMs),

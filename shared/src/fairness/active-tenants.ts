@@ -1,7 +1,7 @@
-import { LIMITS } from './limits/platform-limits.ts';
+import { LIMITS } from '../limits/platform-limits.ts';
 
 /** Who has brought something lately, and how much. */
-export interface Presence {
+export interface ActiveTenants {
   /**
    * `brought`: how many requests, runs or attempts, of which each is to be counted once; default 1.
    */
@@ -34,7 +34,7 @@ const MAX_LEVEL = LIMITS.lightPerSecond / 2;
 /** Looked for not more often than this. */
 const LIGHT_FOR_MS = 5;
 
-export function createPresence(): Presence {
+export function createActiveTenants(): ActiveTenants {
   // Who was seen last comes last.
   const tenants = new Map<string, Tenant>();
   /** Two of those who are not busy, if there are two. */

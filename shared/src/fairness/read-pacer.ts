@@ -1,12 +1,12 @@
-import { createDebts } from './debts.ts';
-import type { Presence } from './presence.ts';
+import { createPacer } from './pacer.ts';
+import type { ActiveTenants } from './active-tenants.ts';
 
 /**
  * How fast what one tenant brings by the megabyte is read while others are here: each byte passes
  * the node's memory and thread, and what comes from a process or a host next door comes as fast as
  * both can take it.
  */
-export interface ReadPace {
+export interface ReadPacer {
   /**
    * How long nothing more of the tenant's is to be read after these bytes. 0: there is no need to
    * wait.
@@ -14,8 +14,8 @@ export interface ReadPace {
   waitMs(tenantId: string, bytes: number): number;
 }
 
-export interface ReadPaceOptions {
-  presence: Presence;
+export interface ReadPacerOptions {
+  activeTenants: ActiveTenants;
   bytesPerSecond: number;
   /** What is ahead of the pace by less need not wait. */
   burstMs: number;
@@ -23,15 +23,15 @@ export interface ReadPaceOptions {
   nowMs?: () => number;
 }
 
-export function createReadPace(options: ReadPaceOptions): ReadPace {
-  const { presence, bytesPerSecond, burstMs, nowMs = () => performance.now() } = options;
-  const debts = createDebts();
+export function createReadPacer(options: ReadPacerOptions): ReadPacer {
+  const { activeTenants, bytesPerSecond, burstMs, nowMs = () => performance.now() } = options;
+  const debts = createPacer();
   return {
     waitMs(tenantId, bytes) {
       const now = nowMs();
       // What it is part of was counted.
-      presence.saw(tenantId, now, 0);
-      if (!presence.hasSeveral(now)) {
+      activeTenants.saw(tenantId, now, 0);
+      if (!activeTenants.hasSeveral(now)) {
         debts.forget(tenantId);
         return 0;
       }
