@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
@@ -287,6 +287,35 @@ async function acceptBacklog(server: Server, maxMs: number): Promise<void> {
 /** Between the last answers and the end of their connections: they are with the system by then. */
 const LAST_WRITES_MS = 50;
 
+/** A turn of the event loop in which next to nothing happened. */
+const QUIET_TURN_MS = 0.5;
+const MAX_TURNS_FOR_QUIET = 40;
+
+/**
+ * Ends idle connections until the server is closed. A request that comes between the look at the
+ * sockets and the end of its connection is reset with it, so connections end in a turn that has
+ * taken next to no time since that look.
+ */
+async function endIdleUntil(closed: Promise<void>, connections: ClientConnections): Promise<void> {
+  let isClosed = false;
+  void closed.then(() => {
+    isClosed = true;
+  });
+  while (!isClosed) {
+    await quietTurn();
+    connections.endIdle(LIMITS.closingIdleMs);
+    await Promise.race([closed, sleep(IDLE_CHECK_MS)]);
+  }
+}
+
+async function quietTurn(): Promise<void> {
+  for (let turns = 0; turns < MAX_TURNS_FOR_QUIET; turns++) {
+    const beganMs = performance.now();
+    await nextTurn();
+    if (performance.now() - beganMs < QUIET_TURN_MS) return;
+  }
+}
+
 async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
   await acceptBacklog(server, graceMs * BACKLOG_SHARE);
   // Not its own close(), for which a connection is idle once an answer was written, though most of
@@ -294,16 +323,13 @@ async function closeServer(server: Server, connections: ClientConnections, grace
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   // Not before: its client would connect anew.
   connections.closeAfterAnswers();
-  // After the sockets were read in this turn: a request that lies in one would be reset with it.
-  const endIdle = () => setImmediate(() => connections.endIdle(LIMITS.closingIdleMs));
-  endIdle();
-  const sweep = setInterval(endIdle, IDLE_CHECK_MS);
+  const sweep = endIdleUntil(closed, connections);
   const force = setTimeout(() => {
     connections.endUnanswered(UNANSWERED_AT_STOP);
     setTimeout(() => server.closeAllConnections(), LAST_WRITES_MS);
   }, graceMs);
   await closed;
-  clearInterval(sweep);
+  await sweep;
   clearTimeout(force);
   // Ends its look at connections for those that are slow.
   server.close();
