@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answerAsk } from '../../sandbox-runtime/src/worker/answer-asks.ts';
-import { ASK } from '../../sandbox-runtime/src/bridge/isolate-calls.ts';
+import { ASK } from '../../sandbox-runtime/src/bridge/isolate-codes.ts';
 
 test('of a part of a buffer, that part alone is decoded', () => {
   const { buffer } = new TextEncoder().encode('before|text|after');

@@ -5,7 +5,7 @@ import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.t
 import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import type { DataStoreCall, RunEntry, RunOutcome, StepHost } from '../../sandbox-runtime/src/sandbox.ts';
 import { fakeProcess } from '../support/fake-process.ts';

@@ -1,7 +1,7 @@
 import { fc } from '../support/properties.ts';
 import { describe, expect, test } from 'vitest';
 import { type Frame, FrameError, FrameReader, FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { readFromSandbox, SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { readFromSandbox, SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { TenantQueue } from '../../sandbox-runtime/src/starter/tenant-queue.ts';
 
 const MAX_BYTES = 64 * 1024;

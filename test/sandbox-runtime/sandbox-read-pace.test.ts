@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { FrameChannel } from '../../sandbox-runtime/src/pool/frame-channel.ts';
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();

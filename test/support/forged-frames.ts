@@ -1,5 +1,5 @@
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/guest-to-host.ts';
+import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { fc } from './properties.ts';
 
 /*

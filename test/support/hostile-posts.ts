@@ -5,7 +5,7 @@ import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
-import { CALL, POST } from '../../sandbox-runtime/src/bridge/isolate-calls.ts';
+import { CALL, POST } from '../../sandbox-runtime/src/bridge/isolate-codes.ts';
 import type { RunEntry, RunHost, RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 import { sharedConfinement } from './confinement.ts';

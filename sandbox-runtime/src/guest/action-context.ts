@@ -1,5 +1,5 @@
 import { RESERVED_EXPORTS } from '../bridge/head-bounds.ts';
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { ReadStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import { sendResponse } from './http-prop.ts';

@@ -1,5 +1,5 @@
 import type { LogLevel, LogLine } from '@headwater/shared';
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import { writeLogHead } from '../bridge/log-head.ts';
 import type { Bridge } from './bridge.ts';
 import { formatWith } from './node/format.ts';

@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireStorable } from './check-name.ts';
 import { parseJson } from './intrinsics.ts';

@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';

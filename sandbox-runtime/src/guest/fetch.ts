@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import { onAbort } from './abort.ts';
 import { type BodyState, consumeBody, failBody } from './body.ts';
 import type { Bridge } from './bridge.ts';

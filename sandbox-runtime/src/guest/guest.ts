@@ -1,8 +1,8 @@
 import type { RunProp } from '@headwater/shared';
 import type { FlowAction } from '../sandbox.ts';
-import type { EntryName } from '../bridge/host-to-guest.ts';
+import type { EntryName } from '../bridge/frames-to-worker.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import { CALL, POST } from '../bridge/isolate-calls.ts';
+import { CALL, POST } from '../bridge/isolate-codes.ts';
 import { readStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';

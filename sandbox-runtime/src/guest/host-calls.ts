@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { limitError, standardLimitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';

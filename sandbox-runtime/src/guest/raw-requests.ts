@@ -1,5 +1,5 @@
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';

@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { ownKeys, sliceText, stringifyJson, stringifyOwn } from './intrinsics.ts';
 import type { RunContext } from './run-context.ts';

@@ -1,4 +1,4 @@
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { findSegments, type GeneratedPlace, type Segment } from '../bridge/find-segments.ts';
 import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import type { Bridge } from './bridge.ts';

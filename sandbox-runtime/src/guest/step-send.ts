@@ -1,7 +1,7 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { SendCall } from '../sandbox.ts';
 import { SENT_BYTES } from '../bridge/head-bounds.ts';
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { isData, UNSENDABLE, withoutJson } from './http-prop.ts';

@@ -1,4 +1,4 @@
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';

@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-calls.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';

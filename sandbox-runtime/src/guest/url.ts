@@ -1,4 +1,4 @@
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { askText } from './ask-text.ts';
 import { parseJson, stringifyOwn } from './intrinsics.ts';
 import { type GuestUrlSearchParams, makeSearchParams, replaceSearchParams } from './url-search-params.ts';

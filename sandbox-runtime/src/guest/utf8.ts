@@ -1,4 +1,4 @@
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { Bridge } from './bridge.ts';
 import { sliceText } from './intrinsics.ts';

@@ -1,4 +1,4 @@
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { theBridge } from './bridge-slot.ts';
 import { GuestCryptoKey } from './crypto-key.ts';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { FrameError, FrameReader, FrameWriter } from '../bridge/frames.ts';
-import { type FromSandbox, readFromSandbox } from '../bridge/guest-to-host.ts';
-import { sendToSandbox, type ToSandbox } from '../bridge/host-to-guest.ts';
+import { type FromSandbox, readFromSandbox } from '../bridge/frames-to-host.ts';
+import { sendToSandbox, type ToSandbox } from '../bridge/frames-to-worker.ts';
 
 /** A fetch body and its head are the largest message a process has to send. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;

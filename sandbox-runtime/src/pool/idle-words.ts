@@ -1,5 +1,5 @@
 import { FrameError } from '../bridge/frames.ts';
-import type { FromSandbox } from '../bridge/guest-to-host.ts';
+import type { FromSandbox } from '../bridge/frames-to-host.ts';
 
 /**
  * Messages about nothing that a process may send before its next task. A process that keeps to the

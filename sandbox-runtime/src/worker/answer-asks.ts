@@ -1,5 +1,5 @@
 import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto';
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { answerNodeCrypto } from './ask-crypto.ts';
 import { AskError, describeAskError, requireWithin } from './ask-error.ts';
 import { answerZlib } from './ask-zlib.ts';

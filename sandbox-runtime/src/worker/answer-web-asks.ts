@@ -9,7 +9,7 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 import { LIMITS } from '@headwater/shared';
-import { ASK } from '../bridge/isolate-calls.ts';
+import { ASK } from '../bridge/isolate-codes.ts';
 import { AskError, requireWithin } from './ask-error.ts';
 import { easedLevel, inflateWithin } from './ask-zlib.ts';
 import { answerUrl } from './ask-url.ts';

@@ -1,5 +1,5 @@
 import ivm from 'isolated-vm';
-import { ASK, CALL } from '../bridge/isolate-calls.ts';
+import { ASK, CALL } from '../bridge/isolate-codes.ts';
 import { answerAsk } from './answer-asks.ts';
 import { failureFields } from './fault.ts';
 import { isOthersTurn, othersTurn } from './loop-turn.ts';

@@ -1,5 +1,5 @@
 import type { ExceededLimit, LogLine } from '@headwater/shared';
-import type { SandboxReporter } from '../bridge/guest-to-host.ts';
+import type { SandboxReporter } from '../bridge/frames-to-host.ts';
 import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { ProcessRun } from './process-run.ts';
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { FrameReader, FrameWriter } from '../bridge/frames.ts';
-import { SandboxReporter } from '../bridge/guest-to-host.ts';
-import { readToSandbox } from '../bridge/host-to-guest.ts';
+import { SandboxReporter } from '../bridge/frames-to-host.ts';
+import { readToSandbox } from '../bridge/frames-to-worker.ts';
 import { leaveNextToNothing } from '../syscall-filter/install-filter.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
 import { makeSnapshot, openSnapshot, readSnapshot } from './snapshot.ts';

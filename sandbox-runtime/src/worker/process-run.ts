@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { EntryLimits, EntryName } from '../bridge/host-to-guest.ts';
+import type { EntryLimits, EntryName } from '../bridge/frames-to-worker.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { CpuClock } from './cpu-clock.ts';

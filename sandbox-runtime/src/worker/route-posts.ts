@@ -1,7 +1,7 @@
 import type { ExceededLimit } from '@headwater/shared';
 import { FrameError } from '../bridge/frames.ts';
-import type { SandboxReporter } from '../bridge/guest-to-host.ts';
-import { CALL, POST } from '../bridge/isolate-calls.ts';
+import type { SandboxReporter } from '../bridge/frames-to-host.ts';
+import { CALL, POST } from '../bridge/isolate-codes.ts';
 import { readLogHead } from '../bridge/log-head.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readResponseHead } from '../bridge/read-heads.ts';
 import type { ComponentIsolate } from './component-isolate.ts';

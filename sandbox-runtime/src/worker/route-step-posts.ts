@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
-import type { SandboxReporter } from '../bridge/guest-to-host.ts';
-import { POST } from '../bridge/isolate-calls.ts';
+import type { SandboxReporter } from '../bridge/frames-to-host.ts';
+import { POST } from '../bridge/isolate-codes.ts';
 import { readResponseHead } from '../bridge/read-heads.ts';
 import { readCutNames, readExportName, readFlow, readSendKind } from '../bridge/read-step-heads.ts';
 import { postBytesOf, postContentOf, optionalOf, textOf } from './post-values.ts';

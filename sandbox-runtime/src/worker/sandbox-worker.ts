@@ -1,10 +1,10 @@
 import { LIMITS } from '@headwater/shared';
 import type ivm from 'isolated-vm';
 import { limitFault } from '../bridge/exceeded-limit.ts';
-import type { SandboxReporter } from '../bridge/guest-to-host.ts';
+import type { SandboxReporter } from '../bridge/frames-to-host.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { RunOrder, StartSettings, ToSandbox } from '../bridge/host-to-guest.ts';
-import { CALL } from '../bridge/isolate-calls.ts';
+import type { RunOrder, StartSettings, ToSandbox } from '../bridge/frames-to-worker.ts';
+import { CALL } from '../bridge/isolate-codes.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';

@@ -1,5 +1,5 @@
 import { NODE_FACTS } from './node-facts.ts';
-import { ASK } from '../../bridge/isolate-calls.ts';
+import { ASK } from '../../bridge/isolate-codes.ts';
 import type { Bridge } from '../bridge.ts';
 import { throwLimitOf } from '../throw-refused.ts';
 import { codedError, invalidArgument, nativeError, outOfRange, requireFunction } from './errors.ts';

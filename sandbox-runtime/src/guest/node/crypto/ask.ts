@@ -1,4 +1,4 @@
-import { ASK } from '../../../bridge/isolate-calls.ts';
+import { ASK } from '../../../bridge/isolate-codes.ts';
 import type { Bridge } from '../../bridge.ts';
 import { throwLimitOf } from '../../throw-refused.ts';
 import { invalidArgument, nativeError } from '../errors.ts';
@@ -6,7 +6,7 @@ import { invalidArgument, nativeError } from '../errors.ts';
 const NOTHING = new Uint8Array(0);
 
 /**
- * One operation of the process's own crypto: see process/ask-crypto.ts. Throws what it answers
+ * One operation of the process's own crypto: see worker/ask-crypto.ts. Throws what it answers
  * instead of bytes.
  */
 export function askCrypto(

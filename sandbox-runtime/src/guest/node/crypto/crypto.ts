@@ -1,5 +1,5 @@
 import { NODE_FACTS } from '../node-facts.ts';
-import { ASK } from '../../../bridge/isolate-calls.ts';
+import { ASK } from '../../../bridge/isolate-codes.ts';
 import type { Bridge } from '../../bridge.ts';
 import { codedError, invalidArgument, nativeError, notAvailable, outOfRange } from '../errors.ts';
 import { askCryptoJson, toBuffer } from './ask.ts';

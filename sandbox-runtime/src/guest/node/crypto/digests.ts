@@ -1,4 +1,4 @@
-import { ASK } from '../../../bridge/isolate-calls.ts';
+import { ASK } from '../../../bridge/isolate-codes.ts';
 import { joinBytes } from '../../blob.ts';
 import type { Bridge } from '../../bridge.ts';
 import { codedError, invalidArgument, nativeError } from '../errors.ts';
