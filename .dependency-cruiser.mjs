@@ -136,6 +136,14 @@ export default {
       from: { path: '^(shared|sandbox-runtime|engine|cli|web)/', pathNot: '^shared/src/contract/' },
       to: { path: ['^shared/src/contract/', '(^|/)node_modules/zod/'], dependencyTypesNot: ['type-only'] },
     },
+    {
+      name: 'positions-only-in-codecs',
+      comment:
+        'Messages have names (sandbox-runtime/src/bridge/messages.ts). Only the two codecs know their positions.',
+      severity: 'error',
+      from: { pathNot: ['^sandbox-runtime/src/(guest|worker)/isolate-codec\\.ts$', '^test/'] },
+      to: { path: '^sandbox-runtime/src/bridge/isolate-codes\\.ts$' },
+    },
     onlyIn(
       'isolates-only-in-the-sandbox',
       'isolated-vm|esbuild',

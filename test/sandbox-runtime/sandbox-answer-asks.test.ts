@@ -4,5 +4,5 @@ import { ASK } from '../../sandbox-runtime/src/bridge/isolate-codes.ts';
 
 test('of a part of a buffer, that part alone is decoded', () => {
   const { buffer } = new TextEncoder().encode('before|text|after');
-  expect(answerAsk(ASK.decodeUtf8, 0, new Uint8Array(buffer, 7, 4), undefined)).toBe('text');
+  expect(answerAsk([ASK.decodeUtf8, undefined, new Uint8Array(buffer, 7, 4), undefined])).toBe('text');
 });

@@ -5,7 +5,7 @@ import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.t
 import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import { sendToHost } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import type { DataStoreCall, RunEntry, RunOutcome, StepHost } from '../../sandbox-runtime/src/sandbox.ts';
 import { fakeProcess } from '../support/fake-process.ts';
@@ -73,8 +73,8 @@ async function open(pace?: ReadPacer): Promise<World> {
     onExit: () => undefined,
   });
   begin?.();
-  const ready = new SandboxReporter(new FrameWriter((bytes) => world.write(Buffer.from(bytes))));
-  ready.ready(undefined);
+  const writer = new FrameWriter((bytes) => world.write(Buffer.from(bytes)));
+  sendToHost(writer, { kind: 'ready', snapshot: undefined });
   await world.process.ready;
   const input = { context: '{}', steps: {}, event: '{}' };
   const entries: RunEntry[] = [
@@ -207,10 +207,10 @@ const invented: [title: string, limit: NonNullable<LogLine['limit']>][] = [
 ];
 test.each(invented)('a log line that names a limit with %s ends the process', async (_title, limit) => {
   const world = await open();
-  const forged = new SandboxReporter(new FrameWriter((bytes) => world.write(Buffer.from(bytes))));
+  const writer = new FrameWriter((bytes) => world.write(Buffer.from(bytes)));
   const line = { level: 'warn', atMs: 5, message: 'cut' } as const;
-  forged.log(1, { ...line, limit: LIMIT });
-  forged.log(1, { ...line, limit });
+  sendToHost(writer, { kind: 'log', run: 1, line: { ...line, limit: LIMIT } });
+  sendToHost(writer, { kind: 'log', run: 1, line: { ...line, limit } });
   await eventually(() => world.kills > 0, { everyMs: 1, what: 'its end' });
   expect(world.runs[0]?.host.logs).toEqual([{ ...line, limit: LIMIT }]);
   expect(world.problems[0]).toContain('broke the protocol');

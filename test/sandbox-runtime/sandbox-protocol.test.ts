@@ -1,7 +1,8 @@
 import { fc } from '../support/properties.ts';
 import { describe, expect, test } from 'vitest';
 import { type Frame, FrameError, FrameReader, FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { readFromSandbox, SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import { readFromSandbox, sendToHost } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import type { ToHost } from '../../sandbox-runtime/src/bridge/messages.ts';
 import { TenantQueue } from '../../sandbox-runtime/src/starter/tenant-queue.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -61,22 +62,18 @@ describe('frames', () => {
 });
 
 describe('messages of a sandbox process', () => {
-  const read = (send: (reporter: SandboxReporter) => void): unknown =>
-    transfer((writer) => send(new SandboxReporter(writer))).map(readFromSandbox)[0];
+  const read = (message: ToHost): unknown => transfer((writer) => sendToHost(writer, message)).map(readFromSandbox)[0];
 
   test('what a process may say is understood', () => {
-    expect(read((to) => to.emit(3, '{"a":1}', '{"id":1,"emittedAtMs":5}'))).toEqual({
+    expect(read({ kind: 'emit', run: 3, event: '{"a":1}', meta: '{"id":1,"emittedAtMs":5}' })).toEqual({
       kind: 'emit',
       run: 3,
       event: { data: '{"a":1}', id: 1, emittedAtMs: 5 },
     });
     const limit = { name: 'runCpuMs', value: 10, used: 11.5 } as const;
     const fault = { code: 'CPU_LIMIT', message: 'm', stack: 's', limit } as const;
-    expect(read((to) => to.outcome(1, { ok: false, fault, innocent: true, cpuMs: 1.5, wallMs: 2 }))).toEqual({
-      kind: 'outcome',
-      run: 1,
-      outcome: { ok: false, fault, innocent: true, cpuMs: 1.5, wallMs: 2 },
-    });
+    const outcome = { ok: false, fault, innocent: true, cpuMs: 1.5, wallMs: 2 } as const;
+    expect(read({ kind: 'outcome', run: 1, outcome })).toEqual({ kind: 'outcome', run: 1, outcome });
   });
 
   const LOG = 3;
@@ -86,7 +83,7 @@ describe('messages of a sandbox process', () => {
   test('a log line says which limit has to do with it', () => {
     const limit = { name: 'maxLogLineBytes', value: 256, used: 300 } as const;
     const line = { atMs: 5, level: 'warn', message: 'text', limit } as const;
-    expect(read((to) => to.log(1, line))).toEqual({ kind: 'log', run: 1, line });
+    expect(read({ kind: 'log', run: 1, line })).toEqual({ kind: 'log', run: 1, line });
     expect(readLine('1:5')).toEqual({ kind: 'log', run: 1, line: { atMs: 5, level: 'info', message: 'text' } });
   });
 
@@ -108,26 +105,26 @@ describe('messages of a sandbox process', () => {
     expect(() => readLine(head)).toThrow(FrameError);
   });
 
-  const breaches: [title: string, send: (reporter: SandboxReporter) => void][] = [
-    ['an event without a time', (to) => to.emit(1, '1', '{}')],
-    ['an event id that is an object', (to) => to.emit(1, '1', '{"id":{},"emittedAtMs":1}')],
-    ['a head with another member', (to) => to.emit(1, '1', '{"emittedAtMs":1,"extra":true}')],
-    ['a head that is no JSON', (to) => to.emit(1, '1', '{')],
-    ['a head of a megabyte', (to) => to.emit(1, '1', ' '.repeat(300_000))],
-    ['a status that is none', (to) => to.respond(1, '{"status":42,"headers":[]}', '')],
-    ['a header that breaks its line', (to) => to.respond(1, '{"status":200,"headers":[["a","b\\r\\nc: d"]]}', '')],
-    [
-      'an unknown redirect mode',
-      (to) => to.fetch(1, 1, '{"url":"http://a","method":"GET","redirect":"x","headers":[]}', undefined),
-    ],
-    ['a call number that is none', (to) => to.dbGet(1, -1, 'k')],
-    ['a time that is infinite', (to) => to.outcome(1, { ok: true, cpuMs: Number.NaN, wallMs: 1 })],
+  const emit = (meta: string): ToHost => ({ kind: 'emit', run: 1, event: '1', meta });
+  const respond = (head: string): ToHost => ({ kind: 'respond', run: 1, head, body: '' });
+  const fetching = (head: string): ToHost => ({ kind: 'fetch', run: 1, call: 1, head, body: undefined });
+  const breaches: [title: string, message: ToHost][] = [
+    ['an event without a time', emit('{}')],
+    ['an event id that is an object', emit('{"id":{},"emittedAtMs":1}')],
+    ['a head with another member', emit('{"emittedAtMs":1,"extra":true}')],
+    ['a head that is no JSON', emit('{')],
+    ['a head of a megabyte', emit(' '.repeat(300_000))],
+    ['a status that is none', respond('{"status":42,"headers":[]}')],
+    ['a header that breaks its line', respond('{"status":200,"headers":[["a","b\\r\\nc: d"]]}')],
+    ['an unknown redirect mode', fetching('{"url":"http://a","method":"GET","redirect":"x","headers":[]}')],
+    ['a call number that is none', { kind: 'db-get', run: 1, call: -1, key: 'k' }],
+    ['a time that is infinite', { kind: 'outcome', run: 1, outcome: { ok: true, cpuMs: Number.NaN, wallMs: 1 } }],
   ];
-  test.each(breaches)('%s is refused', (_title, send) => {
+  test.each(breaches)('%s is refused', (_title, message) => {
     const reader = new FrameReader(1024 * 1024);
     const chunks: Buffer[] = [];
     const writer = new FrameWriter((bytes) => void chunks.push(Buffer.from(bytes)));
-    send(new SandboxReporter(writer));
+    sendToHost(writer, message);
     writer.flush();
     expect(() => reader.push(Buffer.concat(chunks)).map(readFromSandbox)).toThrow(FrameError);
   });

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { FrameChannel } from '../../sandbox-runtime/src/pool/frame-channel.ts';
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import { sendToHost } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
@@ -46,9 +46,9 @@ test('nothing is read while the channel rests', async () => {
     restMs: () => 50,
   });
   expect(channel).toBeDefined();
-  const reporter = new SandboxReporter(new FrameWriter((bytes) => void pipe.push(Buffer.from(bytes))));
+  const writer = new FrameWriter((bytes) => void pipe.push(Buffer.from(bytes)));
   for (let i = 0; i < 3; i++) {
-    reporter.pong();
+    sendToHost(writer, { kind: 'pong' });
     await new Promise((resolve) => setImmediate(resolve));
   }
   await expect.poll(() => heardAtMs.length).toBe(3);

@@ -1,5 +1,6 @@
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
-import { SandboxReporter } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import { sendToHost } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
+import type { ToHost } from '../../sandbox-runtime/src/bridge/messages.ts';
 import { fc } from './properties.ts';
 
 /*
@@ -114,7 +115,6 @@ interface Message {
 function messages(): Message[] {
   const written: Message[] = [];
   const say = { send: (kind: number, _run: number, parts: string[] = []) => void written.push({ kind, parts }) };
-  const to = new SandboxReporter(say as unknown as FrameWriter);
   const fault = {
     code: 'CPU_LIMIT',
     message: 'm',
@@ -123,40 +123,38 @@ function messages(): Message[] {
   } as const;
   const request = { url: 'http://127.0.0.1:1/', method: 'GET', redirect: 'follow', headers: [['a', 'b']] };
   const answer = JSON.stringify({ status: 200, headers: [['a', 'b']] });
-  to.emit(1, '{"a":1}', '{"id":1,"name":"n","summary":"s","ts":5,"emittedAtMs":5}');
-  to.log(1, { level: 'info', atMs: 5, message: 'said' });
-  to.log(1, {
-    level: 'warn',
-    atMs: 5,
-    message: 'cut',
-    limit: { name: 'maxLogLineBytes', value: 16_384, used: 16_385 },
-  });
-  to.respond(1, answer, 'body');
-  to.dbSet(1, 'key', '{"a":1}');
-  to.dbGet(1, 1, 'key');
-  to.fetch(1, 1, JSON.stringify(request), undefined);
-  to.fetch(1, 2, JSON.stringify(request), 'body');
-  to.fetchAbort(1, 1);
-  to.dataStore(1, 1, '{"storeId":"ds_a","op":"set","key":"k","ttlSeconds":5}', '1');
-  to.dataStore(1, 2, '{"storeId":"ds_a","op":"keys","cursor":"c"}', undefined);
-  to.stepExport(1, 'name', '{"a":1}');
-  to.stepSend(1, 'http', '{"url":"http://127.0.0.1:1/"}');
-  to.stepFlow(1, '{"kind":"exit","reason":"r"}', undefined);
-  to.stepFlow(1, '{"kind":"rerun","ms":5,"maxRetries":2}', '{"a":1}');
-  to.stepRespond(1, answer, 'body', true);
-  to.stepProps(1, '{"a":1}', '[]');
-  to.outcome(1, { ok: true, cpuMs: 1, wallMs: 2 });
-  to.outcome(1, {
-    ok: true,
-    cpuMs: 1,
-    wallMs: 2,
-    result: '{"options":[{"label":"a","value":1}],"props":{"a":{"type":"string"}}}',
-  });
-  to.outcome(1, { ok: false, fault, innocent: true, cpuMs: 1, wallMs: 2 });
-  to.described(1, '{"exported":"object","name":"n","version":"1","run":"function","props":{"a":{"type":"string"}}}');
-  to.ready(undefined);
-  to.pong();
-  to.condemned();
+  const limit = { name: 'maxLogLineBytes', value: 16_384, used: 16_385 } as const;
+  const form = '{"options":[{"label":"a","value":1}],"props":{"a":{"type":"string"}}}';
+  const outline = '{"exported":"object","name":"n","version":"1","run":"function","props":{"a":{"type":"string"}}}';
+  const meta = '{"id":1,"name":"n","summary":"s","ts":5,"emittedAtMs":5}';
+  const stored = '{"storeId":"ds_a","op":"set","key":"k","ttlSeconds":5}';
+  const said: ToHost[] = [
+    { kind: 'emit', run: 1, event: '{"a":1}', meta },
+    { kind: 'log', run: 1, line: { level: 'info', atMs: 5, message: 'said' } },
+    { kind: 'log', run: 1, line: { level: 'warn', atMs: 5, message: 'cut', limit } },
+    { kind: 'respond', run: 1, head: answer, body: 'body' },
+    { kind: 'db-set', run: 1, key: 'key', value: '{"a":1}' },
+    { kind: 'db-get', run: 1, call: 1, key: 'key' },
+    { kind: 'fetch', run: 1, call: 1, head: JSON.stringify(request), body: undefined },
+    { kind: 'fetch', run: 1, call: 2, head: JSON.stringify(request), body: 'body' },
+    { kind: 'fetch-abort', run: 1, call: 1 },
+    { kind: 'data-store', run: 1, call: 1, head: stored, value: '1' },
+    { kind: 'data-store', run: 1, call: 2, head: '{"storeId":"ds_a","op":"keys","cursor":"c"}', value: undefined },
+    { kind: 'step-export', run: 1, name: 'name', value: '{"a":1}' },
+    { kind: 'step-send', run: 1, means: 'http', payload: '{"url":"http://127.0.0.1:1/"}' },
+    { kind: 'step-flow', run: 1, action: '{"kind":"exit","reason":"r"}', context: undefined },
+    { kind: 'step-flow', run: 1, action: '{"kind":"rerun","ms":5,"maxRetries":2}', context: '{"a":1}' },
+    { kind: 'step-respond', run: 1, head: answer, body: 'body', immediate: true },
+    { kind: 'step-props', run: 1, props: '{"a":1}', cut: '[]' },
+    { kind: 'outcome', run: 1, outcome: { ok: true, cpuMs: 1, wallMs: 2 } },
+    { kind: 'outcome', run: 1, outcome: { ok: true, cpuMs: 1, wallMs: 2, result: form } },
+    { kind: 'outcome', run: 1, outcome: { ok: false, fault, innocent: true, cpuMs: 1, wallMs: 2 } },
+    { kind: 'described', run: 1, outline },
+    { kind: 'ready', snapshot: undefined },
+    { kind: 'pong' },
+    { kind: 'condemned' },
+  ];
+  for (const message of said) sendToHost(say as unknown as FrameWriter, message);
   return written;
 }
 

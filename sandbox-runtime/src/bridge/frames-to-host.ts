@@ -1,52 +1,11 @@
-import type { EmittedEvent, ErrorCode, HttpResponse, LogLine } from '@headwater/shared';
-import type { DataStoreCall, FetchRequest, FlowAction, RunFault, SendCall } from '../sandbox.ts';
+import type { HttpResponse, LogLine } from '@headwater/shared';
+import type { DataStoreCall, FetchRequest, RunFault } from '../sandbox.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
 import { MAX_FAULT_CHARS } from './head-bounds.ts';
 import { readLogHead, writeLogHead } from './log-head.ts';
+import { type FromSandbox, type ReportedOutcome, SANDBOX_FAULTS, type SandboxFault, type ToHost } from './messages.ts';
 import { readDataStoreCall, readEmitMeta, readFetchHead, readOutcomeHead, readResponseHead } from './read-heads.ts';
 import { readCutNames, readExportName, readFlow, readSendKind } from './read-step-heads.ts';
-
-/** Faults that a sandbox process may report; any other code from it is a protocol violation. */
-const SANDBOX_FAULTS = [
-  'COMPONENT_ERROR',
-  'CONFIGURATION_ERROR',
-  'CPU_LIMIT',
-  'WALL_LIMIT',
-  'MEMORY_LIMIT',
-  'OUTPUT_LIMIT',
-  'RESOURCE_LIMIT',
-] as const satisfies readonly ErrorCode[];
-export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
-
-export type ReportedOutcome =
-  | { ok: true; cpuMs: number; wallMs: number; result?: string }
-  | { ok: false; fault: RunFault & { code: SandboxFault }; innocent: boolean; cpuMs: number; wallMs: number };
-
-/**
- * What a sandbox process tells the engine's side. The process may be in an attacker's hands:
- * everything below is checked in type and size when it is read, and counted per run by its reader.
- */
-export type FromSandbox =
-  /** With the snapshot, where the process had to make it. */
-  | { kind: 'ready'; snapshot: Uint8Array | undefined }
-  | { kind: 'emit'; run: number; event: EmittedEvent }
-  | { kind: 'log'; run: number; line: LogLine }
-  | { kind: 'respond'; run: number; response: HttpResponse }
-  | { kind: 'db-set'; run: number; key: string; valueJson: string }
-  | { kind: 'db-get'; run: number; call: number; key: string }
-  | { kind: 'fetch'; run: number; call: number; request: FetchRequest }
-  | { kind: 'fetch-abort'; run: number; call: number }
-  | { kind: 'data-store'; run: number; call: number; asked: DataStoreCall }
-  | { kind: 'step-export'; run: number; name: string; valueJson: string }
-  | { kind: 'step-send'; run: number; call: SendCall }
-  | { kind: 'step-flow'; run: number; action: FlowAction }
-  | { kind: 'step-respond'; run: number; response: HttpResponse; immediate: boolean }
-  | { kind: 'step-props'; run: number; propsJson: string; cutJson: string }
-  | { kind: 'outcome'; run: number; outcome: ReportedOutcome }
-  | { kind: 'described'; run: number; outline: string }
-  | { kind: 'pong' }
-  /** One of its isolates can no longer be stopped from inside: end the process. */
-  | { kind: 'condemned' };
 
 const KIND = {
   ready: 1,
@@ -69,100 +28,66 @@ const KIND = {
   stepProps: 18,
 } as const;
 
-/**
- * The heads (`meta`, `head`) come from the guest as JSON text and are passed on unread: the
- * receiver checks them.
- */
-export class SandboxReporter {
-  readonly #writer: FrameWriter;
-
-  constructor(writer: FrameWriter) {
-    this.#writer = writer;
-  }
-
-  ready(snapshot: Uint8Array | undefined): void {
-    this.#writer.send(KIND.ready, 0, snapshot === undefined ? [] : [snapshot]);
-  }
-
-  emit(run: number, data: string, meta: string): void {
-    this.#writer.send(KIND.emit, run, [data, meta]);
-  }
-
-  log(run: number, { level, atMs, limit, message }: LogLine): void {
-    this.#writer.send(KIND.log, run, [writeLogHead(level, atMs, limit), message]);
-  }
-
-  respond(run: number, head: string, body: FramePart): void {
-    this.#writer.send(KIND.respond, run, [head, body]);
-  }
-
-  dbSet(run: number, key: string, valueJson: string): void {
-    this.#writer.send(KIND.dbSet, run, [key, valueJson]);
-  }
-
-  dbGet(run: number, call: number, key: string): void {
-    this.#writer.send(KIND.dbGet, run, [String(call), key]);
-  }
-
-  fetch(run: number, call: number, head: string, body: FramePart | undefined): void {
-    this.#writer.send(KIND.fetch, run, body === undefined ? [String(call), head] : [String(call), head, body]);
-  }
-
-  fetchAbort(run: number, call: number): void {
-    this.#writer.send(KIND.fetchAbort, run, [String(call)]);
-  }
-
-  dataStore(run: number, call: number, head: string, valueJson: string | undefined): void {
-    const parts = [String(call), head];
-    this.#writer.send(KIND.dataStore, run, valueJson === undefined ? parts : [...parts, valueJson]);
-  }
-
-  stepExport(run: number, name: string, valueJson: string): void {
-    this.#writer.send(KIND.stepExport, run, [name, valueJson]);
-  }
-
-  stepSend(run: number, kind: string, payload: string): void {
-    this.#writer.send(KIND.stepSend, run, [kind, payload]);
-  }
-
-  stepFlow(run: number, head: string, contextJson: string | undefined): void {
-    this.#writer.send(KIND.stepFlow, run, contextJson === undefined ? [head] : [head, contextJson]);
-  }
-
-  stepRespond(run: number, head: string, body: FramePart, immediate: boolean): void {
-    this.#writer.send(KIND.stepRespond, run, [head, body, immediate ? 'now' : '']);
-  }
-
-  stepProps(run: number, propsJson: string, cutJson: string): void {
-    this.#writer.send(KIND.stepProps, run, [propsJson, cutJson]);
-  }
-
-  outcome(run: number, outcome: ReportedOutcome): void {
-    const { cpuMs, wallMs } = outcome;
-    if (outcome.ok) {
-      const head = JSON.stringify([cpuMs, wallMs]);
-      return this.#writer.send(KIND.outcome, run, outcome.result === undefined ? [head] : [head, outcome.result]);
+/** The heads of what is relayed go on as JSON text: the reader checks them. */
+export function sendToHost(writer: FrameWriter, message: ToHost): void {
+  switch (message.kind) {
+    case 'ready':
+      return writer.send(KIND.ready, 0, message.snapshot === undefined ? [] : [message.snapshot]);
+    case 'emit':
+      return writer.send(KIND.emit, message.run, [message.event, message.meta]);
+    case 'log': {
+      const { level, atMs, limit } = message.line;
+      return writer.send(KIND.log, message.run, [writeLogHead(level, atMs, limit), message.line.message]);
     }
-    const { fault, innocent } = outcome;
-    const { name, value, used } = fault.limit ?? {};
-    const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent, name, value, used]);
-    this.#writer.send(KIND.outcome, run, [head, fault.message, fault.stack ?? '', fault.details ?? '']);
-  }
-
-  described(run: number, outline: string): void {
-    this.#writer.send(KIND.described, run, [outline]);
-  }
-
-  pong(): void {
-    this.#writer.send(KIND.pong, 0);
-  }
-
-  condemned(): void {
-    this.#writer.send(KIND.condemned, 0);
+    case 'respond':
+      return writer.send(KIND.respond, message.run, [message.head, message.body]);
+    case 'db-set':
+      return writer.send(KIND.dbSet, message.run, [message.key, message.value]);
+    case 'db-get':
+      return writer.send(KIND.dbGet, message.run, [String(message.call), message.key]);
+    case 'fetch':
+      return writer.send(KIND.fetch, message.run, parts(String(message.call), message.head, message.body));
+    case 'fetch-abort':
+      return writer.send(KIND.fetchAbort, message.run, [String(message.call)]);
+    case 'data-store':
+      return writer.send(KIND.dataStore, message.run, parts(String(message.call), message.head, message.value));
+    case 'step-export':
+      return writer.send(KIND.stepExport, message.run, [message.name, message.value]);
+    case 'step-send':
+      return writer.send(KIND.stepSend, message.run, [message.means, message.payload]);
+    case 'step-flow':
+      return writer.send(KIND.stepFlow, message.run, parts(message.action, message.context));
+    case 'step-respond':
+      return writer.send(KIND.stepRespond, message.run, [message.head, message.body, message.immediate ? 'now' : '']);
+    case 'step-props':
+      return writer.send(KIND.stepProps, message.run, [message.props, message.cut]);
+    case 'outcome':
+      return writer.send(KIND.outcome, message.run, outcomeParts(message.outcome));
+    case 'described':
+      return writer.send(KIND.described, message.run, [message.outline]);
+    case 'pong':
+      return writer.send(KIND.pong, 0);
+    case 'condemned':
+      return writer.send(KIND.condemned, 0);
   }
 }
 
-/** Throws FrameError for anything that SandboxReporter would not have sent. */
+/** The last one only where it is there. */
+function parts(...given: [...FramePart[], FramePart | undefined]): FramePart[] {
+  if (given.at(-1) === undefined) given.pop();
+  return given as FramePart[];
+}
+
+function outcomeParts(outcome: ReportedOutcome): FramePart[] {
+  const { cpuMs, wallMs } = outcome;
+  if (outcome.ok) return parts(JSON.stringify([cpuMs, wallMs]), outcome.result);
+  const { fault, innocent } = outcome;
+  const { name, value, used } = fault.limit ?? {};
+  const head = JSON.stringify([cpuMs, wallMs, fault.code, innocent, name, value, used]);
+  return [head, fault.message, fault.stack ?? '', fault.details ?? ''];
+}
+
+/** Throws FrameError for anything that `sendToHost` would not have sent. */
 export function readFromSandbox(frame: Frame): FromSandbox {
   const { run } = frame;
   switch (frame.kind) {

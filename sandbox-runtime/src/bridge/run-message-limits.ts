@@ -2,7 +2,7 @@ import { type AccountLimits, type EmittedEvent, isShortJson, LIMITS, type LogLin
 import type { DataStoreCall, FlowAction, RunEntry } from '../sandbox.ts';
 import { isBuiltInChannel } from './built-in-channels.ts';
 import { FrameError } from './frames.ts';
-import type { EntryName } from './frames-to-worker.ts';
+import type { EntryName } from './messages.ts';
 
 type MessageLimits = Pick<
   AccountLimits,

@@ -1,5 +1,4 @@
 import { RESERVED_EXPORTS } from '../bridge/head-bounds.ts';
-import { POST } from '../bridge/isolate-codes.ts';
 import type { ReadStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import { sendResponse } from './http-prop.ts';
@@ -42,7 +41,7 @@ export function makeActionContext(
     respond: (response) => {
       const isImmediate = isObject(response) && response['immediate'] === true;
       const post = (head: string, body: string | Uint8Array): void =>
-        bridge.post(POST.stepRespond, context.run, head, body, isImmediate ? 'now' : '');
+        bridge.post({ kind: 'step-respond', run: context.run, head, body, immediate: isImmediate });
       const out = { runs, warn: (message: string) => warn(context, message), post, defaultStatus: 200 };
       return sendResponse(out, context, response);
     },
@@ -68,7 +67,7 @@ function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name
   const bytes = utf8LengthUpTo(json, limits.maxRunOutputBytes);
   if (bytes > maxExportBytes) throw limitError({ name: 'maxExportBytes', value: maxExportBytes, used: bytes });
   runs.takeBytes(context, bytes + key.length + limits.dbEntryOverheadBytes);
-  bridge.post(POST.stepExport, context.run, key, json);
+  bridge.post({ kind: 'step-export', run: context.run, name: key, value: json });
 }
 
 function readName(name: unknown, maxChars: number): string {

@@ -2,7 +2,7 @@
 import './complete-symbols.ts';
 import 'core-js/actual/dom-exception';
 import { Buffer } from 'buffer/';
-import type { AskOnce, BlockingReference, Bridge } from './bridge.ts';
+import type { AskOnce, BlockingReference, Bridge, PostValues } from './bridge.ts';
 import { connectBridge } from './bridge-slot.ts';
 import { BASE64_GLOBALS } from './base64-globals.ts';
 import { BUILTIN_FUNCTION } from './builtin-names.ts';
@@ -13,6 +13,7 @@ import { crossing } from './crossing.ts';
 import { GuestFetch } from './fetch.ts';
 import { Guest, type GuestParts } from './guest.ts';
 import { HostCalls } from './host-calls.ts';
+import { decodeCall, encodeAsk } from './isolate-codec.ts';
 import { applyFunction, defineGlobal, now, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
 import { GuestPerformance } from './performance.ts';
@@ -37,27 +38,24 @@ import { WEB_CLASSES } from './web-globals.ts';
  * randomness.
  */
 
-type Dispatch = (kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown) => string | undefined;
+type Dispatch = (code: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown) => string | undefined;
 
 // Memory of these is not counted by the isolate's limit, or opens a clock fine enough to read other
 // processes by.
 const REMOVED = ['WebAssembly', 'SharedArrayBuffer', 'Atomics'] as const;
 
-function bootGuest(
-  post: Bridge['post'],
-  askOnce: AskOnce,
-  dbGet: BlockingReference,
-  wait: BlockingReference,
-): Dispatch {
+function bootGuest(post: PostValues, askOnce: AskOnce, dbGet: BlockingReference, wait: BlockingReference): Dispatch {
   for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
   const blockingCall = dbGet.applySyncPromise;
   const runs = new RunTracker();
   const guarded = guardPosts(post, runs);
+  const pass = askOnce as (...values: unknown[]) => ReturnType<AskOnce>;
+  const send: AskOnce = (code, a, b, c) => pass(code, crossing(a), crossing(b), crossing(c));
   const bridge: Bridge = {
     post: guarded.post,
-    ask: (kind, a, b, c) => {
+    ask: (question) => {
       for (;;) {
-        const answer = askOnce(kind, crossing(a), crossing(b), crossing(c));
+        const answer = encodeAsk(question, send);
         if (answer !== undefined) return answer;
         applyFunction(blockingCall, wait, [undefined, []]);
       }
@@ -75,9 +73,10 @@ function bootGuest(
   const guest = new Guest(parts);
   installGlobals(parts, guest);
   speedUpBuffer(bridge);
-  return (kind, run, a, b, c, d) => {
+  return (code, run, a, b, c, d) => {
     guarded.reset();
-    return guest.dispatch(kind, run, a, b, c, d);
+    const call = decodeCall(code, a, b, c, d);
+    return call && guest.dispatch(run, call);
   };
 }
 

@@ -1,5 +1,4 @@
 import type { LogLevel, LogLine } from '@headwater/shared';
-import { POST } from '../bridge/isolate-codes.ts';
 import { writeLogHead } from '../bridge/log-head.ts';
 import type { Bridge } from './bridge.ts';
 import { formatWith } from './node/format.ts';
@@ -44,7 +43,7 @@ export class RunLog {
   }
 
   #post({ run }: RunContext, level: LogLevel, text: string, limit: LogLine['limit'] | undefined): void {
-    this.#bridge.post(POST.log, run, writeLogHead(level, now(), limit), text);
+    this.#bridge.post({ kind: 'log', run, head: writeLogHead(level, now(), limit), message: text });
   }
 }
 

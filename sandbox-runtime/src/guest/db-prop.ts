@@ -1,4 +1,3 @@
-import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireStorable } from './check-name.ts';
 import { parseJson } from './intrinsics.ts';
@@ -45,7 +44,7 @@ export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext
       if (bytes > maxDbValueBytes) throw limitError({ name: 'maxDbValueBytes', value: maxDbValueBytes, used: bytes });
       runs.takeBytes(context, bytes + name.length + dbEntryOverheadBytes);
       context.written.set(name, json);
-      bridge.post(POST.dbSet, context.run, name, json);
+      bridge.post({ kind: 'db-set', run: context.run, key: name, value: json });
     },
   };
 }

@@ -1,4 +1,3 @@
-import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
@@ -40,7 +39,7 @@ export function emitEvent(
     runs.exceed(context, { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: context.emits });
   const head = stringifyOwn(meta);
   runs.takeBytes(context, bytes + head.length);
-  bridge.post(POST.emit, context.run, data, head);
+  bridge.post({ kind: 'emit', run: context.run, event: data, meta: head });
 }
 
 function eventJson(event: unknown): string {

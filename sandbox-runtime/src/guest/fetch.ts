@@ -1,4 +1,3 @@
-import { POST } from '../bridge/isolate-codes.ts';
 import { onAbort } from './abort.ts';
 import { type BodyState, consumeBody, failBody } from './body.ts';
 import type { Bridge } from './bridge.ts';
@@ -144,8 +143,7 @@ export class GuestFetch {
     );
     pending.sent = true;
     pending.context.open += 1;
-    if (content === undefined) this.#bridge.post(POST.fetch, run, call, head);
-    else this.#bridge.post(POST.fetch, run, call, head, content);
+    this.#bridge.post({ kind: 'fetch', run, call, head, body: content });
   }
 
   #fail(call: number, reason: unknown): void {
@@ -155,7 +153,7 @@ export class GuestFetch {
   #abort(call: number, reason: unknown): void {
     const pending = this.#forget(call);
     if (pending === undefined) return;
-    if (pending.sent) this.#bridge.post(POST.fetchAbort, pending.context.run, call);
+    if (pending.sent) this.#bridge.post({ kind: 'fetch-abort', run: pending.context.run, call });
     pending.reject(reason);
   }
 

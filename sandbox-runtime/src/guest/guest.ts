@@ -1,8 +1,7 @@
 import type { RunProp } from '@headwater/shared';
 import type { FlowAction } from '../sandbox.ts';
-import type { EntryName } from '../bridge/frames-to-worker.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import { CALL, POST } from '../bridge/isolate-codes.ts';
+import type { GuestCall } from '../bridge/messages.ts';
 import { readStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
 import type { RunLog } from './console.ts';
@@ -27,6 +26,8 @@ import { makeSteps } from './step-data.ts';
 import { answerTransform } from './transform-request.ts';
 import type { GuestTimers } from './timers.ts';
 import { utf8LengthUpTo } from './utf8.ts';
+
+type CallOf<Kind extends GuestCall['kind']> = Extract<GuestCall, { kind: Kind }>;
 
 export interface GuestParts {
   bridge: Bridge;
@@ -55,30 +56,28 @@ export class Guest {
    * Never throws, except when V8 ends the isolate: what goes wrong in a run is reported as its
    * outcome.
    */
-  dispatch(kind: number, run: number, a: unknown, b: unknown, c: unknown, d: unknown): string | undefined {
+  dispatch(run: number, call: GuestCall): string | undefined {
     if (this.#ended.length > 0) this.#closeEnded();
-    switch (kind) {
-      case CALL.loading:
-        this.#setLimits(a as string);
+    switch (call.kind) {
+      case 'loading':
+        this.#setLimits(call.limits);
         return void this.#parts.runs.begin(run, 'run', '');
-      case CALL.limits:
-        return this.#setLimits(a as string);
-      case CALL.load:
-        return this.#load(a as { default?: unknown });
-      case CALL.start:
-        return this.#start(run, a as EntryName, b as string, c as string, d as string);
-      case CALL.timer:
-        return this.#fireTimer(a as number);
-      case CALL.fetched:
-        return this.#settleFetch(a as number, b as string, c as Uint8Array<ArrayBuffer>);
-      case CALL.answered:
-        return this.#settleCall(a as number, b as string, c as Uint8Array);
-      case CALL.outline:
+      case 'limits':
+        return this.#setLimits(call.limits);
+      case 'load':
+        return this.#load(call.namespace as { default?: unknown });
+      case 'start':
+        return this.#start(run, call);
+      case 'timer':
+        return this.#fireTimer(call.timer);
+      case 'fetched':
+        return this.#settleFetch(call);
+      case 'answered':
+        return this.#settleCall(call);
+      case 'outline':
         return this.#outline();
-      case CALL.end:
+      case 'end':
         return this.#end(run);
-      default:
-        return undefined;
     }
   }
 
@@ -119,7 +118,7 @@ export class Guest {
     }
   }
 
-  #start(run: number, entry: EntryName, dedupe: string, props: string, input: string): undefined {
+  #start(run: number, { entry, dedupe, props, event: input }: CallOf<'start'>): undefined {
     const { log, runs } = this.#parts;
     const context = runs.begin(run, entry, dedupe);
     try {
@@ -198,8 +197,7 @@ export class Guest {
     context.ended = true;
     if (isForm(context)) this.#close(context);
     else this.#ended[this.#ended.length] = context;
-    if (answer === undefined) bridge.post(POST.done, context.run);
-    else bridge.post(POST.done, context.run, answer);
+    bridge.post({ kind: 'done', run: context.run, result: answer });
   }
 
   /**
@@ -219,11 +217,8 @@ export class Guest {
     const limit = context.exceeded ?? limitOf(error);
     const described = describeError(error);
     this.#close(context);
-    this.#parts.bridge.post(
-      POST.failed,
-      context.run,
-      stringifyOwn(limit === undefined ? described : { ...described, limit }),
-    );
+    const failure = stringifyOwn(limit === undefined ? described : { ...described, limit });
+    this.#parts.bridge.post({ kind: 'failed', run: context.run, failure });
   }
 
   #end(run: number): undefined {
@@ -254,17 +249,17 @@ export class Guest {
     }
   }
 
-  #settleFetch(call: number, head: string, body: Uint8Array<ArrayBuffer>): undefined {
+  #settleFetch({ call, head, body }: CallOf<'fetched'>): undefined {
     const { runs, fetches, requests } = this.#parts;
     const sender = requests.owns(call) ? requests : fetches;
     runs.enter(sender.ownerOf(call));
-    sender.settle(call, head, body);
+    sender.settle(call, head, body as Uint8Array<ArrayBuffer>);
   }
 
-  #settleCall(call: number, head: string, bytes: Uint8Array): undefined {
+  #settleCall({ call, head, body }: CallOf<'answered'>): undefined {
     const { runs, calls } = this.#parts;
     runs.enter(calls.ownerOf(call));
-    calls.settle(call, head, bytes);
+    calls.settle(call, head, body);
   }
 }
 
@@ -301,8 +296,7 @@ function resultJson(value: unknown, maxBytes: number): string {
 
 function postFlow(bridge: Bridge, run: number, flow: FlowAction): void {
   const { context, ...head } = flow as Extract<FlowAction, { kind: 'rerun' }>;
-  if (context === undefined) bridge.post(POST.stepFlow, run, stringifyOwn(head));
-  else bridge.post(POST.stepFlow, run, stringifyOwn(head), context);
+  bridge.post({ kind: 'step-flow', run, action: stringifyOwn(head), context });
 }
 
 function callEntry(component: LoadedComponent, instance: RunInstance, context: RunContext, input: string): unknown {

@@ -1,9 +1,11 @@
 import type { ExceededLimit } from '@headwater/shared';
-import { POST } from '../bridge/isolate-codes.ts';
+import type { GuestPost } from '../bridge/messages.ts';
 import type { Bridge } from './bridge.ts';
 import { limitError, standardLimitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
+
+type CallPost = Extract<GuestPost, { kind: 'web-crypto' | 'data-store' }>;
 
 interface PendingCall {
   context: RunContext;
@@ -31,32 +33,28 @@ export class HostCalls {
   call(head: string, bytes: Uint8Array<ArrayBuffer>): Promise<{ head: string; bytes: Uint8Array }> {
     const context = this.#runs.current();
     if (context === undefined) return Promise.reject(new TypeError('This can be used during a run only'));
-    return this.#send(POST.webCrypto, context, head, bytes);
+    return this.#send(context, { kind: 'web-crypto', run: context.run, call: this.#nextCall++, head, bytes });
   }
 
   /**
    * A call on a data store, for the run that the store was given to. Answers the JSON of a
    * DataStoreAnswer.
    */
-  async callStore(context: RunContext, head: string, valueJson: string | undefined): Promise<string> {
-    return (await this.#send(POST.dataStore, context, head, valueJson)).head;
+  async callStore(context: RunContext, head: string, value: string | undefined): Promise<string> {
+    const call = this.#nextCall++;
+    return (await this.#send(context, { kind: 'data-store', run: context.run, call, head, value })).head;
   }
 
-  #send(
-    kind: number,
-    context: RunContext,
-    head: string,
-    bytes: string | Uint8Array<ArrayBuffer> | undefined,
-  ): Promise<{ head: string; bytes: Uint8Array }> {
+  #send(context: RunContext, post: CallPost): Promise<{ head: string; bytes: Uint8Array }> {
     return new Promise((resolve) => {
-      const size = head.length + (bytes?.length ?? 0);
+      const given = post.kind === 'web-crypto' ? post.bytes : post.value;
+      const size = post.head.length + (given?.length ?? 0);
       const exceeded = this.#exceededBy(context, size);
-      if (exceeded !== undefined) throw kind === POST.webCrypto ? operationError(exceeded) : limitError(exceeded);
+      if (exceeded !== undefined) throw post.kind === 'web-crypto' ? operationError(exceeded) : limitError(exceeded);
       this.#bytes += size;
-      const call = this.#nextCall++;
-      this.#pending.set(call, { context, bytes: size, resolve });
+      this.#pending.set(post.call, { context, bytes: size, resolve });
       context.open += 1;
-      this.#bridge.post(kind, context.run, call, head, bytes);
+      this.#bridge.post(post);
     });
   }
 

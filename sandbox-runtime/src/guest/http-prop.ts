@@ -1,5 +1,4 @@
 import type { ExceededLimit } from '@headwater/shared';
-import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { consumeBody, readBody as readFetchBody, type ReadBody } from './body.ts';
 import { checkedHead } from './checked-head.ts';
@@ -31,7 +30,7 @@ export function makeHttpProp(
     endpoint,
     respond: (response) => {
       const post = (head: string, body: string | Uint8Array): void =>
-        bridge.post(POST.respond, context.run, head, body);
+        bridge.post({ kind: 'respond', run: context.run, head, body });
       return sendResponse({ runs, warn, post }, context, response);
     },
   };

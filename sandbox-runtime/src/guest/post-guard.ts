@@ -1,6 +1,6 @@
-import { POST } from '../bridge/isolate-codes.ts';
-import type { Bridge } from './bridge.ts';
+import type { Bridge, PostValues } from './bridge.ts';
 import { crossing } from './crossing.ts';
+import { encodePost } from './isolate-codec.ts';
 import { limitError } from './limit-error.ts';
 import type { RunTracker } from './run-context.ts';
 
@@ -8,20 +8,24 @@ import type { RunTracker } from './run-context.ts';
  * Bounds what one uninterrupted stretch of guest code can send, however it does it (timers set and
  * cleared in a loop). The process takes such calls from a queue that has no bound of its own.
  */
-export function guardPosts(post: Bridge['post'], runs: RunTracker): { post: Bridge['post']; reset(): void } {
+export function guardPosts(post: PostValues, runs: RunTracker): { post: Bridge['post']; reset(): void } {
   let sent = 0;
-  const pass: (...values: unknown[]) => void = post as (...values: unknown[]) => void;
+  const pass = post as (...values: unknown[]) => void;
+  const send: PostValues = (code, run, a, b, c) => {
+    if (c === undefined) pass(code, run, crossing(a), crossing(b));
+    else pass(code, run, crossing(a), crossing(b), crossing(c));
+  };
   return {
-    post(kind, run, a, b, c) {
+    post(message) {
       sent += 1;
+      const { kind } = message;
       // The end of a run is always told, whatever the run did before, and with it how its workflow
       // goes on.
-      if (kind !== POST.done && kind !== POST.failed && kind !== POST.stepFlow) {
+      if (kind !== 'done' && kind !== 'failed' && kind !== 'step-flow') {
         const value = runs.limits.maxCallsPerTurn + runs.limits.maxEmitsPerRun;
         if (sent > value) throw limitError({ name: 'maxCallsPerTurn', value, used: sent });
       }
-      if (c === undefined) pass(kind, run, crossing(a), crossing(b));
-      else pass(kind, run, crossing(a), crossing(b), crossing(c));
+      encodePost(message, send);
     },
     reset() {
       sent = 0;

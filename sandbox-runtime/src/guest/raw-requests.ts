@@ -1,5 +1,4 @@
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import { POST } from '../bridge/isolate-codes.ts';
 import type { FetchOutcome } from '../sandbox.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';
@@ -61,12 +60,12 @@ export class RawRequests {
       if (isAborted) return releaseRequest(context);
       this.#pending.set(call, { ...handlers, context });
       context.open += 1;
-      if (body === undefined || body.length === 0) this.#bridge.post(POST.fetch, context.run, call, head);
-      else this.#bridge.post(POST.fetch, context.run, call, head, new Uint8Array(body));
+      const sent = body === undefined || body.length === 0 ? undefined : new Uint8Array(body);
+      this.#bridge.post({ kind: 'fetch', run: context.run, call, head, body: sent });
     });
     return () => {
       isAborted = true;
-      if (this.#forget(call) !== undefined) this.#bridge.post(POST.fetchAbort, context.run, call);
+      if (this.#forget(call) !== undefined) this.#bridge.post({ kind: 'fetch-abort', run: context.run, call });
     };
   }
 

@@ -1,4 +1,3 @@
-import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { ownKeys, sliceText, stringifyJson, stringifyOwn } from './intrinsics.ts';
 import type { RunContext } from './run-context.ts';
@@ -32,7 +31,7 @@ export function postProps(
     // Where not even the beginning has room, the name among those that are cut tells of it.
     if (text.length <= room) json += key + text;
   }
-  bridge.post(POST.stepProps, run, `${json}}`, stringifyOwn(cut));
+  bridge.post({ kind: 'step-props', run, props: `${json}}`, cut: stringifyOwn(cut) });
 }
 
 interface Writing {

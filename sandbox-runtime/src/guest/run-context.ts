@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { EntryName } from '../bridge/frames-to-worker.ts';
+import type { EntryName } from '../bridge/messages.ts';
 import type { FlowAction } from '../sandbox.ts';
 import { limitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';

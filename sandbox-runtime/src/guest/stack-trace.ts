@@ -1,4 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
 import { findSegments, type GeneratedPlace, type Segment } from '../bridge/find-segments.ts';
 import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import type { Bridge } from './bridge.ts';
@@ -26,7 +25,7 @@ export function mapStacks(bridge: Bridge): void {
   let wasAsked = false;
 
   function mapOnce(): SourceMap | undefined {
-    if (!wasAsked) map = readMap(bridge.ask(ASK.sourceMap, 0) as string, parseJson);
+    if (!wasAsked) map = readMap(bridge.ask({ kind: 'source-map' }) as string, parseJson);
     wasAsked = true;
     return map;
   }

@@ -1,7 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { SendCall } from '../sandbox.ts';
 import { SENT_BYTES } from '../bridge/head-bounds.ts';
-import { POST } from '../bridge/isolate-codes.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { isData, UNSENDABLE, withoutJson } from './http-prop.ts';
@@ -46,7 +45,7 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
     if (context.sends > maxSendsPerRun)
       runs.exceed(context, { name: 'maxSendsPerRun', value: maxSendsPerRun, used: context.sends });
     runs.takeBytes(context, bytes);
-    bridge.post(POST.stepSend, context.run, kind, payload);
+    bridge.post({ kind: 'step-send', run: context.run, means: kind, payload });
   };
   const ofUrl: TextLimit = { name: 'maxFetchUrlChars', value: context.limits.maxFetchUrlChars };
   const ofName: TextLimit = { name: 'maxChannelChars', value: context.limits.maxChannelChars };

@@ -1,4 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
 import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';
@@ -119,8 +118,8 @@ export class GuestTextDecoder {
 
   #ask(bytes: Uint8Array, stream: boolean): string {
     if (this.#encoding === 'utf-8' && !this.#fatal) return decodeUtf8(theBridge(), bytes);
-    const label = `${this.#fatal ? 'f' : '-'}${stream ? 's' : '-'}${this.#encoding}`;
-    return askText(ASK.decodeText, label, exact(bytes));
+    const [label, fatal] = [this.#encoding, this.#fatal];
+    return askText({ kind: 'decode-text', label, fatal, stream, data: exact(bytes) });
   }
 
   #reset(): void {
@@ -135,7 +134,7 @@ function readLabel(label: string): string {
   const name = label.toLowerCase();
   if (name === 'utf-8' || name === 'utf8') return 'utf-8';
   try {
-    return askText(ASK.encodingName, label);
+    return askText({ kind: 'encoding-name', label });
   } catch {
     // What the process says is about its own decoder; the standard wants this type of error.
     throw codedError(

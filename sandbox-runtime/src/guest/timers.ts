@@ -1,4 +1,4 @@
-import { POST } from '../bridge/isolate-codes.ts';
+import { AT_ONCE } from '../bridge/messages.ts';
 import type { Bridge } from './bridge.ts';
 import { applyFunction } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
@@ -7,7 +7,6 @@ import { PrivateMap } from './private-map.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 
 const MAX_DELAY_MS = 2 ** 31 - 1;
-const AT_ONCE = -1;
 
 interface PendingTimer {
   context: RunContext;
@@ -102,7 +101,7 @@ export class GuestTimers {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(id, pending);
-    this.#bridge.post(POST.timerClear, pending.context.run, id);
+    this.#bridge.post({ kind: 'timer-clear', run: pending.context.run, timer: id });
   }
 
   /** Called when the time has come. What the callback throws is the caller's to report. */
@@ -117,9 +116,8 @@ export class GuestTimers {
   }
 
   #post(id: number, { context, delayMs, repeats, isRef }: PendingTimer): void {
-    const { run } = context;
-    if (isRef && !repeats) this.#bridge.post(POST.timerSet, run, id, delayMs);
-    else this.#bridge.post(POST.timerSet, run, id, delayMs, isRef ? 'interval' : 'unref');
+    const timerKind = !isRef ? 'unref' : repeats ? 'interval' : 'timer';
+    this.#bridge.post({ kind: 'timer-set', run: context.run, timer: id, delayMs, timerKind });
   }
 
   #setRef(id: number, isRef: boolean): void {
@@ -127,7 +125,7 @@ export class GuestTimers {
     if (pending === undefined || pending.isRef === isRef) return;
     pending.isRef = isRef;
     pending.context.open += isRef ? 1 : -1;
-    this.#bridge.post(POST.timerRef, pending.context.run, id, isRef ? 1 : 0);
+    this.#bridge.post({ kind: 'timer-ref', run: pending.context.run, timer: id, isRef });
   }
 
   ownerOf(id: number): RunContext | undefined {

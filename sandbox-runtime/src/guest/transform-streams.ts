@@ -1,4 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
 import { joinBytes, toBytes } from './blob.ts';
 import { theBridge } from './bridge-slot.ts';
 import { toText } from './intrinsics.ts';
@@ -158,7 +157,7 @@ function readFormat(format: unknown): string {
 }
 
 function askToCompress(order: string, bytes: Uint8Array): Uint8Array {
-  const answer = theBridge().ask(ASK.compress, order, bytes);
+  const answer = theBridge().ask({ kind: 'compress', order, data: bytes });
   if (typeof answer !== 'string') return answer;
   throwLimitOf(answer, (text) => new TypeError(text));
   throw new TypeError(`The compressed data is not valid: ${answer}`);

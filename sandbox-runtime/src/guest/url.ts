@@ -1,4 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
 import { askText } from './ask-text.ts';
 import { parseJson, stringifyOwn } from './intrinsics.ts';
 import { type GuestUrlSearchParams, makeSearchParams, replaceSearchParams } from './url-search-params.ts';
@@ -147,7 +146,7 @@ function setPart(href: string, part: string, value: string): Parts | undefined {
 }
 
 function ask(order: string[]): Parts | undefined {
-  const answer = askText(ASK.url, stringifyOwn(order));
+  const answer = askText({ kind: 'url', order: stringifyOwn(order) });
   return answer === '' ? undefined : (parseJson(answer) as Parts);
 }
 

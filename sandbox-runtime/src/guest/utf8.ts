@@ -1,4 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
 import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
 import type { Bridge } from './bridge.ts';
 import { sliceText } from './intrinsics.ts';
@@ -43,7 +42,7 @@ const NATIVE_BYTES = 4096;
 const CHUNK = 8192;
 
 export function encodeUtf8(bridge: Bridge, text: string): Uint8Array<ArrayBuffer> {
-  if (text.length > NATIVE_BYTES) return bridge.ask(ASK.encodeUtf8, text) as Uint8Array<ArrayBuffer>;
+  if (text.length > NATIVE_BYTES) return bridge.ask({ kind: 'encode-utf8', text }) as Uint8Array<ArrayBuffer>;
   const out = new Uint8Array(utf8Length(text));
   let at = 0;
   for (let i = 0; i < text.length; i++) {
@@ -81,7 +80,7 @@ function writeCodePoint(out: Uint8Array, start: number, code: number): number {
 /** Not fatal: what is no UTF-8 becomes U+FFFD. */
 export function decodeUtf8(bridge: Bridge, bytes: Uint8Array): string {
   if (bytes.length > CHUNK || !isAscii(bytes)) {
-    const text = bridge.ask(ASK.decodeUtf8, 0, exact(bytes)) as string;
+    const text = bridge.ask({ kind: 'decode-utf8', data: exact(bytes) }) as string;
     // Three bytes make a character at least: a shorter text is the reason why there is none.
     if (text.length * 3 < bytes.length) throwLimitOf(text);
     return text;

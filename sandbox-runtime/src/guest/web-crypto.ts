@@ -1,5 +1,3 @@
-import { ASK } from '../bridge/isolate-codes.ts';
-import type { Bridge } from './bridge.ts';
 import { theBridge } from './bridge-slot.ts';
 import { GuestCryptoKey } from './crypto-key.ts';
 import { GuestSubtleCrypto, type SubtleCall } from './subtle-crypto.ts';
@@ -8,15 +6,9 @@ import { asInterface } from './web-idl.ts';
 const MAX_RANDOM_BYTES = 65_536;
 const MAKE = Symbol('make');
 
-/** Asks the process; what comes back as text is the reason why it could not. */
-function askBytes(
-  bridge: Bridge,
-  kind: number,
-  a: string | number,
-  b?: Uint8Array,
-  c?: Uint8Array,
-): Uint8Array<ArrayBuffer> {
-  const answer = bridge.ask(kind, a, b, c);
+/** What comes back as text is the reason why there are none. */
+function askRandom(bytes: number): Uint8Array<ArrayBuffer> {
+  const answer = theBridge().ask({ kind: 'random', bytes });
   if (typeof answer === 'string') throw new Error(answer);
   return answer as Uint8Array<ArrayBuffer>;
 }
@@ -40,12 +32,12 @@ export class GuestCrypto {
     if (target.byteLength > MAX_RANDOM_BYTES)
       throw new DOMException('The requested length exceeds 65,536 bytes', 'QuotaExceededError');
     const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
-    bytes.set(askBytes(theBridge(), ASK.random, target.byteLength));
+    bytes.set(askRandom(target.byteLength));
     return target;
   }
 
   randomUUID(): string {
-    return formatUuid(askBytes(theBridge(), ASK.random, 16));
+    return formatUuid(askRandom(16));
   }
 }
 asInterface(GuestCrypto, 'Crypto');

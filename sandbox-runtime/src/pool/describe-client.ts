@@ -1,8 +1,7 @@
 import { accountLimits, type ExceededLimit } from '@headwater/shared';
 import { describeLimit } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
-import type { FromSandbox, ReportedOutcome } from '../bridge/frames-to-host.ts';
-import type { ToSandbox } from '../bridge/frames-to-worker.ts';
+import type { FromSandbox, ReportedOutcome, ToSandbox } from '../bridge/messages.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { DescribeOutcome, RunFault } from '../sandbox.ts';

@@ -1,7 +1,8 @@
 import type { Duplex } from 'node:stream';
 import { FrameError, FrameReader, FrameWriter } from '../bridge/frames.ts';
-import { type FromSandbox, readFromSandbox } from '../bridge/frames-to-host.ts';
-import { sendToSandbox, type ToSandbox } from '../bridge/frames-to-worker.ts';
+import { readFromSandbox } from '../bridge/frames-to-host.ts';
+import { sendToSandbox } from '../bridge/frames-to-worker.ts';
+import type { FromSandbox, ToSandbox } from '../bridge/messages.ts';
 
 /** A fetch body and its head are the largest message a process has to send. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;

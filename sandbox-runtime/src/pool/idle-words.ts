@@ -1,5 +1,5 @@
 import { FrameError } from '../bridge/frames.ts';
-import type { FromSandbox } from '../bridge/frames-to-host.ts';
+import type { FromSandbox } from '../bridge/messages.ts';
 
 /**
  * Messages about nothing that a process may send before its next task. A process that keeps to the

@@ -1,8 +1,7 @@
 import type { AccountLimits, EmittedEvent, ExceededLimit, LogLine } from '@headwater/shared';
-import type { FromSandbox, ReportedOutcome } from '../bridge/frames-to-host.ts';
+import type { FromSandbox, ReportedOutcome, ToSandbox } from '../bridge/messages.ts';
 import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
-import type { ToSandbox } from '../bridge/frames-to-worker.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { FetchOutcome, RunFault, RunHost, RunOutcome, RunRequest } from '../sandbox.ts';

@@ -1,6 +1,6 @@
 import { type ExceededLimit, isLongJson, isShortJson } from '@headwater/shared';
 import { FrameError } from '../bridge/frames.ts';
-import type { FromSandbox } from '../bridge/frames-to-host.ts';
+import type { FromSandbox } from '../bridge/messages.ts';
 import type { RunBudget } from '../bridge/run-budget.ts';
 import type { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';

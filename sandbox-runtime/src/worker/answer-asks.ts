@@ -1,9 +1,10 @@
 import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto';
-import { ASK } from '../bridge/isolate-codes.ts';
 import { answerNodeCrypto } from './ask-crypto.ts';
-import { AskError, describeAskError, requireWithin } from './ask-error.ts';
+import { AskError, describeAskError } from './ask-error.ts';
+import { answerUrl } from './ask-url.ts';
 import { answerZlib } from './ask-zlib.ts';
-import { answerWebAsk } from './answer-web-asks.ts';
+import { compress, decodeText, encodingName } from './answer-web-asks.ts';
+import { decodeAsk, type RawAsk, type WorkedAsk } from './isolate-codec.ts';
 
 const MAX_RANDOM_BYTES = 65_536;
 const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
@@ -13,61 +14,56 @@ const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
  * would carry the stack and the paths of this process. Text where bytes are expected is the reason,
  * and the guest throws it.
  */
-export function answerAsk(kind: unknown, a: unknown, b: unknown, c: unknown): Uint8Array | string {
+export function answerAsk(raw: RawAsk): Uint8Array | string {
   try {
-    switch (kind) {
-      case ASK.random:
-        return random(a);
-      case ASK.hash:
-        return own(createHash(hashName(a)).update(data(b)).digest());
-      case ASK.hmac:
-        return own(createHmac(hashName(a), data(b)).update(data(c)).digest());
-      case ASK.decodeUtf8:
-        return decodeUtf8(data(b));
-      case ASK.encodeUtf8:
-        return own(Buffer.from(text(a), 'utf8'));
-      case ASK.zlib:
-        return answerZlib(a, data(b));
-      case ASK.nodeCrypto:
-        return answerNodeCrypto(a, optional(b), optional(c));
-      default:
-        return answerWebAsk(kind, a, b) ?? 'This is not supported';
-    }
+    return answer(decodeAsk(raw));
   } catch (error) {
     return describeAskError(error);
   }
 }
 
-function random(size: unknown): Uint8Array {
-  if (typeof size !== 'number' || !Number.isInteger(size) || size < 0 || size > MAX_RANDOM_BYTES) {
+function answer(ask: WorkedAsk): Uint8Array | string {
+  switch (ask.kind) {
+    case 'random':
+      return random(ask.bytes);
+    case 'hash':
+      return own(createHash(hashName(ask.algorithm)).update(ask.data).digest());
+    case 'hmac':
+      return own(createHmac(hashName(ask.algorithm), ask.key).update(ask.data).digest());
+    case 'decode-utf8':
+      return decodeUtf8(ask.data);
+    case 'encode-utf8':
+      return own(Buffer.from(ask.text, 'utf8'));
+    case 'decode-text':
+      return `v${decodeText(ask)}`;
+    case 'encoding-name':
+      return `v${encodingName(ask.label)}`;
+    case 'compress':
+      return compress(ask);
+    case 'url':
+      return `v${answerUrl(ask.order)}`;
+    case 'zlib':
+      return answerZlib(ask.head, ask.data);
+    case 'node-crypto':
+      return answerNodeCrypto(ask.head, ask.data, ask.second);
+  }
+}
+
+function random(bytes: number): Uint8Array {
+  if (!Number.isInteger(bytes) || bytes < 0 || bytes > MAX_RANDOM_BYTES) {
     throw new AskError(`At most ${MAX_RANDOM_BYTES} random bytes can be made at once`);
   }
-  return own(randomBytes(size));
+  return own(randomBytes(bytes));
 }
 
 /** Of a view no more than what it shows: the buffer behind it may be of any size. */
-function decodeUtf8({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): string {
+function decodeUtf8({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 }
 
-function hashName(name: unknown): string {
-  if (typeof name !== 'string' || !HASHES.has(name)) throw new AskError('Digest method not supported');
+function hashName(name: string): string {
+  if (!HASHES.has(name)) throw new AskError('Digest method not supported');
   return name;
-}
-
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new AskError('The data must be text');
-  return value;
-}
-
-function data(value: unknown): Uint8Array<ArrayBuffer> {
-  if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
-  requireWithin('maxProcessedBytes', value.byteLength);
-  return value as Uint8Array<ArrayBuffer>;
-}
-
-function optional(value: unknown): Uint8Array<ArrayBuffer> {
-  return value === undefined ? new Uint8Array(0) : data(value);
 }
 
 // Small buffers of Node share one memory block, and the whole block would be copied into the

@@ -9,39 +9,19 @@ import {
   type ZlibOptions,
 } from 'node:zlib';
 import { LIMITS } from '@headwater/shared';
-import { ASK } from '../bridge/isolate-codes.ts';
-import { AskError, requireWithin } from './ask-error.ts';
+import type { GuestAsk } from '../bridge/messages.ts';
+import { AskError } from './ask-error.ts';
 import { easedLevel, inflateWithin } from './ask-zlib.ts';
-import { answerUrl } from './ask-url.ts';
 
 const MAX_LABEL_CHARS = 100;
 
-/**
- * Answers what the guest's web platform asks for while it waits. Text is `v` and the value, bytes
- * are themselves. Throws what went wrong; undefined for a question that is not of the web platform.
- */
-export function answerWebAsk(kind: unknown, a: unknown, b: unknown): Uint8Array | string | undefined {
-  switch (kind) {
-    case ASK.decodeText:
-      return `v${decodeText(text(a), bytes(b))}`;
-    case ASK.encodingName:
-      return `v${encodingName(text(a))}`;
-    case ASK.compress:
-      return compress(text(a), bytes(b));
-    case ASK.url:
-      return `v${answerUrl(text(a))}`;
-    default:
-      return undefined;
-  }
+type AskOf<Kind extends GuestAsk['kind']> = Extract<GuestAsk, { kind: Kind }>;
+
+export function decodeText({ label, fatal, stream, data }: AskOf<'decode-text'>): string {
+  return new TextDecoder(label, { fatal, ignoreBOM: true }).decode(data, { stream });
 }
 
-/** `head`: `f` for fatal or `-`, `s` for a stream or `-`, the label. */
-function decodeText(head: string, data: Uint8Array): string {
-  const decoder = new TextDecoder(head.slice(2), { fatal: head.startsWith('f'), ignoreBOM: true });
-  return decoder.decode(data, { stream: head[1] === 's' });
-}
-
-function encodingName(label: string): string {
+export function encodingName(label: string): string {
   if (label.length > MAX_LABEL_CHARS) throw new AskError('The label is too long');
   return new TextDecoder(label).encoding;
 }
@@ -57,11 +37,7 @@ const WORK: Readonly<Record<string, Work>> = {
   'ddeflate-raw': inflateRawSync,
 };
 
-/**
- * `order`: `c` to compress, `d` to decompress, `p` to decompress what is there of data that goes
- * on; then the format.
- */
-function compress(order: string, data: Uint8Array): Uint8Array {
+export function compress({ order, data }: AskOf<'compress'>): Uint8Array {
   const isPart = order.startsWith('p');
   const name = isPart ? `d${order.slice(1)}` : order;
   const work = Object.hasOwn(WORK, name) ? WORK[name] : undefined;
@@ -72,15 +48,4 @@ function compress(order: string, data: Uint8Array): Uint8Array {
   const options: ZlibOptions = { maxOutputLength: LIMITS.maxInflatedBytes, rejectGarbageAfterEnd: true, ...eased };
   const given = isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options;
   return new Uint8Array(inflateWithin(() => work(data, given)));
-}
-
-function text(value: unknown): string {
-  if (typeof value !== 'string') throw new AskError('The question must be text');
-  return value;
-}
-
-function bytes(value: unknown): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw new AskError('The data must be bytes');
-  requireWithin('maxProcessedBytes', value.byteLength);
-  return value;
 }

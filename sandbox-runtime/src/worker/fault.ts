@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import { limitFault } from '../bridge/exceeded-limit.ts';
-import type { SandboxFault } from '../bridge/frames-to-host.ts';
+import type { SandboxFault } from '../bridge/messages.ts';
 import { isRunLimit } from '../bridge/run-limit-names.ts';
 
 /** What a run of this process ends with. */

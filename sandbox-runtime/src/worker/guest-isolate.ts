@@ -1,7 +1,8 @@
 import ivm from 'isolated-vm';
-import { ASK, CALL } from '../bridge/isolate-codes.ts';
+import type { GuestCall } from '../bridge/messages.ts';
 import { answerAsk } from './answer-asks.ts';
 import { failureFields } from './fault.ts';
+import { asksForSourceMap, encodeCall, type RawAsk, type RawPost } from './isolate-codec.ts';
 import { isOthersTurn, othersTurn } from './loop-turn.ts';
 import type { ProcessRun } from './process-run.ts';
 
@@ -11,7 +12,7 @@ export const ISOLATE_COMPONENT_FILE = 'hw:component';
 type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
 
 export interface IsolateHandlers {
-  post(kind: unknown, run: unknown, a: unknown, b: unknown, c: unknown): void;
+  post(raw: RawPost): void;
   /** Resolves with `v` + JSON, `u` or `e` + message; never rejects. */
   dbGet(run: unknown, key: unknown): Promise<string>;
   /** V8 gave up on this isolate: its thread sleeps for good, and the process has to be ended. */
@@ -104,9 +105,9 @@ export class GuestIsolate {
     try {
       const context = await this.#booted;
       this.#map = bundle.map;
-      await this.#dispatch?.apply(undefined, [CALL.loading, owner.run, owner.guestLimits.text]);
+      await this.#send(owner, { kind: 'loading', limits: owner.guestLimits.text });
       const { module, rejected } = await compile(this.#isolate, context, bundle);
-      const failure = await this.#dispatch?.apply(undefined, [CALL.load, owner.run, module.namespace.derefInto()]);
+      const failure = await this.#send(owner, { kind: 'load', namespace: module.namespace.derefInto() });
       if (failure === undefined) return rejected && { unhandled: rejected.cause };
       throw new LoadError('The component failed to load', rejected ?? { cause: failureFields(failure) });
     } finally {
@@ -118,24 +119,17 @@ export class GuestIsolate {
    * Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected
    * unhandled.
    */
-  async call(owner: ProcessRun, kind: number, ...args: (string | number)[]): Promise<string | undefined> {
-    const call = this.#open(owner);
+  async call(owner: ProcessRun, call: GuestCall): Promise<string | undefined> {
+    const open = this.#open(owner);
     try {
-      return await this.#dispatch?.apply(undefined, [kind, owner.run, ...args]);
+      return await this.#send(owner, call);
     } finally {
-      this.#close(call);
+      this.#close(open);
     }
   }
 
-  /** As `call`, with bytes that are handed over instead of copied. */
-  async callWithBytes(owner: ProcessRun, kind: number, a: number, b: string, bytes: Uint8Array): Promise<void> {
-    const call = this.#open(owner);
-    try {
-      const moved = new ivm.ExternalCopy(bytes, { transferOut: true }).copyInto({ release: true, transferIn: true });
-      await this.#dispatch?.apply(undefined, [kind, owner.run, a, b, moved]);
-    } finally {
-      this.#close(call);
-    }
+  #send({ run }: ProcessRun, call: GuestCall): Promise<string | undefined> | undefined {
+    return this.#dispatch?.apply(undefined, encodeCall(call, run, moveBytes));
   }
 
   /** The run whose call is being executed, and the CPU time of that call so far. */
@@ -173,19 +167,17 @@ export class GuestIsolate {
     const { handlers } = this.#options;
     const boot = await context.global.get('__headwaterBoot', { reference: true });
     await context.global.delete('__headwaterBoot');
-    const post = new ivm.Callback(handlers.post, { ignored: true });
-    const ask = new ivm.Callback((...asked: [unknown, unknown, unknown, unknown]) => this.#answer(asked), {
-      sync: true,
-    });
+    const post = new ivm.Callback((...raw: RawPost) => handlers.post(raw), { ignored: true });
+    const ask = new ivm.Callback((...raw: RawAsk) => this.#answer(raw), { sync: true });
     const dbGet = new ivm.Reference(handlers.dbGet);
     const wait = new ivm.Reference(othersTurn);
     return (await boot.apply(undefined, [post, ask, dbGet, wait], { result: { reference: true } })) as Dispatch;
   }
 
-  #answer(asked: [unknown, unknown, unknown, unknown]): Uint8Array | string | undefined {
-    if (asked[0] === ASK.sourceMap) return this.#map;
+  #answer(raw: RawAsk): Uint8Array | string | undefined {
+    if (asksForSourceMap(raw)) return this.#map;
     const startedAtMs = performance.now();
-    const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(...asked);
+    const answer = isOthersTurn(startedAtMs) ? undefined : answerAsk(raw);
     this.#askedNs += (performance.now() - startedAtMs) * 1e6 + CALL_OVERHEAD_NS;
     return answer;
   }
@@ -211,6 +203,10 @@ export class GuestIsolate {
     if (!this.#isolate.isDisposed) this.#cpuReadNs = Number(this.#isolate.cpuTime) + this.#askedNs;
     return this.#cpuReadNs;
   }
+}
+
+function moveBytes(bytes: Uint8Array): ivm.Transferable {
+  return new ivm.ExternalCopy(bytes, { transferOut: true }).copyInto({ release: true, transferIn: true });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ExceededLimit, LogLine } from '@headwater/shared';
-import type { SandboxReporter } from '../bridge/frames-to-host.ts';
 import { LOG_CUT_MARK, CUT_MARK_BYTES } from '../bridge/log-cut.ts';
+import type { ToHost } from '../bridge/messages.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /**
@@ -9,7 +9,11 @@ import type { ProcessRun } from './process-run.ts';
  * limit of the run's output where that was gone over. Throws FrameError for a line that is longer
  * than they are cut to.
  */
-export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: LogLine): ExceededLimit | undefined {
+export function passLogLine(
+  send: (message: ToHost) => void,
+  run: ProcessRun,
+  line: LogLine,
+): ExceededLimit | undefined {
   const { budget, conduct, guestLimits } = run;
   const { maxLogLinesPerRun: value } = guestLimits.limits;
   if (budget.logLines > value) return undefined;
@@ -17,7 +21,7 @@ export function passLogLine(reporter: SandboxReporter, run: ProcessRun, line: Lo
   const bytes = Buffer.byteLength(passed.message);
   conduct.log(bytes, passed.limit);
   const exceeded = budget.takeLogLine(bytes);
-  if (exceeded === undefined) reporter.log(run.run, passed);
+  if (exceeded === undefined) send({ kind: 'log', run: run.run, line: passed });
   return exceeded;
 }
 

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
 import { FrameReader, FrameWriter } from '../bridge/frames.ts';
-import { SandboxReporter } from '../bridge/frames-to-host.ts';
+import { sendToHost } from '../bridge/frames-to-host.ts';
 import { readToSandbox } from '../bridge/frames-to-worker.ts';
+import type { ToHost } from '../bridge/messages.ts';
 import { leaveNextToNothing } from '../syscall-filter/install-filter.ts';
 import { SandboxWorker } from './sandbox-worker.ts';
 import { makeSnapshot, openSnapshot, readSnapshot } from './snapshot.ts';
@@ -23,7 +24,8 @@ function giveUpSyscalls(koffiPath: string | undefined): void {
 
 function main(): void {
   const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
-  const reporter = new SandboxReporter(new FrameWriter((bytes) => void channel.write(bytes)));
+  const writer = new FrameWriter((bytes) => void channel.write(bytes));
+  const send = (message: ToHost): void => sendToHost(writer, message);
   const reader = new FrameReader(MAX_FRAME_BYTES);
   let worker: SandboxWorker | undefined;
   channel.on('data', (chunk) => {
@@ -34,8 +36,8 @@ function main(): void {
         const isCode = typeof guest === 'string';
         const snapshot = isCode ? makeSnapshot(guest) : readSnapshot(guest);
         giveUpSyscalls(process.argv[3]);
-        worker = new SandboxWorker(settings, openSnapshot(snapshot), reporter);
-        reporter.ready(isCode ? snapshot : undefined);
+        worker = new SandboxWorker(settings, openSnapshot(snapshot), send);
+        send({ kind: 'ready', snapshot: isCode ? snapshot : undefined });
       } else worker?.handle(message);
     }
   });

@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { EntryLimits, EntryName } from '../bridge/frames-to-worker.ts';
+import type { EntryLimits, EntryName, TimerKind } from '../bridge/messages.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { CpuClock } from './cpu-clock.ts';
@@ -25,8 +25,7 @@ export interface Asked {
 
 export interface OpenTimer {
   stop(): void;
-  /** `unref`: nothing waits for it. */
-  kind: 'timer' | 'interval' | 'unref';
+  kind: TimerKind;
   repeats: boolean;
 }
 

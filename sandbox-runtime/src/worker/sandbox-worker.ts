@@ -1,19 +1,17 @@
 import { LIMITS } from '@headwater/shared';
 import type ivm from 'isolated-vm';
 import { limitFault } from '../bridge/exceeded-limit.ts';
-import type { SandboxReporter } from '../bridge/frames-to-host.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { RunOrder, StartSettings, ToSandbox } from '../bridge/frames-to-worker.ts';
-import { CALL } from '../bridge/isolate-codes.ts';
+import type { GuestCall, GuestPost, RunOrder, StartSettings, ToHost, ToSandbox } from '../bridge/messages.ts';
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
 import { blockedFault, type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
+import { isOutline } from './isolate-codec.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
 import { describeOpenWork, isIntervalsOnly, isNothing } from './open-work.ts';
-import { isOutline } from './post-values.ts';
 import { type Asked, ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
 import { type PostRoutes, routePost, routeRead } from './route-posts.ts';
@@ -48,7 +46,7 @@ const MAX_LINGERING_TIMERS = 10_000;
  * limits.
  */
 export class SandboxWorker {
-  readonly #reporter: SandboxReporter;
+  readonly #send: (message: ToHost) => void;
   /** For what is only described. */
   readonly #defaultLimits: ToldLimits;
   /** Of runs that are ordered from now on. */
@@ -61,23 +59,23 @@ export class SandboxWorker {
   readonly #clock = new CpuClock();
   readonly #watch: { wake(): void };
 
-  constructor(settings: StartSettings, snapshot: ivm.ExternalCopy<ArrayBuffer>, reporter: SandboxReporter) {
+  constructor(settings: StartSettings, snapshot: ivm.ExternalCopy<ArrayBuffer>, send: (message: ToHost) => void) {
     this.#defaultLimits = { limits: settings.limits, text: JSON.stringify(settings.limits) };
     this.#limits = this.#defaultLimits;
-    this.#reporter = reporter;
+    this.#send = send;
     this.#spares = new SpareIsolates({ snapshot, memoryMb: settings.spareMemoryMb });
     this.#cache = new IsolateCache({
       maxIsolates: settings.maxIsolates,
       maxHeapBytes: settings.maxWarmHeapMb * 2 ** 20,
     });
     this.#routes = {
-      reporter,
+      send,
       done: (isolate, run, result) => this.#done(isolate, run, result),
       failed: (isolate, run, failure) => this.#failed(isolate, run, readFailure(failure, isolate.memoryMb)),
       overOutput: (isolate, run, exceeded) => this.#end(isolate, run, limitFault(exceeded)),
       broken: (isolate, run, breach) => this.#broken(isolate, run, breach),
-      enter: (isolate, run, kind, a) => this.#enter(isolate, run, kind, [a]),
-      webCrypto: (isolate, run, call, head, bytes) => this.#webCrypto(isolate, run, call, head, bytes),
+      enter: (isolate, run, call) => this.#enter(isolate, run, call),
+      webCrypto: (isolate, run, post) => this.#webCrypto(isolate, run, post),
     };
     this.#watch = watchIsolates(() => [...this.#cache.all(), ...this.#throwAway], this.#clock, {
       overCpu: (isolate, run) => this.#overCpu(isolate, run),
@@ -115,7 +113,7 @@ export class SandboxWorker {
       case 'cancel':
         return this.#cancel(message.run);
       case 'ping':
-        return this.#reporter.pong();
+        return this.#send({ kind: 'pong' });
     }
   }
 
@@ -126,7 +124,8 @@ export class SandboxWorker {
     const start = (): void => {
       if (run.over) return;
       this.#tellLimits(isolate, run);
-      this.#enter(isolate, run, CALL.start, [order.entry, order.dedupe ?? '', order.props, order.event]);
+      const { entry, dedupe = '', props, event } = order;
+      this.#enter(isolate, run, { kind: 'start', entry, dedupe, props, event });
     };
     if (isolate.loaded) return start();
     if (isolate.served === 1) {
@@ -142,10 +141,10 @@ export class SandboxWorker {
     const run = this.#begin(isolate, { ...order, entry: 'load' }, this.#defaultLimits);
     const outline = async (): Promise<void> => {
       await this.#load(isolate, run);
-      const text = await isolate.guest.call(run, CALL.outline);
+      const text = await isolate.guest.call(run, { kind: 'outline' });
       if (run.over) return;
       if (!isOutline(text)) return this.#broken(isolate, run, 'What it says of itself is no outline');
-      this.#reporter.described(run.run, text);
+      this.#send({ kind: 'described', run: run.run, outline: text });
       this.#close(isolate, run);
     };
     outline()
@@ -167,7 +166,7 @@ export class SandboxWorker {
       bundleHash,
       memoryMb,
       this.#spares.take(memoryMb, {
-        post: (kind, run, a, b, c) => routePost(this.#routes, isolate, kind, run, a, b, c),
+        post: (raw) => routePost(this.#routes, isolate, raw),
         dbGet: (run, name) => routeRead(this.#routes, isolate, run, name),
         catastrophe: () => this.#catastrophe(isolate),
       }),
@@ -189,7 +188,7 @@ export class SandboxWorker {
     const { text } = run.guestLimits;
     if (isolate.toldLimits === text) return;
     isolate.toldLimits = text;
-    this.#enter(isolate, run, CALL.limits, [text]);
+    this.#enter(isolate, run, { kind: 'limits', limits: text });
   }
 
   #loadFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
@@ -204,9 +203,9 @@ export class SandboxWorker {
    * Calls into the isolate. What rejects is its end, or a promise of the component that nobody
    * handled.
    */
-  #enter(isolate: ComponentIsolate, run: ProcessRun, kind: number, args: (string | number)[]): void {
+  #enter(isolate: ComponentIsolate, run: ProcessRun, call: GuestCall): void {
     if (isolate.dead) return;
-    this.#follow(isolate, run, isolate.guest.call(run, kind, ...args));
+    this.#follow(isolate, run, isolate.guest.call(run, call));
   }
 
   /** Until it is back: what the guest posted meanwhile was heard before. */
@@ -232,12 +231,12 @@ export class SandboxWorker {
     if (run.over) return;
     const { message, ...fault } = readThrown(error);
     this.#end(isolate, run, { ...fault, message: `Unhandled rejection: ${message}` });
-    this.#enter(isolate, run, CALL.end, []);
+    this.#enter(isolate, run, { kind: 'end' });
   }
 
   #logUnhandled(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     const { message } = readThrown(error);
-    const exceeded = passLogLine(this.#reporter, run, ownLine(run, `Unhandled rejection: ${message}`));
+    const exceeded = passLogLine(this.#send, run, ownLine(run, `Unhandled rejection: ${message}`));
     if (exceeded !== undefined) this.#end(isolate, run, limitFault(exceeded));
   }
 
@@ -246,29 +245,29 @@ export class SandboxWorker {
     if (found === undefined || !found.run.fetches.delete(message.call)) return;
     const { outcome } = message;
     const { body, ...head } = outcome.ok ? outcome : { ...outcome, body: new Uint8Array(0) };
-    this.#answer(found, CALL.fetched, message.call, head, body);
+    this.#enter(found.isolate, found.run, { kind: 'fetched', call: message.call, head: JSON.stringify(head), body });
   }
 
   #storeAnswered(message: Extract<ToSandbox, { kind: 'store-answer' }>): void {
     const found = this.#find(message.run);
     if (found === undefined || !found.run.conduct.storeAnswered(message.call)) return;
-    this.#answer(found, CALL.answered, message.call, message.answer, new Uint8Array(0));
+    const head = JSON.stringify(message.answer);
+    this.#enter(found.isolate, found.run, { kind: 'answered', call: message.call, head, body: new Uint8Array(0) });
   }
 
-  #answer({ isolate, run }: RunPlace, kind: number, call: number, head: object, body: Uint8Array): void {
-    if (isolate.dead) return;
-    this.#follow(isolate, run, isolate.guest.callWithBytes(run, kind, call, JSON.stringify(head), body));
-  }
-
-  #webCrypto(isolate: ComponentIsolate, run: ProcessRun, call: number, head: string, bytes: Uint8Array): void {
+  #webCrypto(
+    isolate: ComponentIsolate,
+    run: ProcessRun,
+    { call, head, bytes }: Extract<GuestPost, { kind: 'web-crypto' }>,
+  ): void {
     const size = head.length + bytes.buffer.byteLength;
     const exceeded = run.openCallsOver(size);
     if (exceeded !== undefined) return this.#end(isolate, run, limitFault(exceeded));
     const answer = run.workBeside(size, () => (run.over ? undefined : answerWebCrypto(head, bytes)));
-    const answered = answer.then((given) => {
+    const answered = answer.then(async (given) => {
       if (given === undefined || isolate.dead) return;
       if (isolate.guest.cpuMsOf(run) > run.limits.cpuMs) return this.#overCpu(isolate, run);
-      return isolate.guest.callWithBytes(run, CALL.answered, call, given.head, given.bytes);
+      await isolate.guest.call(run, { kind: 'answered', call, head: given.head, body: given.bytes });
     });
     this.#follow(isolate, run, answered);
   }
@@ -299,16 +298,17 @@ export class SandboxWorker {
   #endWaiting(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending === undefined || run.over || isolate.dead) return;
     const line = ownLine(run, describeOpenWork(run.openWork()), 'warn');
-    const exceeded = passLogLine(this.#reporter, run, line);
+    const exceeded = passLogLine(this.#send, run, line);
     if (exceeded !== undefined) return this.#end(isolate, run, limitFault(exceeded));
     this.#succeed(isolate, run, run.ending.result);
   }
 
   #succeed(isolate: ComponentIsolate, run: ProcessRun, result: string | undefined): void {
     const times = { cpuMs: isolate.guest.cpuMsOf(run), wallMs: run.wallMs() };
-    this.#reporter.outcome(run.run, { ok: true, ...times, ...(result === undefined ? {} : { result }) });
+    const outcome = { ok: true, ...times, ...(result === undefined ? {} : { result }) } as const;
+    this.#send({ kind: 'outcome', run: run.run, outcome });
     this.#close(isolate, run);
-    if (run.waits) this.#enter(isolate, run, CALL.end, []);
+    if (run.waits) this.#enter(isolate, run, { kind: 'end' });
   }
 
   #failed(isolate: ComponentIsolate, run: ProcessRun, fault: Fault): void {
@@ -327,7 +327,8 @@ export class SandboxWorker {
   #end(isolate: ComponentIsolate, run: ProcessRun, fault: Fault, innocent = false): void {
     if (run.over) return;
     const cpuMs = isolate.guest.cpuMsOf(run);
-    this.#reporter.outcome(run.run, { ok: false, fault, innocent, cpuMs, wallMs: run.wallMs() });
+    const outcome = { ok: false, fault, innocent, cpuMs, wallMs: run.wallMs() } as const;
+    this.#send({ kind: 'outcome', run: run.run, outcome });
     this.#close(isolate, run);
   }
 
@@ -352,7 +353,7 @@ export class SandboxWorker {
   /** Nothing that an ended run began is waited for any more. */
   #letGo(isolate: ComponentIsolate, ended: ProcessRun): void {
     ended.clearTimers();
-    for (const call of ended.fetches.keys()) this.#reporter.fetchAbort(ended.run, call);
+    for (const call of ended.fetches.keys()) this.#send({ kind: 'fetch-abort', run: ended.run, call });
     isolate.lingering.delete(ended.run);
   }
 
@@ -371,7 +372,7 @@ export class SandboxWorker {
       return this.#kill(isolate, fault, run);
     if (run.blockedMs > wallMs * BLOCKED_PART) this.#end(isolate, run, blockedFault(run.blockedMs), true);
     else this.#end(isolate, run, fault);
-    this.#enter(isolate, run, CALL.end, []);
+    this.#enter(isolate, run, { kind: 'end' });
   }
 
   #cancel(number: number): void {
@@ -379,7 +380,7 @@ export class SandboxWorker {
     if (found === undefined || found.run.over) return;
     const { isolate, run } = found;
     this.#end(isolate, run, { code: 'WALL_LIMIT', message: 'The run was cancelled' }, true);
-    this.#enter(isolate, run, CALL.end, []);
+    this.#enter(isolate, run, { kind: 'end' });
   }
 
   #outOfMemory(isolate: ComponentIsolate): void {
@@ -393,7 +394,7 @@ export class SandboxWorker {
 
   #catastrophe(isolate: ComponentIsolate): void {
     // Before the run's end is told, or the next run would be given to this process.
-    this.#reporter.condemned();
+    this.#send({ kind: 'condemned' });
     this.#outOfMemory(isolate);
   }
 
@@ -414,7 +415,7 @@ export class SandboxWorker {
     setTimeout(() => {
       if (isolate.guest.openCalls === 0) return;
       const hadItsTurn = this.#clock.readNs() - cpuNs > DISPOSE_CPU_NS;
-      if (hadItsTurn || performance.now() > lastMs) this.#reporter.condemned();
+      if (hadItsTurn || performance.now() > lastMs) this.#send({ kind: 'condemned' });
       else this.#expectEnd(isolate, cpuNs, lastMs);
     }, DISPOSE_MS);
   }

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from 'node:fs';
 import ivm from 'isolated-vm';
-import type { OpenFile } from '../bridge/frames-to-worker.ts';
+import type { OpenFile } from '../bridge/messages.ts';
 
 /**
  * The heap of an isolate in which the guest has been loaded: a new isolate starts from it instead

@@ -53,7 +53,7 @@ export class SpareIsolates {
   #make(): Spare {
     const late: LateHandlers = { target: undefined };
     const handlers: IsolateHandlers = {
-      post: (kind, run, a, b, c) => late.target?.post(kind, run, a, b, c),
+      post: (raw) => late.target?.post(raw),
       dbGet: (run, key) => late.target?.dbGet(run, key) ?? Promise.resolve('ethere is no run'),
       catastrophe: () => late.target?.catastrophe(),
     };

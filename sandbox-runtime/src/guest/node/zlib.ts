@@ -1,5 +1,4 @@
 import { NODE_FACTS } from './node-facts.ts';
-import { ASK } from '../../bridge/isolate-codes.ts';
 import type { Bridge } from '../bridge.ts';
 import { throwLimitOf } from '../throw-refused.ts';
 import { codedError, invalidArgument, nativeError, outOfRange, requireFunction } from './errors.ts';
@@ -55,7 +54,8 @@ function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions
   const { dictionary, ...rest } = options;
   const given =
     dictionary === undefined ? rest : { ...rest, dictionary: Buffer.from(readBytes(dictionary)).toString('base64') };
-  const answer = bridge.ask(ASK.zlib, JSON.stringify({ method, options: given }), new Uint8Array(bytes));
+  const head = JSON.stringify({ method, options: given });
+  const answer = bridge.ask({ kind: 'zlib', head, data: new Uint8Array(bytes) });
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
   throwLimitOf(answer, (text) => codedError('ERR_BUFFER_TOO_LARGE', text, RangeError));
   const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];

@@ -1,4 +1,3 @@
-import { ASK } from '../../../bridge/isolate-codes.ts';
 import type { Bridge } from '../../bridge.ts';
 import { throwLimitOf } from '../../throw-refused.ts';
 import { invalidArgument, nativeError } from '../errors.ts';
@@ -15,7 +14,7 @@ export function askCrypto(
   data: Uint8Array = NOTHING,
   second: Uint8Array = NOTHING,
 ): Buffer {
-  return toBuffer(bridge.ask(ASK.nodeCrypto, JSON.stringify(head), data, second));
+  return toBuffer(bridge.ask({ kind: 'node-crypto', head: JSON.stringify(head), data, second }));
 }
 
 export function askCryptoJson(bridge: Bridge, head: object, data?: Uint8Array): unknown {

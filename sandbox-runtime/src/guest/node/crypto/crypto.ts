@@ -1,5 +1,4 @@
 import { NODE_FACTS } from '../node-facts.ts';
-import { ASK } from '../../../bridge/isolate-codes.ts';
 import type { Bridge } from '../../bridge.ts';
 import { codedError, invalidArgument, nativeError, notAvailable, outOfRange } from '../errors.ts';
 import { askCryptoJson, toBuffer } from './ask.ts';
@@ -106,7 +105,7 @@ function constructible(make: unknown): unknown {
 function makeRandom(bridge: Bridge): Record<string, unknown> {
   const fill = (target: Uint8Array): void => {
     for (let at = 0; at < target.length; at += MAX_RANDOM_BYTES)
-      target.set(toBuffer(bridge.ask(ASK.random, Math.min(MAX_RANDOM_BYTES, target.length - at))), at);
+      target.set(toBuffer(bridge.ask({ kind: 'random', bytes: Math.min(MAX_RANDOM_BYTES, target.length - at) })), at);
   };
   const randomBytes = (size: number): Buffer => {
     if (typeof size !== 'number') throw invalidArgument('size', 'of type number', size);

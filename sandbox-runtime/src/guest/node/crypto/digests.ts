@@ -1,4 +1,3 @@
-import { ASK } from '../../../bridge/isolate-codes.ts';
 import { joinBytes } from '../../blob.ts';
 import type { Bridge } from '../../bridge.ts';
 import { codedError, invalidArgument, nativeError } from '../errors.ts';
@@ -74,7 +73,7 @@ export function makeDigests(bridge: Bridge): Record<string, unknown> {
     const outputLength = options?.outputLength;
     if (outputLength !== undefined)
       return (data) => askCrypto(bridge, { operation: 'shake', algorithm: name, outputLength }, data);
-    return (data) => toBuffer(bridge.ask(ASK.hash, name, data));
+    return (data) => toBuffer(bridge.ask({ kind: 'hash', algorithm: name, data }));
   };
   return {
     Hash,
@@ -91,7 +90,7 @@ export function makeDigests(bridge: Bridge): Record<string, unknown> {
           ? key.bytes()
           : secretBytesOf('key', key, options?.encoding, 'DataView, KeyObject, or CryptoKey');
       checkHash(bridge, name, () => nativeError('ERR_CRYPTO_INVALID_DIGEST', `Invalid digest: ${String(algorithm)}`));
-      return new Hmac((data) => toBuffer(bridge.ask(ASK.hmac, name, secret, data)));
+      return new Hmac((data) => toBuffer(bridge.ask({ kind: 'hmac', algorithm: name, key: secret, data })));
     },
     hash: (algorithm: unknown, data: unknown, encoding: unknown = 'hex') => {
       const bytes = bytesOf(data, undefined, 'input');
@@ -117,6 +116,6 @@ function checkHash(
   unknown = (): Error => new Error('Digest method not supported'),
 ): void {
   if (COMMON.has(name)) return;
-  const answer = bridge.ask(ASK.hash, name, new Uint8Array(0));
+  const answer = bridge.ask({ kind: 'hash', algorithm: name, data: new Uint8Array(0) });
   if (typeof answer === 'string') throw unknown();
 }
