@@ -54,7 +54,7 @@ const ENGINE_ROOMS = [
   'composition',
 ];
 
-/** The same of sandbox-runtime/src; all of them may import the types of sandbox.ts. */
+/** The same of sandbox-runtime/src; all of them may import the types of the seam. */
 const SANDBOX_ROOMS = ['bridge', 'guest', 'syscall-filter', 'starter', 'confinement', 'builder', 'worker', 'pool'];
 
 function roomRules(workspace, rooms, atRoot) {
@@ -102,7 +102,7 @@ export default {
   forbidden: [
     ...arrowRules,
     ...roomRules('engine', ENGINE_ROOMS, 'none'),
-    ...roomRules('sandbox-runtime', SANDBOX_ROOMS, 'sandbox\\.ts$'),
+    ...roomRules('sandbox-runtime', SANDBOX_ROOMS, 'sandbox(-types)?\\.ts$'),
     {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be understood, tested or loaded apart. Type imports count.',

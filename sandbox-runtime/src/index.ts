@@ -1,15 +1,16 @@
-export { bundleComponent } from './builder/bundle-component.ts';
-export { bundleOverLimit } from './builder/bundle-over-limit.ts';
-export { type Builder, createBuilder } from './builder/builder.ts';
-export type { BuildOutcome, Built } from './builder/build-outcome.ts';
-export type { ComponentFiles } from './builder/component-files.ts';
-export type { MissingFile } from './builder/list-missing-files.ts';
-export { readTar, TarError } from './builder/read-tar.ts';
-export { limitFault } from './bridge/exceeded-limit.ts';
-export type { BuildLayer } from './confinement/build-prefix.ts';
-export { requireLayers } from './confinement/require-layers.ts';
-export { startSandbox, type SandboxOptions } from './pool/start-sandbox.ts';
+/*
+ * Everything that the engine may use of the sandbox; a rule refuses any other file. Read sandbox.ts
+ * first: it is the seam.
+ */
+
+/** The seam: what the engine calls, and what a run calls back. */
+export type { RunHost, Sandbox, StepHost } from './sandbox.ts';
+
+/** Starts the sandbox of a node. Its processes are children of the starter. */
+export { type SandboxOptions, startSandbox } from './pool/start-sandbox.ts';
 export { createStarter, type ProcessStarter } from './starter/starter.ts';
+
+/** What goes over the seam. */
 export type {
   BundleOutcome,
   ComponentBundle,
@@ -22,16 +23,31 @@ export type {
   FlowAction,
   RunEntry,
   RunFault,
-  RunHost,
   RunLimits,
   RunOutcome,
   RunRequest,
-  Sandbox,
   SandboxLayer,
   SendCall,
-  StepHost,
   StepInput,
-} from './sandbox.ts';
-export { SANDBOX_LAYERS } from './sandbox.ts';
+} from './sandbox-types.ts';
+export { SANDBOX_LAYERS } from './sandbox-types.ts';
+/** The fault of a run that went over a limit. */
+export { limitFault } from './bridge/exceeded-limit.ts';
+/** Reads the result of the entry `transform`. */
 export { readTransformAnswer, type TransformAnswer } from './bridge/transform-answer.ts';
+/** The member of a send that holds bytes. */
 export { SENT_BYTES } from './bridge/head-bounds.ts';
+
+/** Makes bundles of components and their packages, in processes of their own. */
+export { type Builder, createBuilder } from './builder/builder.ts';
+export type { Built, BuildOutcome } from './builder/build-outcome.ts';
+export type { ComponentFiles } from './builder/component-files.ts';
+export type { MissingFile } from './builder/list-missing-files.ts';
+export { bundleOverLimit } from './builder/bundle-over-limit.ts';
+/** Bundles in this process: for the components that come with the engine. */
+export { bundleComponent } from './builder/bundle-component.ts';
+export { readTar, TarError } from './builder/read-tar.ts';
+
+/** Refuses to start where the operating system lacks a layer that the operator requires. */
+export { requireLayers } from './confinement/require-layers.ts';
+export type { BuildLayer } from './confinement/build-prefix.ts';

@@ -1,232 +1,40 @@
+import type { EmittedEvent, HttpResponse, LogLine } from '@headwater/shared';
 import type {
-  AccountLimitName,
-  AccountLimits,
-  ComponentDescription,
-  DedupeStrategy,
-  EmittedEvent,
-  ErrorCode,
-  ExceededLimit,
-  FieldError,
-  HookName,
-  HttpResponse,
-  LogLine,
-  RunProp,
-} from '@headwater/shared';
+  ComponentBundle,
+  DataStoreAnswer,
+  DataStoreCall,
+  DescribeOptions,
+  DescribeOutcome,
+  FetchOutcome,
+  FetchRequest,
+  FlowAction,
+  RunOutcome,
+  RunRequest,
+  SandboxLayer,
+  SendCall,
+} from './sandbox-types.ts';
 
-/** Component code made ready to load: one self-contained module. `hash` names the content. */
-export interface ComponentBundle {
-  code: string;
-  sourceMap: string;
-  hash: string;
-}
-
-export type BundleOutcome = { ok: true; bundle: ComponentBundle } | { ok: false; errors: FieldError[] };
-
-export type DescribeOutcome =
-  | { ok: true; description: ComponentDescription }
-  /** `limit`: the one that loading it went over. */
-  | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
-
-export interface DescribeOptions {
-  /**
-   * The code is that of a step of a workflow alone; where it lacks a name or a version it gets
-   * them, and is an action.
-   */
-  stepName?: string | undefined;
-  /**
-   * The account's limit. Loading has that much memory where it is more than
-   * LIMITS.describeMemoryMb; its time is the platform's.
-   */
-  memoryMb?: number;
-}
-
-export type WallLimitName = Extract<AccountLimitName, 'httpRunWallMs' | 'timerRunWallMs' | 'hookWallMs'>;
-
-/** Limits of one run, all required: whoever asks for a run has decided. */
-export interface RunLimits {
-  cpuMs: number;
-  wallMs: number;
-  /** Which of the account's limits `wallMs` is. */
-  wallLimit: WallLimitName;
-  memoryMb: number;
-  /** What holds for the tenant: sizes and counts of everything that a run puts out or asks for. */
-  account: AccountLimits;
-}
-
-export type RunEntry =
-  | { kind: 'run'; event: string }
-  | { kind: 'hook'; hook: HookName }
-  /**
-   * The choices of one prop. `page` counts from 0. The result: JSON text of `{ options: [{ label,
-   * value }], context? }`.
-   */
-  | { kind: 'options'; prop: string; page: number; prevContext?: unknown; query?: string }
-  /**
-   * `previousPropDefs`: JSON text. The result: JSON text of the definitions, as `describe` gives
-   * them, in a list.
-   */
-  | { kind: 'additional-props'; previousPropDefs: string }
-  /**
-   * `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent:
-   * undefined.
-   */
-  | { kind: 'step'; input: StepInput }
-  /**
-   * `run` of a transform, which changes the request of a delivery. `request`: JSON text of
-   * `{ method, path, headers, body, event }`. The result: see `readTransformAnswer`.
-   */
-  | { kind: 'transform'; request: string };
-
-/** What a step is given besides its props. */
-export interface StepInput {
-  /** Its own namespace, for messages. */
-  namespace: string;
-  /**
-   * What it finds in `steps`: the trigger, and every step before it. `exports`: JSON text of an
-   * object.
-   */
-  steps: readonly { namespace: string; exports: string }[];
-  /** JSON text of `$.context`. */
-  context: string;
-  /** The environment variables that its props name, and no others. */
-  env: Readonly<Record<string, string>>;
-  resumeUrl: string;
-  cancelUrl: string;
-}
-
-/**
- * What `$.flow` was asked for last, or `exit` if it was among that; it holds when the step has
- * ended without an error. `context`: JSON text.
+/*
+ * The seam between the engine and the sandbox: the engine calls Sandbox, and each run calls back
+ * its RunHost. sandbox-types.ts has what goes over it; bridge/messages.ts how it reaches the guest.
  */
-export type FlowAction =
-  | { kind: 'exit'; reason?: string }
-  | { kind: 'delay'; ms: number }
-  | { kind: 'suspend'; ms: number }
-  | { kind: 'rerun'; ms: number; context?: string; maxRetries: number };
 
-/**
- * One call of `$.send`: JSON text of an object with these fields of what was given, and no others:
- * http `{ url, method?, data?, headers?, params?, auth? }`, email `{ subject, text?, html? }`, s3
- * `{ bucket, prefix, payload }`, emit `{ raw_event, name? }`, sse `{ channel, payload }`. Their
- * types are checked in the isolate, for a clear error; whoever takes one must not rely on it.
- */
-export interface SendCall {
-  kind: 'http' | 'email' | 's3' | 'emit' | 'sse';
-  payload: string;
+/** What the engine may call. It is made by `startSandbox`. */
+export interface Sandbox {
+  /**
+   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the
+   * component is reported at once, with the author's line where there is one.
+   */
+  describe(tenantId: string, bundle: ComponentBundle, options?: DescribeOptions): Promise<DescribeOutcome>;
+  /** Runs one entry. Never rejects. */
+  run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
+  /** Figures for /metrics. */
+  stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number };
+  /** What the operating system does around each process, as found at the start. */
+  layers(): readonly SandboxLayer[];
+  /** Ends every sandbox process; runs in flight end as innocent faults. Idempotent. */
+  stop(): Promise<void>;
 }
-
-/** What the entry `step` may ask for besides; its calls arrive as those of RunHost do. */
-export interface StepHost {
-  /**
-   * `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and
-   * `__proto__` are not.
-   */
-  export(name: string, valueJson: string): void;
-  send(call: SendCall): void;
-  /** At most once, of a step that has ended without an error. */
-  flow(action: FlowAction): void;
-  /**
-   * The props that expressions have made, before `run` is called, at most once: JSON text of an
-   * object of at most LIMITS.recordedPropsChars. `cutJson`: names of those that are the beginning
-   * of their JSON, as a string; JSON text of an array.
-   */
-  props(propsJson: string, cutJson: string): void;
-  /** `$.respond`, at most once. Without `immediate` the answer is for the end of the workflow. */
-  respond(response: HttpResponse, immediate: boolean): void;
-}
-
-/**
- * One call on a data store. `valueJson` and `ttlSeconds` come with `set`; `cursor` goes on with a
- * list of keys or entries.
- */
-export interface DataStoreCall {
-  storeId: string;
-  op: 'get' | 'set' | 'delete' | 'has' | 'keys' | 'entries' | 'clear';
-  key?: string;
-  valueJson?: string;
-  ttlSeconds?: number;
-  cursor?: string;
-}
-
-/**
- * JSON text: of `get` the value (absent where there is none), of `delete` and `has` a boolean, of
- * `keys` `{ items: string[], cursor? }`, of `entries` `{ items: [key, value][], cursor? }`.
- */
-export type DataStoreAnswer = { ok: true; json?: string } | { ok: false; message: string; limit?: ExceededLimit };
-
-export interface RunRequest {
-  /** Runs of two tenants never share a process. */
-  tenantId: string;
-  /**
-   * Runs with the same key share a warm isolate: deployed component id and revision, `dc_x:3`,
-   * which takes the place of `dc_x:2`. A key without a colon takes no other's place.
-   */
-  isolateKey: string;
-  /** Name of this run in logs and messages; unique. */
-  runId: string;
-  bundle: ComponentBundle;
-  entry: RunEntry;
-  props: Record<string, RunProp>;
-  /**
-   * With a strategy, `$emit` without an id (for `greatest`: a numeric one) throws in the component.
-   */
-  dedupe?: DedupeStrategy;
-  limits: RunLimits;
-  /**
-   * Give this run a process of its own: it was in flight when a shared one died, and either is
-   * innocent or will show that it is not.
-   */
-  alone: boolean;
-  /**
-   * Ends the run at once where its outcome is of no use any more: an innocent fault, and nothing is
-   * asked of its host again.
-   */
-  signal?: AbortSignal;
-}
-
-/**
- * A request that a component makes with `fetch`. Redirects are followed by the host, each hop
- * checked.
- */
-export interface FetchRequest {
-  url: string;
-  method: string;
-  headers: [string, string][];
-  body?: Uint8Array;
-  redirect: 'follow' | 'error' | 'manual';
-  /** Of the run that makes it. Set outside of the sandbox. */
-  meter?: FetchMeter;
-}
-
-/**
- * Told of what a request costs its run while it is made, whatever becomes of it. Answers the limit
- * that the run goes over by that, which then ends the request.
- */
-export interface FetchMeter {
-  /**
-   * A redirect is followed: one request more, which sends so many bytes of a body. The first
-   * request and its body are known.
-   */
-  redirected(bodyBytes: number): ExceededLimit | undefined;
-  /**
-   * So many bytes more of an answer's body were read or decoded, that of a redirect too. What is
-   * decoded counts where it is more.
-   */
-  received(bytes: number): ExceededLimit | undefined;
-}
-
-export type FetchOutcome =
-  | {
-      ok: true;
-      status: number;
-      statusText: string;
-      headers: [string, string][];
-      url: string;
-      redirected: boolean;
-      body: Uint8Array;
-    }
-  /** `code`: as Node names what happened; packages try again by it. `limit`: where that is why. */
-  | { ok: false; message: string; code?: string; limit?: ExceededLimit };
 
 /**
  * What a run may ask of its host. Calls arrive in the order in which the component made them, all
@@ -248,68 +56,22 @@ export interface RunHost {
   step?: StepHost;
 }
 
-export interface RunFault {
-  code: ErrorCode;
-  message: string;
-  /** The author's own frames only: file, line, column of the source as it was saved. */
-  stack?: string;
+/** What the entry `step` may ask for besides; its calls arrive as those of RunHost do. */
+export interface StepHost {
   /**
-   * Lines of causes and the like; they go behind the frames of `stack` before anybody else sees the
-   * fault.
+   * `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and
+   * `__proto__` are not.
    */
-  details?: string;
-  /** Where a limit ended the run. */
-  limit?: ExceededLimit;
-}
-
-/**
- * How a run ended. `innocent` is set on a fault that this run may not have caused: its process
- * died, or the sandbox stopped. Run it again, alone. `diedAlone`: the process has served no other
- * run, and nobody here ended it for a limit. Killed from outside or by the run: only the next time
- * can tell.
- */
-export type RunOutcome =
-  /** `result`: what the entries `options`, `additional-props`, `step` and `transform` answer. */
-  | { ok: true; cpuMs: number; wallMs: number; result?: string }
-  | { ok: false; fault: RunFault; innocent: boolean; diedAlone?: true; cpuMs: number; wallMs: number };
-
-/**
- * What the operating system does around each sandbox process. docs/security.md says what each
- * stops.
- */
-export const SANDBOX_LAYERS = [
-  'network',
-  'user',
-  'privileges',
-  'syscalls',
-  'parent',
-  'files',
-  'threads',
-  'memory',
-  'watch',
-  'priority',
-] as const;
-
-/** One of those: `note` says what it does, or, where it is not active, why. */
-export interface SandboxLayer {
-  layer: (typeof SANDBOX_LAYERS)[number];
-  active: boolean;
-  note: string;
-}
-
-/** The seam between the engine and the sandbox processes. */
-export interface Sandbox {
+  export(name: string, valueJson: string): void;
+  send(call: SendCall): void;
+  /** At most once, of a step that has ended without an error. */
+  flow(action: FlowAction): void;
   /**
-   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the
-   * component is reported at once, with the author's line where there is one.
+   * The props that expressions have made, before `run` is called, at most once: JSON text of an
+   * object of at most LIMITS.recordedPropsChars. `cutJson`: names of those that are the beginning
+   * of their JSON, as a string; JSON text of an array.
    */
-  describe(tenantId: string, bundle: ComponentBundle, options?: DescribeOptions): Promise<DescribeOutcome>;
-  /** Runs one entry. Never rejects. */
-  run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
-  /** Figures for /metrics. */
-  stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number };
-  /** What the operating system does around each process, as found at the start. */
-  layers(): readonly SandboxLayer[];
-  /** Ends every sandbox process; runs in flight end as innocent faults. Idempotent. */
-  stop(): Promise<void>;
+  props(propsJson: string, cutJson: string): void;
+  /** `$.respond`, at most once. Without `immediate` the answer is for the end of the workflow. */
+  respond(response: HttpResponse, immediate: boolean): void;
 }

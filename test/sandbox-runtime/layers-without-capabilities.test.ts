@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ownCores, parseCores } from '../../sandbox-runtime/src/confinement/cpu-cores.ts';
 import { hasSessionShares } from '../../sandbox-runtime/src/confinement/session-shares.ts';
-import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox.ts';
+import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox-types.ts';
 
 interface Found {
   sandbox: SandboxLayer[];

@@ -9,7 +9,7 @@ import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.t
 import type { Blame } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import type { ProcessEnd } from '../../sandbox-runtime/src/starter/starter.ts';
-import type { RunFault } from '../../sandbox-runtime/src/sandbox.ts';
+import type { RunFault } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 import { findUserIds } from '../../sandbox-runtime/src/confinement/user-ids.ts';
 import { fakeProcess } from '../support/fake-process.ts';

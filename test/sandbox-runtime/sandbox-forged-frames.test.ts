@@ -7,7 +7,8 @@ import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.t
 import { FrameWriter } from '../../sandbox-runtime/src/bridge/frames.ts';
 import { sendToHost } from '../../sandbox-runtime/src/bridge/frames-to-host.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
-import type { DataStoreCall, RunEntry, RunOutcome, StepHost } from '../../sandbox-runtime/src/sandbox.ts';
+import type { StepHost } from '../../sandbox-runtime/src/sandbox.ts';
+import type { DataStoreCall, RunEntry, RunOutcome } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { fakeProcess } from '../support/fake-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { forgedWrites } from '../support/forged-frames.ts';

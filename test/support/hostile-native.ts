@@ -5,7 +5,7 @@ import { findConfinement } from '../../sandbox-runtime/src/confinement/confineme
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
-import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox.ts';
+import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 
 /*

@@ -6,7 +6,8 @@ import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.t
 import { createStarter } from '../../sandbox-runtime/src/starter/starter.ts';
 import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.ts';
 import { CALL, POST } from '../../sandbox-runtime/src/bridge/isolate-codes.ts';
-import type { RunEntry, RunHost, RunOutcome } from '../../sandbox-runtime/src/sandbox.ts';
+import type { RunHost } from '../../sandbox-runtime/src/sandbox.ts';
+import type { RunEntry, RunOutcome } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 import { sharedConfinement } from './confinement.ts';
 import { recordingHost } from './run-host.ts';

@@ -5,7 +5,7 @@ import { pickGuestLimits } from '../../sandbox-runtime/src/bridge/guest-limits.t
 import { RunClient } from '../../sandbox-runtime/src/pool/run-client.ts';
 import { SandboxProcess } from '../../sandbox-runtime/src/pool/sandbox-process.ts';
 import { createStarter, type ProcessStarter } from '../../sandbox-runtime/src/starter/starter.ts';
-import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox.ts';
+import type { RunOutcome, RunRequest } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { ALL_RIGHTS } from './process-rights.ts';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpResponse, LogLine } from '@headwater/shared';
-import type { DataStoreCall, FetchRequest, RunFault } from '../sandbox.ts';
+import type { DataStoreCall, FetchRequest, RunFault } from '../sandbox-types.ts';
 import { type Frame, FrameError, type FramePart, type FrameWriter } from './frames.ts';
 import { MAX_FAULT_CHARS } from './head-bounds.ts';
 import { readLogHead, writeLogHead } from './log-head.ts';

@@ -1,5 +1,5 @@
 import type { DedupeStrategy } from '@headwater/shared';
-import type { DataStoreAnswer, FetchOutcome } from '../sandbox.ts';
+import type { DataStoreAnswer, FetchOutcome } from '../sandbox-types.ts';
 import { type Frame, FrameError, type FrameWriter } from './frames.ts';
 import type { EntryLimits, EntryName, OpenFile, RunOrder, StartSettings, ToSandbox } from './messages.ts';
 

@@ -8,7 +8,7 @@ import type {
   RunFault,
   SendCall,
   WallLimitName,
-} from '../sandbox.ts';
+} from '../sandbox-types.ts';
 import type { GuestLimits } from './guest-limits.ts';
 
 /*

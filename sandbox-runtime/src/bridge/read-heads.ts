@@ -1,5 +1,5 @@
 import { type EmittedEvent, type ExceededLimit, type HttpResponse, LIMITS } from '@headwater/shared';
-import type { DataStoreCall, FetchRequest } from '../sandbox.ts';
+import type { DataStoreCall, FetchRequest } from '../sandbox-types.ts';
 import { FrameError } from './frames.ts';
 import { isRunLimit } from './run-limit-names.ts';
 

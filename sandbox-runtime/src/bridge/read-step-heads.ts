@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { FlowAction, SendCall } from '../sandbox.ts';
+import type { FlowAction, SendCall } from '../sandbox-types.ts';
 import { FrameError } from './frames.ts';
 import { RESERVED_EXPORTS } from './head-bounds.ts';
 import { readObject, string } from './read-heads.ts';

@@ -1,5 +1,5 @@
 import { type AccountLimits, type EmittedEvent, isShortJson, LIMITS, type LogLine } from '@headwater/shared';
-import type { DataStoreCall, FlowAction, RunEntry } from '../sandbox.ts';
+import type { DataStoreCall, FlowAction, RunEntry } from '../sandbox-types.ts';
 import { isBuiltInChannel } from './built-in-channels.ts';
 import { FrameError } from './frames.ts';
 import type { EntryName } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { StepInput } from '../sandbox.ts';
+import type { StepInput } from '../sandbox-types.ts';
 
 /** What a step before has exported, as JSON text. */
 export type StepText = readonly [namespace: string, exports: string];

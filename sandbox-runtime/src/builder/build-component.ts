@@ -1,6 +1,6 @@
 import { createGiveWay, type FieldError, HeadwaterError } from '@headwater/shared';
 import { createHash } from 'node:crypto';
-import type { ComponentBundle } from '../sandbox.ts';
+import type { ComponentBundle } from '../sandbox-types.ts';
 import { type BuildOutcome, failedBuild } from './build-outcome.ts';
 import type { BuildProcesses } from './build-processes.ts';
 import type { PlainOutcome } from './bundle-component.ts';

@@ -1,5 +1,5 @@
 import type { ExceededLimit, FieldError } from '@headwater/shared';
-import type { ComponentBundle } from '../sandbox.ts';
+import type { ComponentBundle } from '../sandbox-types.ts';
 
 export interface Built {
   bundle: ComponentBundle;

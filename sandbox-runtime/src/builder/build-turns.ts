@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { ComponentBundle } from '../sandbox.ts';
+import type { ComponentBundle } from '../sandbox-types.ts';
 import { BuildSlots, type BuildSlotsOptions } from './build-slots.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 

@@ -1,7 +1,7 @@
 import { ACCOUNT_LIMITS, type ExceededLimit, type FieldError, LIMITS } from '@headwater/shared';
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
-import type { BundleOutcome, ComponentBundle } from '../sandbox.ts';
+import type { BundleOutcome, ComponentBundle } from '../sandbox-types.ts';
 import { bundleOverLimit } from './bundle-over-limit.ts';
 import { readFailures, requireNoPatterns } from './bundler-failures.ts';
 import { COMMON_OPTIONS } from './common-options.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import type { SandboxLayer } from '../sandbox.ts';
+import type { SandboxLayer } from '../sandbox-types.ts';
 import { networkWays } from './network-namespace.ts';
 import { findWays, hasNoCapabilities } from './command-prefix.ts';
 import { type ControlGroups, findControlGroups, type ProcessGroups } from './control-groups.ts';

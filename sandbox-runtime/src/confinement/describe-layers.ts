@@ -1,4 +1,4 @@
-import type { SandboxLayer } from '../sandbox.ts';
+import type { SandboxLayer } from '../sandbox-types.ts';
 import { findHotCores } from './cpu-cores.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
 

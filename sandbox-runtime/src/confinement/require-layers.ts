@@ -1,5 +1,5 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { SandboxLayer } from '../sandbox.ts';
+import type { SandboxLayer } from '../sandbox-types.ts';
 import { createStarter } from '../starter/starter.ts';
 import { findConfinement } from './confinement.ts';
 import { listMissing } from './describe-layers.ts';

@@ -1,5 +1,5 @@
 import type { RunProp } from '@headwater/shared';
-import type { FlowAction } from '../sandbox.ts';
+import type { FlowAction } from '../sandbox-types.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import type { GuestCall } from '../bridge/messages.ts';
 import { readStepInput } from '../bridge/step-input.ts';

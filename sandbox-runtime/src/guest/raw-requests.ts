@@ -1,5 +1,5 @@
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import type { FetchOutcome } from '../sandbox.ts';
+import type { FetchOutcome } from '../sandbox-types.ts';
 import type { Bridge } from './bridge.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson } from './intrinsics.ts';

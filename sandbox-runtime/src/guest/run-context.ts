@@ -1,7 +1,7 @@
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import type { EntryName } from '../bridge/messages.ts';
-import type { FlowAction } from '../sandbox.ts';
+import type { FlowAction } from '../sandbox-types.ts';
 import { limitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { StoreTurns } from './store-turns.ts';

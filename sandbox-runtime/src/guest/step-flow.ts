@@ -1,4 +1,4 @@
-import type { FlowAction } from '../sandbox.ts';
+import type { FlowAction } from '../sandbox-types.ts';
 import { sliceText, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import type { RunContext, RunTracker } from './run-context.ts';

@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import type { SendCall } from '../sandbox.ts';
+import type { SendCall } from '../sandbox-types.ts';
 import { SENT_BYTES } from '../bridge/head-bounds.ts';
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';

@@ -4,7 +4,7 @@ import { FrameError } from '../bridge/frames.ts';
 import type { FromSandbox, ReportedOutcome, ToSandbox } from '../bridge/messages.ts';
 import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
-import type { DescribeOutcome, RunFault } from '../sandbox.ts';
+import type { DescribeOutcome, RunFault } from '../sandbox-types.ts';
 import { judgeOutline } from './judge-outline.ts';
 import type { Blame, ProcessClient } from './run-client.ts';
 

@@ -6,7 +6,7 @@ import {
   LIMITS,
   platformLimit,
 } from '@headwater/shared';
-import type { RunEntry } from '../sandbox.ts';
+import type { RunEntry } from '../sandbox-types.ts';
 import { readTransformAnswer } from '../bridge/transform-answer.ts';
 import { depthOf } from './depth-of.ts';
 import { judgeProps } from './judge-props.ts';

@@ -16,7 +16,7 @@ import {
   platformLimit,
 } from '@headwater/shared';
 import { describeLimit } from '../bridge/exceeded-limit.ts';
-import type { DescribeOutcome } from '../sandbox.ts';
+import type { DescribeOutcome } from '../sandbox-types.ts';
 import { judgeProps, MAX_ERRORS, MAX_SHOWN_NAME_CHARS } from './judge-props.ts';
 
 const HOOKS: readonly HookName[] = ['deploy', 'activate', 'deactivate'];

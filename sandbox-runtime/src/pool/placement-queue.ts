@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 import { limitFault } from '../bridge/exceeded-limit.ts';
-import type { RunFault } from '../sandbox.ts';
+import type { RunFault } from '../sandbox-types.ts';
 import type { ProcessUse } from './process-shares.ts';
 import type { ProcessClient } from './run-client.ts';
 import type { SandboxProcess } from './sandbox-process.ts';

@@ -1,4 +1,5 @@
-import type { DataStoreAnswer, DataStoreCall, RunHost, RunRequest } from '../sandbox.ts';
+import type { RunHost } from '../sandbox.ts';
+import type { DataStoreAnswer, DataStoreCall, RunRequest } from '../sandbox-types.ts';
 
 /**
  * The calls of one run on data stores: only on those that are among its props, whatever its process

@@ -1,5 +1,5 @@
 import type { AccountLimitName, AccountLimits, ExceededLimit } from '@headwater/shared';
-import type { FetchMeter } from '../sandbox.ts';
+import type { FetchMeter } from '../sandbox-types.ts';
 
 /**
  * Counts the requests of one run, and what they send and receive. The guest knows most of these

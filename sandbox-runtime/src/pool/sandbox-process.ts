@@ -4,7 +4,7 @@ import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
 import type { EntryLimits, FromSandbox, OpenFile, RunOrder, StartSettings, ToSandbox } from '../bridge/messages.ts';
 import { MAX_SENT_MAP_CHARS } from '../bridge/source-map.ts';
-import type { ComponentBundle, RunFault } from '../sandbox.ts';
+import type { ComponentBundle, RunFault } from '../sandbox-types.ts';
 import { BundleLedger } from './bundle-ledger.ts';
 import { FrameChannel } from './frame-channel.ts';
 import { Heartbeat } from './heartbeat.ts';

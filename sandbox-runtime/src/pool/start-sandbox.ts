@@ -3,17 +3,16 @@ import { bundleGuest } from '../builder/bundle-guest.ts';
 import { bundleProcess } from '../builder/bundle-process.ts';
 import { pickGuestLimits } from '../bridge/guest-limits.ts';
 import { writeStepInput } from '../bridge/step-input.ts';
+import type { RunHost, Sandbox } from '../sandbox.ts';
 import type {
   ComponentBundle,
   DescribeOptions,
   DescribeOutcome,
   RunEntry,
   RunFault,
-  RunHost,
   RunOutcome,
   RunRequest,
-  Sandbox,
-} from '../sandbox.ts';
+} from '../sandbox-types.ts';
 import { DescribeClient, type LoadOutcome } from './describe-client.ts';
 import { type Confinement, findConfinement } from '../confinement/confinement.ts';
 import { summarizeLayers } from '../confinement/describe-layers.ts';

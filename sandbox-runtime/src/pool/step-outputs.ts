@@ -3,7 +3,8 @@ import { FrameError } from '../bridge/frames.ts';
 import type { FromSandbox } from '../bridge/messages.ts';
 import type { RunBudget } from '../bridge/run-budget.ts';
 import type { RunMessageLimits } from '../bridge/run-message-limits.ts';
-import type { RunHost, RunRequest, StepHost } from '../sandbox.ts';
+import type { RunHost, StepHost } from '../sandbox.ts';
+import type { RunRequest } from '../sandbox-types.ts';
 
 export type StepMessage = Extract<
   FromSandbox,

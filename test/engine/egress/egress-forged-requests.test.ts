@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountLimits, LIMITS } from '@headwater/shared';
 import { createEgress } from '../../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
-import type { FetchRequest } from '../../../sandbox-runtime/src/sandbox.ts';
+import type { FetchRequest } from '../../../sandbox-runtime/src/sandbox-types.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 /*

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { accountLimits, type AccountLimits, LIMITS } from '@headwater/shared';
 import { createEgress } from '../../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
-import type { FetchRequest } from '../../../sandbox-runtime/src/sandbox.ts';
+import type { FetchRequest } from '../../../sandbox-runtime/src/sandbox-types.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { serveRequests } from '../../support/serve-requests.ts';
 

@@ -1,6 +1,6 @@
 // process: A process that has been taken over and puts out characters of three bytes, as many as a limit has bytes.
 import { expect, it } from 'vitest';
-import type { RunEntry } from '../../../sandbox-runtime/src/sandbox.ts';
+import type { RunEntry } from '../../../sandbox-runtime/src/sandbox-types.ts';
 import { runInForgedProcess } from '../../support/hostile-process.ts';
 import { hostile } from '../../support/hostile.ts';
 import { recordingHost } from '../../support/run-host.ts';

@@ -1,6 +1,6 @@
 // bridge: Posts out of an isolate with values of other types, out of range, too long, told twice or of no kind, for each kind there is.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunEntry } from '../../../sandbox-runtime/src/sandbox.ts';
+import type { RunEntry } from '../../../sandbox-runtime/src/sandbox-types.ts';
 import { type HostilePosts, startHostilePosts } from '../../support/hostile-posts.ts';
 import { hostile } from '../../support/hostile.ts';
 import { stepInput } from '../../support/step-kit.ts';
