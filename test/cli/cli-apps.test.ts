@@ -24,3 +24,17 @@ test('apps are defined, listed, changed and deleted', async () => {
   expect(await user.json('apps', 'delete', 'acme', '-y')).toEqual({ name_slug: 'acme', deleted: true });
   expect((await user.hw(['apps', 'delete', 'acme', '-y'])).code).toBe(4);
 });
+
+test('OAuth clients are set, listed and deleted; a secret comes by standard input', async () => {
+  const { user } = world;
+  expect(await user.json('apps', 'clients')).toEqual([]);
+  expect((await user.hw(['apps', 'set-client', 'github'])).code).toBe(2);
+  const set = await user.hw(['apps', 'set-client', 'github', '--client-id', 'one'], { stdin: 'a-secret\n' });
+  expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining('The OAuth client of github is set.') });
+  expect((await user.hw(['apps', 'clients'])).stdout).toMatch(/github\s+one\s+stored/);
+  const refused = await user.hw(['apps', 'set-client', 'github', '--client-id', 'two', '--public']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('client_secret is required for this app') });
+  expect((await user.hw(['apps', 'set-client', 'github', '--client-id', 'one'], { stdin: '' })).code).toBe(2);
+  expect(await user.json('apps', 'delete-client', 'github', '-y')).toEqual({ app: 'github', deleted: true });
+  expect((await user.hw(['apps', 'delete-client', 'github', '-y'])).code).toBe(4);
+});

@@ -187,6 +187,12 @@ export interface App {
   fields: { name: string; label: string; secret?: boolean; optional?: boolean }[];
 }
 
+export interface OAuthClient {
+  app: { name_slug: string; name: string };
+  client_id: string;
+  has_secret: boolean;
+}
+
 export interface User {
   id: string;
   username: string;

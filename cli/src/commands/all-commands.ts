@@ -7,6 +7,7 @@ import { deleteAny } from './delete.ts';
 import { deploy } from './deploy.ts';
 import { describe } from './describe.ts';
 import { dev } from './dev.ts';
+import { appClientCommands } from './app-clients.ts';
 import { appCommands } from './apps.ts';
 import { envCommands } from './env.ts';
 import { events, logs, search } from './events.ts';
@@ -46,7 +47,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'replays', aliases: ['replay'], summary: 'Replays: past events, sent to a listener again' },
   { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
-  { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, and your own' },
+  { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, your own, and your OAuth clients' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
@@ -90,6 +91,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...keyCommands,
     audit,
     ...appCommands,
+    ...appClientCommands,
     ...envCommands,
     ...registryCommands,
     ...serverCommands,

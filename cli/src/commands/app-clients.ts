@@ -1,0 +1,81 @@
+import type { OAuthClient } from '../api/resources.ts';
+import { usageError } from '../cli-error.ts';
+import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { confirmDeletion, YES } from './delete.ts';
+
+const CLIENTS = '/users/me/oauth_clients';
+const pathOf = (slug: string) => `${CLIENTS}/${encodeURIComponent(slug)}`;
+
+const list: CommandSpec = {
+  path: 'apps clients',
+  summary: 'Your own OAuth clients; secrets are never shown',
+  examples: [{ does: 'All of them', command: 'hw apps clients' }],
+  json: 'an array of OAuth clients',
+  exits: SERVER_EXITS,
+  async run({ output, api: connect }) {
+    const rows = await (await connect()).get<OAuthClient[]>(CLIENTS);
+    if (rows.length === 0) output.note('There are none. To set one: hw apps set-client <app> --client-id <id>');
+    const text = output.table(rows, [
+      { title: 'APP', whole: true, value: ({ app }) => app.name_slug },
+      { title: 'CLIENT ID', value: ({ client_id: id }) => id },
+      { title: 'SECRET', value: ({ has_secret: has }) => (has ? 'stored' : 'none') },
+    ]);
+    return { json: rows, text: rows.length === 0 ? '' : text };
+  },
+};
+
+const set: CommandSpec = {
+  path: 'apps set-client',
+  summary: 'Set your own OAuth client for an app',
+  details:
+    'It goes before the client of the instance. The secret is asked for at a terminal, else read from standard input, without the line break at its end. It is stored encrypted and never shown again. Register <public URL>/oauth/callback as the redirect URI at the provider.',
+  arguments: [{ name: 'app', summary: 'Its slug.' }],
+  options: [
+    { name: 'client-id', value: 'id', summary: 'The id of the client at the provider.' },
+    { name: 'public', summary: 'A public client, which has no secret.' },
+  ],
+  examples: [
+    { does: 'Asks for the secret', command: 'hw apps set-client github --client-id 0a1b2c' },
+    { does: 'From a file', command: 'hw apps set-client github --client-id 0a1b2c < secret.txt' },
+  ],
+  json: 'the OAuth client',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const { input } = context;
+    const slug = input.argument('app');
+    const id = input.text('client-id');
+    if (id === undefined) throw usageError('Name the client: --client-id <id>', 'The provider of the app shows it');
+    const api = await context.api();
+    const secret = input.flag('public') ? {} : { client_secret: await readSecret(context, slug) };
+    const made = await api.send<OAuthClient>('PUT', pathOf(slug), { client_id: id, ...secret });
+    return { json: made, text: `The OAuth client of ${slug} is set.`, quiet: '' };
+  },
+};
+
+async function readSecret({ ask, readStdin }: CommandContext, slug: string): Promise<string> {
+  if (ask.possible) return ask.secret(`Client secret of ${slug}`);
+  const secret = (await readStdin()).replace(/\r?\n$/, '');
+  if (secret === '') throw usageError('Standard input holds no secret', 'For a public client: --public');
+  return secret;
+}
+
+const remove: CommandSpec = {
+  path: 'apps delete-client',
+  summary: 'Delete your own OAuth client for an app',
+  details: 'Accounts that were connected with it get no new tokens.',
+  arguments: [{ name: 'app', summary: 'Its slug.' }],
+  options: [YES],
+  examples: [{ does: 'Without a question', command: 'hw apps delete-client github -y' }],
+  json: '{ app, deleted }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const slug = context.input.argument('app');
+    const api = await context.api();
+    await confirmDeletion(context, `Delete the OAuth client of ${slug}?`);
+    await api.send('DELETE', pathOf(slug));
+    return { json: { app: slug, deleted: true }, text: `The OAuth client of ${slug} is deleted.`, quiet: '' };
+  },
+};
+
+export const appClientCommands: readonly CommandSpec[] = [list, set, remove];
