@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { newId } from '../../shared/src/index.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 let headwater: Headwater;
 let browser: TestBrowser;
@@ -127,6 +129,77 @@ test('failed executions of a workflow begin anew, many at once', async () => {
   await expect
     .poll(async () => (await headwater.api('GET', `/workflows/${workflow.id}/executions`)).data.length)
     .toBe(4);
+  // Counted by time, of this workflow alone; the number leads to the rows behind it.
+  await headwater.untilIdle();
+  await page.getByRole('img', { name: 'Executions by time: 0 ok, 4 failed in the last hour' }).waitFor();
+  await page.getByRole('button', { name: 'Day' }).click();
+  await page.getByRole('img', { name: /0 ok, 4 failed in the last day/ }).waitFor();
+  await page.getByRole('button', { name: 'Table of Executions by time' }).click();
+  await page.getByRole('table', { name: 'Executions by time' }).getByRole('row', { name: /0 4$/ }).waitFor();
+  await page.getByRole('link', { name: '0 ok' }).click();
+  await page.getByText('No execution is succeeded or exited').waitFor();
+  await page.getByRole('link', { name: '4 failed' }).click();
+  await page.getByRole('table', { name: 'Executions', exact: true }).getByRole('row').nth(4).waitFor();
+  expect(page.url()).toMatch(/range=day.*status=failed|status=failed.*range=day/);
+  check();
+});
+
+test('what an execution sent is on its page with its attempts, and what failed is sent again', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = () => ({ status: receiver.requests.length === 1 ? 400 : 200, body: 'no such shelf' });
+  const code = `export default { run({ $ }) {
+    $.send.http({ method: 'POST', url: '${receiver.url}/shelf', data: { order: 7 } }); } };`;
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Sending',
+    steps: [{ namespace: 'send', component_code: code }],
+  });
+  const { data: run } = await headwater.api('POST', `/workflows/${workflow.id}/run`, { event: {} });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/executions/${run.execution_id}`, headwater.apiKey);
+  const send = page.getByRole('list', { name: 'Sends' }).getByRole('listitem').first();
+  await send.getByText(`POST ${receiver.url}/shelf`).waitFor();
+  await send.getByText('HTTP 400').waitFor();
+  await send.getByText('no such shelf').waitFor();
+  await expectAccessible(page);
+  await picture(page, 'execution-sends');
+  await send.getByRole('button', { name: 'Send again' }).click();
+  await send.getByText('delivered').first().waitFor();
+  expect(receiver.requests.map(({ body }) => body)).toEqual(['{"order":7}', '{"order":7}']);
+  await receiver.stop();
+  check();
+});
+
+test('runs that were given up are seen from the overview and their source, and run again', async () => {
+  const { id } = await headwater.deploy(SOURCE.replace('Orders', 'Poisoned'));
+  await headwater.sql`delete from abandoned_runs`;
+  for (const order of [91, 92, 93]) {
+    await headwater.sql`
+      insert into abandoned_runs (id, account_id, source_id, kind, hops, event, error_message)
+      values (${newId('invocation', Date.now() + order)}, ${headwater.accountId}, ${id}, 'http', 0, ${JSON.stringify({ order })}, 'It ended')`;
+  }
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/`, headwater.apiKey);
+  await page.getByText('3 runs were given up').waitFor();
+  await page.goto(`${headwater.url}/sources/${id}?tab=runs`);
+  await page.getByRole('link', { name: 'Look at them' }).click();
+  const runs = page.getByRole('table', { name: 'Abandoned runs' });
+  await runs
+    .getByRole('row', { name: /Poisoned.*It ended/ })
+    .first()
+    .click();
+  await page.getByRole('tree', { name: 'Event' }).getByText('93', { exact: true }).waitFor();
+  await expectAccessible(page);
+  await picture(page, 'abandoned-runs');
+  await page.getByRole('button', { name: 'Run again', exact: true }).click();
+  expect((await headwater.untilEvents(id, 1)).map(({ event }) => event.order)).toEqual([93]);
+  await page.getByRole('button', { name: 'Run all again…' }).click();
+  await page
+    .getByRole('dialog', { name: 'Run 2 runs again?' })
+    .getByRole('button', { name: 'Run 2 runs again' })
+    .click();
+  await page.getByText('2 runs are queued again.').waitFor();
+  await page.getByText('No abandoned runs').waitFor();
+  expect((await headwater.untilEvents(id, 3)).map(({ event }) => event.order)).toEqual([93, 91, 92]);
   check();
 });
 

@@ -144,7 +144,7 @@ const newWorkflow = createRoute({
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
-  validateSearch: texts('tab', 'status', 'step', 'event', 'version'),
+  validateSearch: texts('tab', 'status', 'range', 'step', 'event', 'version'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/workflows/workflow-page.tsx')),
     'WorkflowPage',
@@ -189,6 +189,16 @@ const replays = createRoute({
   ),
 });
 
+const runs = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs',
+  validateSearch: texts('source', 'range', 'since', 'until', 'run'),
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/runs/runs-page.tsx')),
+    'RunsPage',
+  ),
+});
+
 const delivery = createRoute({
   getParentRoute: () => shell,
   path: '/deliveries/$id',
@@ -211,7 +221,7 @@ const events = createRoute({
 const registry = createRoute({
   getParentRoute: () => shell,
   path: '/registry',
-  validateSearch: texts('q', 'key'),
+  validateSearch: texts('q', 'key', 'version'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/registry/registry-page.tsx')),
     'RegistryPage',
@@ -297,6 +307,7 @@ export const router = createRouter({
       webhook,
       delivery,
       replays,
+      runs,
       traces,
       trace,
       registry,

@@ -53,6 +53,9 @@ export function JsonTree({ value, label, maxHeight = 480, onPick }: JsonTreeProp
           return (
             <div
               key={row.path}
+              // The buttons of a row are in it: nothing but items may be in a tree.
+              role={onPick === undefined ? 'treeitem' : undefined}
+              aria-expanded={onPick === undefined && row.size !== undefined ? open.has(row.path) : undefined}
               className="group absolute inset-x-0 flex items-center gap-1 pr-2 hover:bg-accent-soft"
               style={{ height: ROW_PX, transform: `translateY(${item.start}px)`, paddingLeft: 8 + row.depth * 16 }}
             >
@@ -82,22 +85,13 @@ function Row({ row, isOpen, onToggle, onPick }: RowProps) {
   return (
     <>
       {isFolder ? (
-        <button
-          type="button"
-          role={onPick === undefined ? 'treeitem' : undefined}
-          aria-expanded={isOpen}
-          onClick={onToggle}
-          className="flex items-center gap-1"
-        >
+        <button type="button" aria-expanded={isOpen} onClick={onToggle} className="flex items-center gap-1">
           <Icon name="chevron" className={classNames('size-3 text-ink-faint', isOpen && 'rotate-90')} />
           {row.name !== undefined && <span className="text-code-key">{row.name}:</span>}
           <span className="text-ink-faint">{row.isList === true ? `[${row.size}]` : `{${row.size}}`}</span>
         </button>
       ) : (
-        <span
-          role={onPick === undefined ? 'treeitem' : undefined}
-          className="flex items-center gap-1 pl-4 whitespace-pre"
-        >
+        <span className="flex items-center gap-1 pl-4 whitespace-pre">
           {row.name !== undefined && <span className="text-code-key">{row.name}:</span>}
           <Scalar value={row.value} />
         </span>

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { api, ask } from '../../api/client.ts';
-import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { AbandonedNote } from '../runs/abandoned-note.tsx';
 import { Charts } from './charts.tsx';
+import { RangeChoice } from './range-choice.tsx';
 import { Rankings } from './rankings.tsx';
-import { type Range, RANGES, rangeOf, waitingQuery } from './stat-queries.ts';
+import { rangeOf, waitingQuery } from './stat-queries.ts';
 
 const QUOTAS = ['sources', 'workflows', 'webhooks', 'subscriptions'] as const;
 
@@ -23,6 +24,7 @@ const userQuery = {
 export function Overview() {
   const { range: asked } = useSearch({ from: '/shell/' });
   const range = rangeOf(asked);
+  const navigate = useNavigate({ from: '/' });
   const user = useQuery(userQuery);
   const { quotas } = user.data ?? {};
   const isEmpty = quotas !== undefined && quotas.sources.used + quotas.workflows.used === 0;
@@ -31,7 +33,10 @@ export function Overview() {
       title="Overview"
       actions={
         <>
-          <RangeChoice range={range} />
+          <RangeChoice
+            range={range}
+            onChange={(next) => void navigate({ search: next === 'hour' ? {} : { range: next }, replace: true })}
+          />
           <CopyMenu command={{ path: '/v1/stats', hw: 'hw stats' }} />
         </>
       }
@@ -39,6 +44,7 @@ export function Overview() {
       <ProblemNote error={user.error} />
       {isEmpty && <Welcome />}
       <Waiting />
+      <AbandonedNote />
       <Charts range={range} />
       <Rankings range={range} />
       <Panel title="Use">
@@ -52,25 +58,6 @@ export function Overview() {
         )}
       </Panel>
     </Page>
-  );
-}
-
-function RangeChoice({ range }: { range: Range }) {
-  const navigate = useNavigate({ from: '/' });
-  return (
-    <div role="group" aria-label="Range" className="flex">
-      {(Object.keys(RANGES) as Range[]).map((one) => (
-        <Button
-          key={one}
-          size="small"
-          aria-pressed={one === range}
-          className="-ml-px rounded-none first:rounded-l-md last:rounded-r-md aria-pressed:bg-accent-soft aria-pressed:text-accent-strong"
-          onClick={() => void navigate({ search: one === 'hour' ? {} : { range: one }, replace: true })}
-        >
-          {RANGES[one].label}
-        </Button>
-      ))}
-    </div>
   );
 }
 

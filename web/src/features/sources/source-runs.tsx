@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
+import { AbandonedNote } from '../runs/abandoned-note.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -38,23 +39,26 @@ export function SourceRuns({ source }: { source: Source }) {
   const list = useInfiniteQuery(runsQuery(source.id));
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
-    <Paged
-      list={list}
-      count={rows.length}
-      empty={
-        <Empty icon="trace" title="No quiet runs" command={`hw runs recent ${source.name_slug}`}>
-          Runs that emitted nothing, or only what dedupe dropped, appear here, and those that logged or failed. The
-          others are among the events.
-        </Empty>
-      }
-    >
-      <Table
-        label="Runs"
-        columns={COLUMNS}
-        rows={rows}
-        keyOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/traces/$id', params: { id } })}
-      />
-    </Paged>
+    <div className="flex flex-col gap-4">
+      <AbandonedNote sourceId={source.id} />
+      <Paged
+        list={list}
+        count={rows.length}
+        empty={
+          <Empty icon="trace" title="No quiet runs" command={`hw runs recent ${source.name_slug}`}>
+            Runs that emitted nothing, or only what dedupe dropped, appear here, and those that logged or failed. The
+            others are among the events.
+          </Empty>
+        }
+      >
+        <Table
+          label="Runs"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/traces/$id', params: { id } })}
+        />
+      </Paged>
+    </div>
   );
 }

@@ -7,8 +7,9 @@ import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { ExecutionsByTime } from './executions-by-time.tsx';
 import { ReplayFailed } from './replay-failed.tsx';
-import { type Execution, executionCountQuery, executionsQuery } from './workflow-queries.ts';
+import { ENDED_WELL, type Execution, executionCountQuery, executionsQuery } from './workflow-queries.ts';
 
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
 
@@ -48,11 +49,12 @@ function WaitingCount({ workflowId, status }: { workflowId: string; status: (typ
 export function ExecutionList({ workflowId }: { workflowId: string }) {
   const { status } = useSearch({ from: '/shell/workflows/$id' });
   const navigate = useNavigate({ from: '/workflows/$id' });
-  const wanted = STATUSES.find((one) => one === status);
+  const wanted = [...STATUSES, ENDED_WELL].find((one) => one === status);
   const list = useInfiniteQuery(executionsQuery(workflowId, wanted));
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="flex flex-col gap-4">
+      <ExecutionsByTime workflowId={workflowId} />
       <div className="flex flex-wrap items-center gap-2">
         <select
           aria-label="Status"
@@ -69,6 +71,7 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
           {STATUSES.map((one) => (
             <option key={one}>{one}</option>
           ))}
+          <option value={ENDED_WELL}>succeeded or exited</option>
         </select>
         {WAITING.map((one) => (
           <WaitingCount key={one} workflowId={workflowId} status={one} />
@@ -81,7 +84,10 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
         list={list}
         count={rows.length}
         empty={
-          <Empty icon="workflow" title={wanted === undefined ? 'It has not run yet' : `No execution is ${wanted}`}>
+          <Empty
+            icon="workflow"
+            title={wanted === undefined ? 'It has not run yet' : `No execution is ${wanted.replace(',', ' or ')}`}
+          >
             Press Run now, or send it an event. Executions appear here as they begin.
           </Empty>
         }

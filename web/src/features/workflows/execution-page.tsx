@@ -12,6 +12,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Stack } from '../../ui/stack.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { ExecutionSends } from './execution-sends.tsx';
 import { type Execution, executionQuery, type ExecutionStep, isOver, workflowQuery } from './workflow-queries.ts';
 
 /** One passage of an event through a workflow, step by step. */
@@ -62,6 +63,7 @@ export function ExecutionPage() {
       </dl>
       {execution.error !== null && <Failure error={execution.error} />}
       <Timeline execution={execution} />
+      <ExecutionSends execution={execution} />
       <Panel title="Event">
         <div className="p-4">
           <JsonTree value={execution.trigger.event} label="Event" />

@@ -19,7 +19,11 @@ export const workflowQuery = (id: string) =>
 
 const REFRESH_MS = 3_000;
 
-export const executionsQuery = (id: string, status: Execution['status'] | undefined) => ({
+/** The statuses that the counter of runs that ended well counts. */
+export const ENDED_WELL = 'succeeded,exited';
+
+/** `status`: one, or several with commas between them. */
+export const executionsQuery = (id: string, status: string | undefined) => ({
   ...pagesOf(['executions', id, status], (query, signal) =>
     ask(
       api.GET('/v1/workflows/{id}/executions', {
