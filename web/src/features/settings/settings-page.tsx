@@ -4,6 +4,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { AuditLog } from './audit-log.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { Environment } from './environment.tsx';
+import { OAuthClients } from './oauth-clients.tsx';
 import { OwnLimits } from './own-limits.tsx';
 
 export function SettingsPage() {
@@ -18,6 +19,7 @@ export function SettingsPage() {
         tabs={[
           { value: 'keys', label: 'API keys', panel: <ApiKeys /> },
           { value: 'environment', label: 'Environment variables', panel: <Environment /> },
+          { value: 'oauth', label: 'OAuth clients', panel: <OAuthClients /> },
           { value: 'limits', label: 'Limits', panel: <OwnLimits /> },
           { value: 'audit', label: 'Audit log', panel: <AuditLog /> },
         ]}
