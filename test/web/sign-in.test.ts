@@ -47,6 +47,66 @@ test('a session ends with its key, and the user comes back to where they were', 
   check();
 });
 
+test('a refusal that comes after the session has ended leads nowhere else', async () => {
+  const source = await headwater.deploy(`export default { name: 'Late', version: '1', run() {} };`);
+  const { data } = await headwater.api('POST', '/api_keys', { name: 'for a moment' });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}`, data.api_key);
+  // A change is on its way until the user is asked to sign in.
+  await page.route('**/run', async (route) => {
+    await page.getByText('Your session has ended').waitFor();
+    await route.continue();
+  });
+  const late = page.waitForResponse((response) => response.url().endsWith('/run'));
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await headwater.api('DELETE', `/api_keys/${data.id}`);
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  expect((await late).status()).toBe(401);
+  await page.getByRole('textbox', { name: 'API key' }).fill(headwater.apiKey);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  check();
+});
+
+test('a change that is refused for its rate waits, and is made when there is room', async () => {
+  const { data: source } = await headwater.api('POST', '/sources', { kind: 'ingest', name: 'Signups' });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}`, headwater.apiKey);
+  await page.getByRole('button', { name: 'Publish an event' }).click();
+  await page.getByRole('textbox', { name: 'Channel' }).fill('patient');
+  const statuses: number[] = [];
+  page.on('response', (response) => {
+    if (response.url().endsWith(`/sources/${source.id}/events`)) statuses.push(response.status());
+  });
+  // Another client takes what there is until the page is refused.
+  await headwater.limit({ maxRequestsPerSecond: 1 });
+  const taking = (async () => {
+    while (!statuses.includes(429)) await headwater.api('POST', `/sources/${source.id}/events`, { data: 1 });
+  })();
+  await expect
+    .poll(async () => (await headwater.api('POST', `/sources/${source.id}/events`, { data: 1 })).status)
+    .toBe(429);
+  await page.getByRole('button', { name: 'Publish', exact: true }).click();
+  await taking;
+  await page.getByRole('row', { name: 'patient' }).waitFor();
+  expect(statuses.at(-1)).toBe(200);
+  await headwater.limit({ maxRequestsPerSecond: null });
+  check();
+});
+
+test('times are relative, and exact in the zone of the reader', async () => {
+  const source = await headwater.deploy(`export default { name: 'Dated', version: '1', run() { this.$emit(1); } };`);
+  await headwater.api('POST', `/sources/${source.id}/run`, {});
+  await headwater.untilEvents(source.id, 1);
+  const { page, check } = await browser.open({ timezoneId: 'Asia/Kathmandu', locale: 'en-US' });
+  await signIn(page, `${headwater.url}/sources/${source.id}`, headwater.apiKey);
+  await page.getByRole('table', { name: 'Events' }).getByRole('row').first().click();
+  const time = page.getByText('Stored', { exact: true }).locator('..').locator('time');
+  await expect.poll(() => time.textContent()).toMatch(/^(now|\d+ (sec|min)\. ago)$/);
+  expect(await time.getAttribute('title')).toMatch(/GMT\+5:45$/);
+  check();
+});
+
 test('two tabs of one browser may be of two tenants', async () => {
   const { page: first, check } = await browser.open();
   const { data: other } = await headwater.admin('POST', '/accounts', { name: 'Neighbour' });

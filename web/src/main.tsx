@@ -14,6 +14,8 @@ const RENEW_MS = 60 * 60 * 1000;
 function start(): void {
   startTheme();
   onSessionEnd(() => {
+    // Of several requests that are refused the first one knows where the user was.
+    if (currentSession() === undefined) return;
     const { pathname, searchStr } = router.state.location;
     setSession(undefined);
     queryClient.clear();

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
@@ -117,13 +117,15 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const params = { path: { id } };
+  const params = { path: { id }, ...forState(workflow) };
+  const refresh = () => queries.invalidateQueries({ queryKey: ['workflow', id] });
   const switching = useMutation({
     mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params, body: { active: !active } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['workflow', id] }),
+    onSettled: refresh,
   });
   const deleting = useMutation({
     mutationFn: () => ask(api.DELETE('/v1/workflows/{id}', { params })),
+    onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['workflows'] });
       await navigate({ to: '/workflows' });
