@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let user: CliUser;
 let folder: string;
 beforeEach(async () => {
-  user = await createCliUser();
+  user = await createCliUser({}, { ownProcess: true });
   delete user.env['NODE_COMPILE_CACHE'];
   folder = path.join(user.home, '.cache/headwater/compiled');
   await mkdir(folder, { recursive: true, mode: 0o700 });

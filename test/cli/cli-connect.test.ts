@@ -11,7 +11,7 @@ let service: Server;
 
 beforeAll(async () => {
   hw = await startHeadwater();
-  user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey });
+  user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey }, { ownProcess: true });
   service = createServer((request, response) => {
     const key = request.headers['x-key'];
     response.statusCode = key === 'good-good-good' ? 200 : key === 'busy-busy-busy' ? 503 : 401;

@@ -46,7 +46,7 @@ async function ask(argv: readonly string[], env: Record<string, string> = {}, co
 }
 
 beforeAll(async () => {
-  user = await createCliUser();
+  user = await createCliUser({}, { ownProcess: true });
 });
 afterAll(() => user?.remove());
 

@@ -2,13 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../cli/src/api/client.ts';
 import { safeLine } from '../../cli/src/terminal/safe-text.ts';
 import { type CliUser, createCliUser } from '../support/cli.ts';
-
-// Every command is a process of its own: beside other work each takes a second instead of a tenth.
-vi.setConfig({ testTimeout: 90_000 });
 
 /**
  * Window title, clipboard, a sequence that begins with one character, a carriage return, letters

@@ -1,13 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CliUser, createCliUser } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
-
-// Every command is a process of its own: beside other work each takes a second instead of a tenth.
-vi.setConfig({ testTimeout: 90_000 });
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 

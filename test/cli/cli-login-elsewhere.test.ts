@@ -2,11 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CliUser, createCliUser } from '../support/cli.ts';
-
-// Every command is a process of its own: beside other work each takes a second instead of a tenth.
-vi.setConfig({ testTimeout: 90_000 });
 
 let user: CliUser;
 const ends: (() => unknown)[] = [];

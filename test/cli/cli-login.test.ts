@@ -1,12 +1,9 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CliUser, createCliUser } from '../support/cli.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { startTunnelProxy } from '../support/tunnel-proxy.ts';
-
-// Every command is a process of its own: beside other work each takes a second instead of a tenth.
-vi.setConfig({ testTimeout: 90_000 });
 
 let hw: Headwater;
 let user: CliUser;

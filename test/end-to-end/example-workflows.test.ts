@@ -7,7 +7,6 @@ import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { post } from '../support/server.ts';
 
-// Every command is a process of its own: beside other work each takes a second instead of a tenth.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/workflows', import.meta.url));

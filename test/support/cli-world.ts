@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { type CliUser, createCliUser } from './cli.ts';
 import { type Headwater, sharedHeadwater, startHeadwater } from './headwater.ts';
 
@@ -32,9 +32,6 @@ export interface CliWorld {
  * the node that files share.
  */
 export function cliWorld({ shared = false } = {}): CliWorld {
-  // Every command is a process of its own: beside other work each takes a second instead of a
-  // tenth.
-  vi.setConfig({ testTimeout: 90_000 });
   let made: { hw: Headwater; user: CliUser } | undefined;
   beforeAll(async () => {
     const hw = await (shared ? sharedHeadwater() : startHeadwater());

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readEnvironment } from '../../cli/src/environment.ts';
+import { runCli } from '../../cli/src/run-cli.ts';
 import { eventually } from './eventually.ts';
 import { rememberProcess } from './run-folder.ts';
 
-const HW = fileURLToPath(new URL('../../cli/bin/hw.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../cli', import.meta.url));
+const HW = path.join(CLI, 'bin/hw.js');
 
 export interface CliResult {
   code: number | null;
@@ -32,6 +35,10 @@ export interface RunningCli {
 /**
  * A user at a shell: a home, a folder to work in, and `hw` as it is installed. Nothing of this
  * process's environment.
+ *
+ * A process costs a third of a second of processor time, more than most commands. So `hw` and
+ * `json` call what that process calls, unless `ownProcess` is said, or the command sets something
+ * for its whole process: a server, a proxy.
  */
 export interface CliUser {
   home: string;
@@ -50,6 +57,8 @@ export interface CliUser {
 interface CliRun {
   env?: Record<string, string>;
   stdin?: string;
+  /** Only for `hw`, which is in this process where it can be. */
+  ownProcess?: boolean;
   /** At a terminal, which has everything that is written in `stdout`; see HAS_TERMINALS. */
   terminal?: boolean;
 }
@@ -76,7 +85,8 @@ function compileCache(): Record<string, string> {
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
 }
 
-export async function createCliUser(env: Record<string, string> = {}): Promise<CliUser> {
+/** `ownProcess`: all of its commands are in processes of their own. */
+export async function createCliUser(env: Record<string, string> = {}, { ownProcess = false } = {}): Promise<CliUser> {
   const home = await mkdtemp(path.join(tmpdir(), 'headwater-cli-'));
   const user: CliUser = {
     home,
@@ -85,7 +95,12 @@ export async function createCliUser(env: Record<string, string> = {}): Promise<C
     env: { PATH: process.env['PATH'] ?? '', HOME: home, ...compileCache(), ...env },
     start: (args, options = {}) =>
       startCli(args, { ...options, cwd: user.workDir, env: { ...user.env, ...options.env } }),
-    hw: (args, options) => user.start(args, options).exited,
+    hw(args, options = {}) {
+      const all = { ...user.env, ...options.env };
+      if (options.ownProcess ?? (ownProcess || needsProcess(args, all, options)))
+        return user.start(args, options).exited;
+      return callCli(args, { ...options, cwd: user.workDir, home, env: all });
+    },
     async json(...args) {
       const { code, stdout, stderr } = await user.hw([...args, '--json']);
       if (code !== 0) throw new Error(`hw ${args.join(' ')} ended with ${code}: ${stderr}`);
@@ -94,6 +109,32 @@ export async function createCliUser(env: Record<string, string> = {}): Promise<C
     remove: () => rm(home, { recursive: true, force: true }),
   };
   return user;
+}
+
+/** A proxy is set for the whole process, a terminal is one's own, and servers hear signals. */
+function needsProcess(args: readonly string[], env: Record<string, string>, { terminal }: CliRun): boolean {
+  return terminal === true || args[0] === 'server' || Object.keys(env).some((name) => /_proxy$/i.test(name));
+}
+
+/** What cli/src/main.ts does, with a home and streams of its own. */
+async function callCli(
+  args: readonly string[],
+  { stdin = '', cwd, home, env }: CliRun & { cwd: string; home: string; env: Record<string, string> },
+): Promise<CliResult> {
+  let [stdout, stderr] = ['', ''];
+  const { version } = JSON.parse(readFileSync(path.join(CLI, 'package.json'), 'utf8')) as { version: string };
+  const code = await runCli({
+    argv: args,
+    environment: readEnvironment(env, home),
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    interactive: false,
+    readStdin: async () => stdin,
+    workDir: cwd,
+    version,
+    signal: new AbortController().signal,
+  });
+  return { code, stdout, stderr };
 }
 
 function startCli(
