@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { IS_LONG_RUN } from './test/support/long-run.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { plainReporter } from './test/support/plain-reporter.ts';
 
 const HOSTILE = ['test/hostile/**/*.test.ts'];
+/** What another test promises in less time, at a scale that takes half a minute a file. */
+const NIGHTLY = IS_LONG_RUN ? [] : ['test/**/*.nightly.test.ts'];
 /**
  * They look at the process that they run in, its children or its turns, or run code of packages in
  * it.
@@ -75,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'main',
           include: ['test/**/*.test.ts'],
-          exclude: [...HOSTILE, ...ALONE],
+          exclude: [...HOSTILE, ...ALONE, ...NIGHTLY],
           globalSetup: ['test/support/global-setup.ts'],
           // One process after another for each file would take more time than most of the tests in
           // it; a file that leaves something behind in the one it shares fails.
@@ -88,6 +91,7 @@ export default defineConfig({
         test: {
           name: 'hostile',
           include: HOSTILE,
+          exclude: NIGHTLY,
           globalSetup: ['test/support/global-setup.ts', 'test/support/hostile-setup.ts'],
           setupFiles: ['test/support/hostile-ready.ts'],
           // More than a hundred small files against one server: what they run in is only its

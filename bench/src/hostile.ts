@@ -43,7 +43,8 @@ export async function benchHostile(undo: Undo, options: BenchArguments): Promise
 }
 
 function filesOf({ group, attack }: BenchArguments): string[] {
-  return globSync(`${SUITE}/${group ?? '*'}/${attack ?? '*'}.test.ts`, { cwd: ROOT }).toSorted();
+  const files = globSync(`${SUITE}/${group ?? '*'}/${attack ?? '*'}.test.ts`, { cwd: ROOT }).toSorted();
+  return files.filter((file) => !file.endsWith('.nightly.test.ts'));
 }
 
 /** Its own words go to stderr, so that the report can be piped. */

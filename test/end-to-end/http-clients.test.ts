@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientServer, startClientServer } from '../support/client-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { sampleCases } from '../support/long-run.ts';
 
 /**
  * Client, its code in http-clients/, and the package with the version that is imported; none: a
@@ -42,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('a component makes requests with', () => {
-  it.each(CLIENTS)('%s', { timeout: DEPLOY_TIMEOUT_MS }, async (_client, file, specifier) => {
+  it.each(sampleCases(CLIENTS, 2))('%s', { timeout: DEPLOY_TIMEOUT_MS }, async (_client, file, specifier) => {
     const source = await headwater.deploy(await readClient(file, specifier));
     const answer = await fetch(source.endpoint, {
       method: 'POST',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { longRun } from '../support/long-run.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { deploy, killNode, post, startServer, type TestServer } from '../support/server.ts';
 
@@ -61,11 +62,11 @@ async function accept(endpoint: string, count: number): Promise<number[]> {
   return ids;
 }
 
-test('what a node has accepted and not begun outlives three kills of it: nothing is given up, all is emitted once', async () => {
+test('what a node has accepted and not begun outlives kills of it: nothing is given up, all is emitted once', async () => {
   gate.answer = { delayMs: 600_000 };
   const first = await start();
   const source = await deploy(first, WAITING, { props: { gate: gate.url } });
-  const ids = await accept(source.endpoint, 400);
+  const ids = await accept(source.endpoint, longRun(150, 400));
   const { sql } = database.db;
   const areLeased = () =>
     eventually(async () => (await sql`select from invocations where leased_by is not null`).length >= ids.length, {
@@ -73,7 +74,7 @@ test('what a node has accepted and not begun outlives three kills of it: nothing
       everyMs: 50,
       what: 'the node to take them',
     });
-  const last = await killAgain(first, 2, areLeased);
+  const last = await killAgain(first, longRun(1, 2), areLeased);
   await areLeased();
   expect([...(await sql`select crashes, count(*)::int as count from invocations group by crashes`)]).toEqual([
     { crashes: 0, count: ids.length },
@@ -84,13 +85,13 @@ test('what a node has accepted and not begun outlives three kills of it: nothing
   await server.stop();
 });
 
-test('a hundred runs that wait or run while node and sandboxes are killed three times all end well', async () => {
+test('a hundred runs that wait or run while node and sandboxes are killed all end well', async () => {
   gate.answer = { delayMs: 300 };
   const first = await start();
   const source = await deploy(first, WAITING, { props: { gate: gate.url } });
   const ids = await accept(source.endpoint, 100);
   let seen = gate.requests.length;
-  const server = await killAgain(first, 3, async () => {
+  const server = await killAgain(first, longRun(1, 3), async () => {
     await eventually(() => gate.requests.length > seen, { timeoutMs: 30_000 });
     seen = gate.requests.length;
   });

@@ -2,6 +2,7 @@ import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bundle, freshKey, runIn, sandboxesOfTests, soon, withRun } from '../support/sandbox-kit.ts';
+import { sampleCases } from '../support/long-run.ts';
 
 const start = sandboxesOfTests();
 
@@ -45,7 +46,7 @@ test('a tenant that has no process comes before those that want another', async 
 
 test('with two processes, a long run alone waits until its tenant needs its only one no more', async () => {
   const sandbox = await start({ maxProcesses: 2 });
-  const [long, short] = [await bundle(wait(6_000)), await bundle(say)];
+  const [long, short] = [await bundle(wait(4_000)), await bundle(say)];
   const shared = runIn(sandbox, long, { tenantId: 'o_a' });
   await soon(() => sandbox.stats().runsInFlight).toBe(1);
   const alone = runIn(sandbox, short, { tenantId: 'o_a', alone: true, wallMs: 30_000 });
@@ -55,19 +56,22 @@ test('with two processes, a long run alone waits until its tenant needs its only
   expect((await shared).host.data()).toEqual(['waited']);
 });
 
-test.each([1, 2, 3, 8])('with %i processes, all of what several tenants ask for is run in the end', async (max) => {
-  const sandbox = await start({ maxProcesses: max });
-  const component = await bundle(wait(50));
-  const runs = Array.from({ length: 12 }, (_, i) =>
-    runIn(sandbox, component, {
-      tenantId: `o_${i % 4}`,
-      isolateKey: freshKey(),
-      alone: i % 3 > 0,
-      wallMs: i % 2 === 0 ? 5_000 : 30_000,
-    }),
-  );
-  expect((await Promise.all(runs)).filter(({ outcome }) => !outcome.ok)).toEqual([]);
-});
+test.each(sampleCases([1, 2, 3, 8], 2))(
+  'with %i processes, all of what several tenants ask for is run in the end',
+  async (max) => {
+    const sandbox = await start({ maxProcesses: max });
+    const component = await bundle(wait(50));
+    const runs = Array.from({ length: 12 }, (_, i) =>
+      runIn(sandbox, component, {
+        tenantId: `o_${i % 4}`,
+        isolateKey: freshKey(),
+        alone: i % 3 > 0,
+        wallMs: i % 2 === 0 ? 5_000 : 30_000,
+      }),
+    );
+    expect((await Promise.all(runs)).filter(({ outcome }) => !outcome.ok)).toEqual([]);
+  },
+);
 
 test('a run that is to be alone does not wait for ever', async () => {
   const sandbox = await start({ maxProcesses: 1, blankProcesses: 0, maxAloneWaitMs: 400 });
@@ -103,25 +107,28 @@ test('nor does a component that is to be loaded: it is refused, and not found at
   await other;
 });
 
-test.each([1, 2])('of %i processes, an old one goes on where its tenant may not have another', async (max) => {
-  const sandbox = await start({ maxProcesses: max, recycleAfterRuns: 1 });
-  const long = runIn(sandbox, wait(6_000));
-  await soon(() => sandbox.stats().runsInFlight).toBe(1);
-  // Its age is looked at four times a second.
-  await sleep(600);
-  expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
-  expect(await Promise.race([long, Promise.resolve('still there')])).toBe('still there');
-  expect((await long).host.data()).toEqual(['waited']);
-});
+test.each(sampleCases([1, 2], 2))(
+  'of %i processes, an old one goes on where its tenant may not have another',
+  async (max) => {
+    const sandbox = await start({ maxProcesses: max, recycleAfterRuns: 1 });
+    const long = runIn(sandbox, wait(4_000));
+    await soon(() => sandbox.stats().runsInFlight).toBe(1);
+    // Its age is looked at four times a second.
+    await sleep(600);
+    expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
+    expect(await Promise.race([long, Promise.resolve('still there')])).toBe('still there');
+    expect((await long).host.data()).toEqual(['waited']);
+  },
+);
 
 test('one that is full goes on as well, where its tenant may not have another', async () => {
   const sandbox = await start({ maxProcesses: 1, maxRssMb: 500 });
   const fills = withRun(`const held = new Uint8Array(300 * 2 ** 20).fill(1);
-    await new Promise((resolve) => setTimeout(resolve, 8_000)); this.$emit(held.length);`);
+    await new Promise((resolve) => setTimeout(resolve, 5_000)); this.$emit(held.length);`);
   const long = runIn(sandbox, fills, { memoryMb: 512, wallMs: 60_000 });
   await soon(() => sandbox.stats().runsInFlight).toBe(1);
   // How much it holds is looked at each second.
-  await sleep(3_000);
+  await sleep(2_000);
   expect((await runIn(sandbox, say)).host.data()).toEqual(['fine']);
   expect(await Promise.race([long, Promise.resolve('still there')])).toBe('still there');
   expect((await long).host.data()).toEqual([300 * 2 ** 20]);

@@ -73,7 +73,7 @@ export function writeTables(attacks: readonly Attack[]): string {
 // Columns as wide as their widest cell, as the formatter of the repository would leave them.
 function writeTable(attacks: readonly Attack[]): string {
   const cells = attacks.map(({ file, layer, what }) => {
-    const name = file.slice(file.lastIndexOf('/') + 1, -'.test.ts'.length);
+    const name = path.basename(file).replace(/(?:\.nightly)?\.test\.ts$/, '');
     return [what.replaceAll('|', '\\|').replaceAll('<', '&lt;'), layer, `[${name}](../${file})`];
   });
   const rows = [['attack', 'layer', 'test'], ...cells];

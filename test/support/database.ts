@@ -12,7 +12,7 @@ export const TEMPLATE_DATABASE = 'headwater_template';
 export const CLONE_STRATEGY_VARIABLE = 'HEADWATER_TEST_CLONE_STRATEGY';
 
 const CLONE_LOCK = 4_815_162_344;
-const LEAK_TIMEOUT_MS = 3_000;
+const LEAK_TIMEOUT_MS = 1_500;
 
 export interface TestDatabase {
   url: string;

@@ -1,7 +1,15 @@
+/** Set by `npm run test:long`, which also runs the files `*.nightly.test.ts`. */
+export const IS_LONG_RUN = process.env['HEADWATER_LONG_TESTS'] === '1';
+
 /**
  * How often a test repeats what it does: `count` in every run, `long` with HEADWATER_LONG_TESTS=1
  * (`npm run test:long`). More repetitions find smaller leaks and rarer races.
  */
 export function longRun(count: number, long: number): number {
-  return process.env['HEADWATER_LONG_TESTS'] === '1' ? long : count;
+  return IS_LONG_RUN ? long : count;
+}
+
+/** One case of `every` in every run, all of them in the long one. */
+export function sampleCases<T>(cases: readonly T[], every: number): T[] {
+  return cases.filter((_, at) => IS_LONG_RUN || at % every === 0);
 }

@@ -35,8 +35,6 @@ const LONGEST = [
   'hostile/leaks/isolate-churn',
   'hostile/leaks/requests-left-open',
   'hostile/memory/large-code-of-many-sources',
-  'hostile/registry/import-behind-slow-builds',
-  'hostile/supply-chain/oversized-bundle',
   'hostile/supply-chain/pax-records',
   'repository/compat-report',
   'sandbox-runtime/sandbox-layers',

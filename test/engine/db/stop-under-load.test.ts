@@ -7,6 +7,7 @@ import { openDatabase } from '../../../engine/src/db/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type RequestEnd, startLoad } from '../../support/keep-alive-load.ts';
 import { testLog } from '../../support/logs.ts';
+import { longRun, sampleCases } from '../../support/long-run.ts';
 import { startProcess } from '../../support/processes.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { makeDataDir, rememberProcess } from '../../support/run-folder.ts';
@@ -128,11 +129,13 @@ test('a start that waits for its database ends soon after a signal, in order', a
   expect(child.output()).toContain('the start was interrupted');
 });
 
-test.each([
-  ['SIGTERM to the group', [10, 1_000, 8_000], 0, (pid: number) => process.kill(-pid, 'SIGTERM')],
+const SIGNALS = [
   ['SIGTERM to npm alone', [10, 1_000], 0, (pid: number) => process.kill(pid, 'SIGTERM')],
   ['Ctrl-C in a terminal', [10, 1_000], 130, (_pid: number, child: ChildProcess) => child.stdin?.write('\x03')],
-] as const)('%s ends a node under load in order', async (name, runs, code, signal) => {
+  ['SIGTERM to the group', [10, 1_000, longRun(4_000, 8_000)], 0, (pid: number) => process.kill(-pid, 'SIGTERM')],
+] as const;
+
+test.each(sampleCases(SIGNALS, 2))('%s ends a node under load in order', async (name, runs, code, signal) => {
   const receiver = await startReceiver();
   ends.push(receiver.stop);
   const dataDir = makeDataDir();

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
+import { longRun } from '../../support/long-run.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { deploy, killNode, post, startServer, type TestServer } from '../../support/server.ts';
 
-const EVENTS = 200;
+const EVENTS = longRun(120, 200);
 const MANY = `export default { name: 'Many', version: '1', props: { http: '$.interface.http' },
   run({ body }) { for (let n = 0; n < body.count; n++) this.$emit({ n }); } };`;
 
@@ -39,7 +40,7 @@ test('a replay whose node is killed again and again makes each delivery once', a
   expect(made.body.data).toMatchObject({ count: EVENTS });
   const { id } = made.body.data as { id: string };
   const sent = async () => (await sql<{ sent: number }[]>`select sent from replays where id = ${id}`)[0]?.sent ?? 0;
-  for (let kills = 0; kills < 2; kills++) {
+  for (let kills = 0; kills < longRun(1, 2); kills++) {
     const before = await sent();
     await eventually(async () => (await sent()) > before, { timeoutMs: 60_000, what: 'the replay to go on' });
     server = await killAndStart(server);

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
+import { longRun } from '../../support/long-run.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { deploy, killNode, post, startServer, type TestServer } from '../../support/server.ts';
 
@@ -46,7 +47,7 @@ test('a node that is killed while transforms run or are sent loses none, sends n
   await post(source.endpoint, { count: EVENTS });
   const ended = async () =>
     (await sql`select from deliveries where webhook_id = ${webhookId} and status <> 'pending'`).length;
-  for (let kills = 0; kills < 2; kills++) {
+  for (let kills = 0; kills < longRun(1, 2); kills++) {
     const before = await ended();
     await eventually(async () => (await ended()) > before, { timeoutMs: 60_000, what: 'deliveries to go on' });
     server = await killAndStart(server);

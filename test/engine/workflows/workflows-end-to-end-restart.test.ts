@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { action } from '../../support/executions.ts';
+import { longRun } from '../../support/long-run.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { post, startServer, subscribe, type TestServer } from '../../support/server.ts';
 import { makeDataDir } from '../../support/run-folder.ts';
@@ -101,7 +102,7 @@ describe('kill -9 of a server with a Postgres of its own, and a start on its fol
 });
 
 describe('kill -9 at any moment, again and again', () => {
-  const KILLS = 3;
+  const KILLS = longRun(1, 3);
   const AT_A_TIME = 8;
 
   test('what was seen outside of a step is what it stays, and every request that was taken ends', async () => {

@@ -7,7 +7,7 @@ const world = hostile();
 const CODE = `let spins = 0;
 export default { name: 'Spin', version: '1', async run({ spin }) {
   if (!spin) {
-    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
     this.$emit(spins);
     return;
   }

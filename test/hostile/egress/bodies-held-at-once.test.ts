@@ -20,8 +20,7 @@ const OVER = { name: 'maxFetchBytesPerTenant', value: 96 * 1024 * 1024 };
 it('are ended where they would hold more than that', async () => {
   await world.limit({ fetchTimeoutMs: 8_000 });
   const hold = `
-const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => fetch(event.url)));
-throw outcomes.find((outcome) => outcome.reason.limit?.name === 'maxFetchBytesPerTenant')?.reason;`;
+await Promise.all(Array.from({ length: 12 }, () => fetch(event.url)));`;
   const ran = await world.unharmed(() => world.attack(hold, { event: { url: server.url } }));
   expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: OVER });
   await expect.poll(server.open).toBe(0);

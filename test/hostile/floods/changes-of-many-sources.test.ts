@@ -5,12 +5,13 @@ import { blockedBy } from '../../support/blocked-backends.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
 import type { ApiAnswer } from '../../support/server.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
-const SOURCES = 24;
+const SOURCES = longRun(8, 24);
 const INTERFACES = 500;
-const TIMED_SOURCES = 4;
+const TIMED_SOURCES = longRun(2, 4);
 
 const code = (props: string) => `const props = {};
   for (let i = 0; i < ${INTERFACES}; i++) props['p' + i] = ${props};

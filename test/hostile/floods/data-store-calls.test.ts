@@ -1,6 +1,7 @@
 // fairness: Dozens of runs that write to data stores as fast as they can, for as long as they can.
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
@@ -18,7 +19,7 @@ it('they wait for each other, end at the size of the store, and the neighbour’
   const { id } = await attacker.deploy(WRITER, { store });
   await world.unharmed(async () => {
     await Promise.all(
-      Array.from({ length: 12 }, (_, n) => attacker.api('POST', `/sources/${id}/run`, { event: { n } })),
+      Array.from({ length: longRun(4, 12) }, (_, n) => attacker.api('POST', `/sources/${id}/run`, { event: { n } })),
     );
     await world.untilIdle(60_000);
   });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { longestPauseMs } from '../../support/hostile-ticks.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
@@ -12,8 +13,8 @@ const CODE = `export default { name: 'Full', version: '1', props: { db: '$.servi
     await new Promise((resolve) => setTimeout(resolve, ms));
     this.db.set('key 0', ms);
   } };`;
-const VALUES = 100_000;
-const HELD_MS = 4_000;
+const VALUES = longRun(40_000, 100_000);
+const HELD_MS = 3_000;
 /** When runs end that are under way as the deletion begins. */
 const ENDS_MS = [500, 750, 1_000, 1_250, 1_500];
 const SOON_MS = 2_500;

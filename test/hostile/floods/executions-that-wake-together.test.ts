@@ -4,10 +4,11 @@ import { eventually } from '../../support/eventually.ts';
 import { longestPauseMs } from '../../support/hostile-ticks.ts';
 import { makeWorkflow } from '../../support/hostile-workflows.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
-const EXECUTIONS = 2_100;
+const EXECUTIONS = longRun(720, 2_100);
 const AT_ONCE = 60;
 /** With all jobs in the order of their time it was as long as it took to wake them all. */
 const SOON_MS = 2_500;

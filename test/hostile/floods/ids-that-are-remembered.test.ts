@@ -2,11 +2,12 @@
 import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 import { post } from '../../support/server.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
-const SOURCES = 24;
-const ROUNDS = 12;
+const SOURCES = longRun(10, 24);
+const ROUNDS = longRun(5, 12);
 const MAX_STATE_BYTES = 6_000;
 const UNIQUE = `export default { name: 'Unique', version: '1', dedupe: 'unique', props: { http: '$.interface.http' }, run({ body }) {
   for (let n = 0; n < body.count; n++) this.$emit(n, { id: n + ' ' + '"'.repeat(500) });

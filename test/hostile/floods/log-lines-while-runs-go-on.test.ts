@@ -4,15 +4,17 @@ import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { openEventSource } from '../../support/event-source.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
-const RUNS = 20;
+const RUNS = longRun(8, 20);
+const ROUNDS = longRun(6, 12);
 
 it('what is stored of each before its end is bounded, and a neighbour is followed meanwhile', async () => {
   const { attacker, neighbour, sql, server } = world;
   const flood = await attacker.deploy(
     `export default { name: 'Flood', version: '1', async run() {
-       for (let round = 0; round < 12; round++) {
+       for (let round = 0; round < ${ROUNDS}; round++) {
          for (let i = 0; i < 40; i++) console.log(String.fromCharCode(0, 34, 92).repeat(2_600));
          await new Promise((done) => setTimeout(done, 250));
        }
@@ -20,7 +22,7 @@ it('what is stored of each before its end is bounded, and a neighbour is followe
   );
   const slow = await neighbour.deploy(
     `export default { name: 'Slow', version: '1', async run() {
-       console.log('first'); await new Promise((done) => setTimeout(done, 6_000)); console.log('last');
+       console.log('first'); await new Promise((done) => setTimeout(done, ${ROUNDS * 500})); console.log('last');
      } };`,
   );
   const stream = await openEventSource(`${server.url}/v1/sources/${slow.id}/logs`, neighbour.key);

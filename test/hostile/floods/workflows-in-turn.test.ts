@@ -4,13 +4,14 @@ import { newId } from '@headwater/shared';
 import { expect, it } from 'vitest';
 import { longestPauseMs } from '../../support/hostile-ticks.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 
 const EMITS = `export default { name: 'Emits', version: '1', props: { http: '$.interface.http' }, run() { this.$emit({}); } };`;
 /** Twice as many as an account may have by default, where the pause was three seconds. */
-const WORKFLOWS = 2_000;
-const EVENTS = 16;
+const WORKFLOWS = longRun(800, 2_000);
+const EVENTS = longRun(8, 16);
 const EVERY_MS = 500;
 /**
  * With jobs that waited for their turn, and all workers of the node with them, it was nearly six

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type HttpServer, startHttpServer } from '../../../api/src/http-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
-const BYTES = 20_000_000;
+const BYTES = longRun(12_000_000, 20_000_000);
 /** Longer than a busy machine keeps whoever reads slowly from reading. */
 const STALL_MS = 2_000;
 let server: HttpServer;

@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { exchange, open, withinMemory } from '../../support/hostile-ingress.ts';
 import { inTurn } from '../../support/hostile-turn.ts';
 import { hostile } from '../../support/hostile.ts';
+import { sampleCases } from '../../support/long-run.ts';
 
 const world = hostile();
 const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' }, run() {} };`;
@@ -17,7 +18,7 @@ const LEAST_CUT_OFF = 2;
 // Another attack may hold as much as bodies may count, at the same time.
 const GROWTH_BYTES = 512 * 1024 * 1024;
 
-it.each(['endpoint', 'api'])(
+it.each(sampleCases(['api', 'endpoint'], 2))(
   'take no more memory than they count in an %s, and those begun first are cut off',
   async (to) => {
     const { attacker, server } = world;

@@ -4,9 +4,10 @@ import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { open } from '../../support/hostile-ingress.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
-const CLIENTS = 50;
+const CLIENTS = longRun(34, 50);
 const BYTES = 5_000_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 const LARGE = `export default { name: 'Large', version: '1',

@@ -9,8 +9,8 @@ import { bundle, freshKey, sandboxForFile, withRun } from '../../support/sandbox
 const world = hostile();
 const sandbox = sandboxForFile({ maxIsolates: 4 });
 /** Ten thousand in the long run of the tests. */
-const ISOLATES = longRun(450, 10_000);
-const WARM_UP = 150;
+const ISOLATES = longRun(250, 10_000);
+const WARM_UP = 100;
 const AT_ONCE = 4;
 /** An isolate that stays takes a megabyte, and what it holds for a run a tenth of one. */
 const MAX_GROWTH_MB = 32;

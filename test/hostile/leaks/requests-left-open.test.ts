@@ -6,6 +6,7 @@ import { withinMemory } from '../../support/hostile-ingress.ts';
 import { hostile } from '../../support/hostile.ts';
 import { recordingHost } from '../../support/run-host.ts';
 import { bundle, sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 const sandbox = sandboxForFile();
@@ -13,7 +14,7 @@ const server = rawServer(() => undefined);
 
 it('their connections are closed with the run', async () => {
   // A run that ends well waits that long for what it has left open.
-  await world.limit({ timerRunWallMs: 5_000 });
+  await world.limit({ timerRunWallMs: 2_500 });
   const ran = await world.unharmed(() =>
     withinMemory(world.server, () =>
       world.attack(`
@@ -35,7 +36,7 @@ it.runIf(process.platform === 'linux')('nothing of them stays in the sandbox pro
       throw new Error('over');`),
   );
   await world.unharmed(() =>
-    expectNothingKept(12, async () => {
+    expectNothingKept(longRun(6, 12), async () => {
       const host = recordingHost({
         fetch: (_, signal) =>
           new Promise((resolve) => {

@@ -5,10 +5,11 @@ import { expect, it } from 'vitest';
 import { hostile } from '../../support/hostile.ts';
 import { recordingHost } from '../../support/run-host.ts';
 import { bundle, sandboxForFile, soon, withRun } from '../../support/sandbox-kit.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 const sandbox = sandboxForFile();
-const ROUNDS = 4;
+const ROUNDS = longRun(2, 4);
 const AT_ONCE = 5;
 /** Each run waits so long for its request. */
 const WALL_MS = 2_000;

@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 import { residentBytes } from '../../support/hostile-server.ts';
 import { supplyChain } from '../../support/hostile-supply-chain.ts';
+import { longRun } from '../../support/long-run.ts';
 
 const chain = supplyChain();
-const SOURCES = 16;
+const SOURCES = longRun(8, 16);
 const CODE_BYTES = 16_000_000;
 /**
  * Three quarters of what the code of all sources takes; other attacks on the server take some at

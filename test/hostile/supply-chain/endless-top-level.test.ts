@@ -2,14 +2,21 @@
 import { expect, it } from 'vitest';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
+import { sampleCases } from '../../support/long-run.ts';
 
 const chain = supplyChain();
 const component = "export default { name: 'x', version: '1', run() {} };";
 
-it.each([
-  ['a loop', `for (;;);\n${component}`],
-  ['a chain of microtasks', `await (async () => { for (;;) await 0; })();\n${component}`],
-])('with %s is refused at a limit of loading, and others are saved', async (_, code) => {
+// A loop is in ../cpu/loop-while-loading.test.ts too.
+it.each(
+  sampleCases(
+    [
+      ['a chain of microtasks', `await (async () => { for (;;) await 0; })();\n${component}`],
+      ['a loop', `for (;;);\n${component}`],
+    ] as const,
+    2,
+  ),
+)('with %s is refused at a limit of loading, and others are saved', async (_, code) => {
   const saved = await chain.save(code);
   // On a busy machine the time is over before that much of it was the component's.
   const name = saved.refused?.limit?.name === 'describeWallMs' ? 'describeWallMs' : 'describeCpuMs';
