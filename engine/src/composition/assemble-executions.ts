@@ -1,26 +1,46 @@
-import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import type { AccountSums } from '../runs/counts/account-sums.ts';
-import type { Log } from '../contract/log.ts';
-import type { Watchdog } from '../db/watchdog.ts';
-import { startStallClock } from '../fairness/stall-clock.ts';
-import type { EngineMetrics } from '../observe/metrics.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { PropOpener } from '../props/run-props.ts';
-import type { Sql } from '../db/database.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import type { DispatcherOptions } from '../runs/dispatcher.ts';
+import type { Log } from '../contract/log.ts';
+import type { Sql } from '../db/database.ts';
+import { startStallClock } from '../fairness/stall-clock.ts';
+import type { PropOpener } from '../props/run-props.ts';
 import type { RunCommitter } from '../runs/commit/run-committer.ts';
+import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
 import type { RunnerContext } from '../runs/run-invocation.ts';
-import { createProgressReads } from '../workflows/run/read-execution-progress.sql.ts';
+import type { Sealer } from '../secrets/seal.ts';
 import { createWorkflowRuntimes, type WorkflowRuntimes } from '../workflows/run/deployment-runtime.ts';
 import { createExecutionActions, type ExecutionActions } from '../workflows/run/execution-actions.ts';
-import { createExecutionCommitter } from '../workflows/run/execution-committer.ts';
+import { createExecutionCommitter, type ExecutionCommitterOptions } from '../workflows/run/execution-committer.ts';
 import { createExecutionRunner } from '../workflows/run/execution-runner.ts';
-import type { ExecutionRunnerOptions } from '../workflows/run/runner-options.ts';
+import { createProgressReads } from '../workflows/run/read-execution-progress.sql.ts';
 import type { StepContext } from '../workflows/run/run-step.ts';
+import type { ExecutionRunnerOptions } from '../workflows/run/runner-options.ts';
 import { createWaitTokens } from '../workflows/run/wait-token.ts';
 
-export interface ExecutionParts {
+type FromRunner =
+  | 'openEnvironment'
+  | 'limits'
+  | 'publicUrl'
+  | 'release'
+  | 'lease'
+  | 'waiting'
+  | 'stats'
+  | 'onCommitted';
+
+interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, FromRunner> {
+  sql: Sql;
+  sealer: Sealer;
+  opener: PropOpener;
+  /** Of the runs of sources. */
+  context: RunnerContext;
+  /** Of ends that bring events and the like. */
+  committer: RunCommitter;
+  history: HistoryCount;
+  backlogs: Pick<AccountBacklogs, 'queue'>;
+  watch: NonNullable<ExecutionCommitterOptions['watch']>;
+  log: Log;
+}
+
+export interface Executions {
   runtimes: WorkflowRuntimes;
   /** For tests of steps, which are no executions. */
   stepContext: StepContext;
@@ -31,73 +51,43 @@ export interface ExecutionParts {
   drain(): Promise<void>;
 }
 
-interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, 'openEnvironment' | 'limits' | 'publicUrl'> {
-  sealer: Sealer;
-  sql: Sql;
-  opener: PropOpener;
-  metrics: Pick<EngineMetrics, 'executionCommitted'>;
-  waiting: Pick<AccountSums, 'of' | 'add'>;
-  history: HistoryCount;
-  stats: ExecutionRunnerOptions['stats'];
-  backlogs: Pick<AccountBacklogs, 'queue'>;
-  watchdog: Pick<Watchdog, 'part'>;
-  log: Log;
-}
-
-/**
- * Everything from a held invocation of a workflow to its commits. `committer`: of ends that bring
- * events and the like.
- */
-export function assembleExecutions(
-  parts: ExecutionNeeds,
-  context: RunnerContext,
-  {
-    committer,
-    release,
-    lease,
-  }: { committer: RunCommitter; release: DispatcherOptions['release']; lease: ExecutionRunnerOptions['lease'] },
-): ExecutionParts {
-  const { sql, history, log } = parts;
-  const runtimes = createWorkflowRuntimes(sql, parts.opener, context.holdBundle);
-  const steps = createExecutionCommitter({ sql, history, watch: parts.watchdog.part('commits of steps'), log });
+/** Everything from a held invocation of a workflow to its commits. */
+export function assembleExecutions(needs: ExecutionNeeds): Executions {
+  const { sql, sealer, context, history, log } = needs;
+  const { sandbox, fetch, callDataStore, prepare, nowMs, live, holdBundle } = context;
+  const { openEnvironment, publicUrl, limits, release, lease, waiting, stats, onCommitted } = needs;
+  const runtimes = createWorkflowRuntimes(sql, needs.opener, holdBundle);
+  const tokens = createWaitTokens(sealer);
+  const committer = createExecutionCommitter({ sql, history, watch: needs.watch, log });
   const stalls = startStallClock();
-  const stepContext = {
-    stalledMs: stalls.totalMs,
-    sandbox: context.sandbox,
-    fetch: context.fetch,
-    callDataStore: context.callDataStore,
-    prepare: context.prepare,
-    nowMs: context.nowMs,
-    openEnvironment: parts.openEnvironment,
-    sealer: parts.sealer,
-  };
-  const tokens = createWaitTokens(parts.sealer);
+  const stalledMs = stalls.totalMs;
+  const ofSteps = { sandbox, fetch, callDataStore, prepare, nowMs, openEnvironment, sealer, stalledMs };
   const run = createExecutionRunner({
-    ...stepContext,
+    ...ofSteps,
+    sealer,
     tokens,
     runtimes,
-    limits: parts.limits,
+    limits,
     release,
     lease,
     readProgress: createProgressReads(sql),
-    committer: steps,
-    waiting: parts.waiting,
-    live: context.live,
+    committer,
+    waiting,
+    live,
+    stats,
+    onCommitted,
+    commitRun: needs.committer.commit,
+    publicUrl,
     log,
-    stats: parts.stats,
-    onCommitted: parts.metrics.executionCommitted,
-    commitRun: committer.commit,
-    publicUrl: parts.publicUrl,
   });
   return {
     runtimes,
-    stepContext,
+    stepContext: ofSteps,
     run,
-    actions: createExecutionActions({ sql, tokens, runtimes, history, backlogs: parts.backlogs }),
-    stopRetries: steps.stop,
+    actions: createExecutionActions({ sql, tokens, runtimes, history, backlogs: needs.backlogs }),
+    stopRetries: committer.stop,
     async drain() {
       stalls.stop();
-      await steps.drain();
       await committer.drain();
     },
   };

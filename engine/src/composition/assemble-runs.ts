@@ -1,80 +1,61 @@
-import type { Sandbox } from '@headwater/sandbox-runtime';
-import { LIMITS, type ActiveTenants } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { Stop } from '../db/stop-in-reverse.ts';
+import { LIMITS } from '@headwater/shared';
+import type { OpenEnvironment } from '../environment/open-environment.ts';
 import type { AuthCache } from '../connections/auth-cache.ts';
-import { createDataStoreCalls } from '../data-stores/run-calls.ts';
-import type { Deliverer } from '../outbox/deliveries/deliverer.ts';
-import type { GuestFetch } from '../egress/guest-fetch.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
 import type { Log } from '../contract/log.ts';
-import type { Watchdog } from '../db/watchdog.ts';
-import type { EngineMetrics } from '../observe/metrics.ts';
-import type { NodeLease } from '../cluster/node-lease.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { StatCount } from '../events/stat-meter.ts';
-import type { PropOpener } from '../props/run-props.ts';
-import type { Watches } from '../events/watches.ts';
+import { createDataStoreCalls } from '../data-stores/run-calls.ts';
 import type { Sql } from '../db/database.ts';
-import { assembleExecutions, type ExecutionParts } from './assemble-executions.ts';
-import { assembleTurns, type TurnParts } from './assemble-turns.ts';
-import { startNextAfter } from '../workflows/controls/turns.ts';
+import { createHeavyTurns } from '../db/heavy-turns.ts';
+import { retryWhileAway } from '../db/lost-connection.ts';
+import { type HeldInvocation, isWorkflow } from '../events/invocation.ts';
+import type { Watches } from '../events/watches.ts';
+import { createDbTurns } from '../fairness/db-turns.ts';
+import type { Deliverer } from '../outbox/deliveries/deliverer.ts';
+import type { PropOpener } from '../props/run-props.ts';
 import { addLiveLines } from '../runs/add-live-lines.sql.ts';
+import type { RunCommit } from '../runs/commit/commit-plan.ts';
+import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from '../runs/commit/run-committer.ts';
 import { countCrash } from '../runs/count-crash.sql.ts';
 import { countListeners } from '../runs/counts/count-listeners.sql.ts';
-import { createHeavyTurns } from '../db/heavy-turns.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import { retryWhileAway } from '../db/lost-connection.ts';
-import { readDbValue } from '../runs/read-db-value.sql.ts';
-import { releaseInvocations } from '../runs/release-invocations.sql.ts';
-import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import type { AccountSums } from '../runs/counts/account-sums.ts';
-import type { HoldBundle } from '../runs/bundles.ts';
+import { createListenerCounts } from '../runs/counts/listener-counts.ts';
 import { createDbOverlay } from '../runs/db-overlay.ts';
-import { createDbTurns } from '../fairness/db-turns.ts';
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../runs/dispatcher.ts';
-import { type HeldInvocation, isWorkflow } from '../events/invocation.ts';
 import { createInvocationRunner } from '../runs/invocation-runner.ts';
 import { createLiveLines, type LiveLines } from '../runs/live-lines.ts';
-import { createListenerCounts } from '../runs/counts/listener-counts.ts';
 import { createRunPreparer } from '../runs/prepare-run.ts';
-import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from '../runs/commit/run-committer.ts';
+import { readDbValue } from '../runs/read-db-value.sql.ts';
+import { releaseInvocations } from '../runs/release-invocations.sql.ts';
 import type { RunnerContext } from '../runs/run-invocation.ts';
 import { createSourceRuntimes, type SourceRuntimes } from '../runs/source-runtime.ts';
+import { createWaitingClients, type WaitingClients } from '../runs/waiting-clients.ts';
+import { clearWantedBy } from '../workflows/controls/clear-wanted-by.sql.ts';
+import { createTurns, startNextAfter, type Turns } from '../workflows/controls/turns.ts';
+import { assembleExecutions, type Executions } from './assemble-executions.ts';
+import type { Ground } from './ground.ts';
+import type { AccountCounts } from './start-account-counts.ts';
 
-export interface RunParts {
-  sql: Sql;
-  node: NodeLease;
-  sandbox: Sandbox;
-  guestFetch: GuestFetch;
-  limits: LimitsCache;
+interface RunNeeds {
+  ground: Ground;
+  counts: AccountCounts;
   deliverer: Deliverer;
-  activeTenants: ActiveTenants;
-  opener: PropOpener;
-  sealer: Sealer;
-  openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
-  publicUrl: string;
-  resolveAuth: AuthCache['resolve'];
-  metrics: EngineMetrics;
   watches: Pick<Watches, 'committed'>;
-  backlogs: AccountBacklogs;
-  watchdog: Pick<Watchdog, 'part'>;
-  dbSizes: AccountSums;
-  waiting: AccountSums;
-  history: HistoryCount;
-  stats: StatCount;
-  holdBundle: HoldBundle;
-  log: Log;
+  opener: PropOpener;
+  openEnvironment: OpenEnvironment['open'];
+  resolveAuth: AuthCache['resolve'];
+  publicUrl: string;
 }
 
 export interface Runs {
   runtimes: SourceRuntimes;
   context: RunnerContext;
   dispatcher: Dispatcher;
-  committer: Pick<RunCommitter, 'drain'>;
   /** Commits of events for which a client waits. */
   publishing: Pick<RunCommitter, 'commit' | 'isBehind'>;
-  executions: ExecutionParts;
-  turns: TurnParts;
+  executions: Executions;
+  turns: Turns;
+  clients: WaitingClients;
+  /** Last started, first stopped. */
+  stops: readonly Stop[];
 }
 
 /**
@@ -83,66 +64,114 @@ export interface Runs {
 const EXECUTIONS_INTERVAL_MS = 3;
 
 /** Everything from a held invocation to its commit. */
-export function assembleRuns(parts: RunParts): Runs {
-  const { sql, node, log } = parts;
-  const runtimes = createSourceRuntimes(sql, parts.opener);
-  const committing: RunCommitterOptions = {
-    sql,
-    nodeId: node.id,
-    deliverer: parts.deliverer,
-    dispatcher: () => dispatcher,
-    onCommitted(run, committed) {
-      parts.metrics.runCommitted(run, committed);
-      if (run.abandoned !== undefined && committed.committed) tellAbandoned(log, run);
-      parts.watches.committed(run.sourceId, committed.last);
-    },
-    listeners: createListenerCounts((accountId, emitterId) => countListeners(sql, accountId, emitterId)),
-    backlogs: parts.backlogs,
-    dbSizes: parts.dbSizes,
-    history: parts.history,
-    stats: parts.stats,
-    heavyTurns: createHeavyTurns(),
-    watch: parts.watchdog.part('commits of runs'),
-    activeTenants: parts.activeTenants,
-    nowMs: Date.now,
-    log,
-  };
-  const { committer, executionCommitter, publishing, isBehind, stopRetries } = createCommitters(committing);
-  const live = assembleLiveLines(parts);
+export function assembleRuns(needs: RunNeeds): Runs {
+  const { ground, counts, publicUrl, resolveAuth } = needs;
+  const { sql, sealer, node, sandbox, limits, activeTenants, metrics, log } = ground;
+  const runtimes = createSourceRuntimes(sql, needs.opener);
+  const committers = createCommitters(needs, () => dispatcher);
+  const live = createLive(needs);
   const context: RunnerContext = {
-    sandbox: parts.sandbox,
+    sandbox,
     overlay: createDbOverlay(),
-    fetch: parts.guestFetch.fetch,
-    ...assembleStores(parts),
-    prepare: createRunPreparer(parts.resolveAuth),
-    commit: committer.commit,
+    fetch: ground.guestFetch.fetch,
+    ...createStoreCalls(ground),
+    prepare: createRunPreparer(resolveAuth),
+    commit: committers.ofRuns.commit,
     countCrash: (invocation) => countCrash(sql, invocation),
-    holdBundle: parts.holdBundle,
+    holdBundle: ground.holdBundle,
     live,
     nowMs: Date.now,
   };
   const release: DispatcherOptions['release'] = (invocations) => releaseHeld(sql, invocations);
-  const runSource = createInvocationRunner({ ...context, runtimes, release, limits: parts.limits });
-  const executions = assembleExecutions(parts, context, { committer: executionCommitter, release, lease: node });
-  const run: DispatcherOptions['run'] = (invocation, ran, again, lost) => {
-    parts.activeTenants.saw(invocation.accountId, performance.now());
-    return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
-  };
-  const { isSuspended } = parts.limits;
-  const turns = assembleTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, isSuspended, log });
-  const dispatcher = createDispatcher({
-    run: startNextAfter(turns.turns, run),
+  const runSource = createInvocationRunner({ ...context, runtimes, release, limits });
+  const executions = assembleExecutions({
+    sql,
+    sealer,
+    opener: needs.opener,
+    openEnvironment: needs.openEnvironment,
+    publicUrl,
+    limits,
+    context,
+    committer: committers.ofExecutions,
     release,
-    limits: parts.limits,
-    isBehind,
+    lease: node,
+    waiting: counts.waiting,
+    history: counts.history,
+    stats: counts.stats,
+    backlogs: counts.backlogs,
+    onCommitted: metrics.executionCommitted,
+    watch: ground.watchdog.part('commits of steps'),
     log,
   });
-  const drain = inOrder([live.stop, committer.drain, executions.drain]);
-  const stoppable = { ...dispatcher, stop: stopAfter([stopRetries, executions.stopRetries], dispatcher.stop) };
-  return { runtimes, context, committer: { drain }, publishing, executions, dispatcher: stoppable, turns };
+  const run: DispatcherOptions['run'] = (invocation, ran, again, lost) => {
+    activeTenants.saw(invocation.accountId, performance.now());
+    return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
+  };
+  const clients = createClients(ground);
+  const { isSuspended } = limits;
+  const turns = createTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, clients, isSuspended, log });
+  const isBehind = (accountId: string) =>
+    committers.ofRuns.isBehind(accountId) || committers.ofExecutions.isBehind(accountId);
+  const dispatcher = createDispatcher({ run: startNextAfter(turns, run), release, limits, isBehind, log });
+  return {
+    runtimes,
+    context,
+    dispatcher,
+    publishing: { commit: committers.ofExecutions.commit, isBehind },
+    executions,
+    turns,
+    clients,
+    stops: stopsOf(committers, executions, { live, turns, dispatcher }),
+  };
 }
 
-function assembleLiveLines({ sql, watches, history, log }: RunParts): LiveLines {
+/** Last started, first stopped. */
+function stopsOf(
+  { ofRuns, ofExecutions }: ReturnType<typeof createCommitters>,
+  executions: Executions,
+  { live, turns, dispatcher }: { live: LiveLines; turns: Turns; dispatcher: Dispatcher },
+): Runs['stops'] {
+  // First of all: what cannot be committed is not tried again.
+  const stopRetries = async () => {
+    ofRuns.stop();
+    ofExecutions.stop();
+    executions.stopRetries();
+  };
+  return [ofExecutions.drain, executions.drain, ofRuns.drain, live.stop, turns.settled, dispatcher.stop, stopRetries];
+}
+
+/** Commits of runs, and of executions and published events, which do not wait for each other. */
+function createCommitters({ ground, counts, deliverer, watches }: RunNeeds, dispatcher: () => Dispatcher) {
+  const { sql, node, metrics, watchdog, activeTenants, log } = ground;
+  const options: RunCommitterOptions = {
+    sql,
+    nodeId: node.id,
+    deliverer,
+    dispatcher,
+    onCommitted(run, committed) {
+      metrics.runCommitted(run, committed);
+      if (run.abandoned !== undefined && committed.committed) tellAbandoned(log, run);
+      watches.committed(run.sourceId, committed.last);
+    },
+    listeners: createListenerCounts((accountId, emitterId) => countListeners(sql, accountId, emitterId)),
+    backlogs: counts.backlogs,
+    dbSizes: counts.dbSizes,
+    history: counts.history,
+    stats: counts.stats,
+    heavyTurns: createHeavyTurns(),
+    watch: watchdog.part('commits of runs'),
+    activeTenants,
+    nowMs: Date.now,
+    log,
+  };
+  const minIntervalMs = (lastBatch: number) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0);
+  return {
+    ofRuns: createRunCommitter(options),
+    ofExecutions: createRunCommitter({ ...options, minIntervalMs }),
+  };
+}
+
+function createLive({ ground: { sql, log }, counts: { history }, watches }: RunNeeds): LiveLines {
   return createLiveLines({
     store: (lines) => addLiveLines(sql, lines, Date.now()),
     onStored(added) {
@@ -153,43 +182,19 @@ function assembleLiveLines({ sql, watches, history, log }: RunParts): LiveLines 
   });
 }
 
-function inOrder(steps: readonly (() => Promise<void>)[]): () => Promise<void> {
-  return async () => {
-    for (const step of steps) await step();
-  };
-}
-
-function stopAfter(before: readonly (() => void)[], stop: () => Promise<void>): () => Promise<void> {
-  return () => {
-    for (const end of before) end();
-    return stop();
-  };
-}
-
-/** Commits of runs, and of executions and published events, which do not wait for each other. */
-function createCommitters(options: RunCommitterOptions) {
-  const committer = createRunCommitter(options);
-  const executionCommitter = createRunCommitter({
-    ...options,
-    minIntervalMs: (lastBatch) => (lastBatch > 1 ? EXECUTIONS_INTERVAL_MS : 0),
-  });
-  const isBehind = (accountId: string) => committer.isBehind(accountId) || executionCommitter.isBehind(accountId);
-  return {
-    committer,
-    executionCommitter,
-    publishing: { commit: executionCommitter.commit, isBehind },
-    isBehind,
-    stopRetries() {
-      committer.stop();
-      executionCommitter.stop();
+function createClients({ sql, log }: Ground): WaitingClients {
+  return createWaitingClients({
+    maxWaitMs: LIMITS.maxTurnWaitMs,
+    onLeft: (id) => {
+      clearWantedBy(sql, id).catch((err: unknown) => log.warn({ err, id }, 'an execution stays bound to this node'));
     },
-  };
+  });
 }
 
-function assembleStores({
+function createStoreCalls({
   sql,
   activeTenants,
-}: RunParts): Pick<RunnerContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
+}: Ground): Pick<RunnerContext, 'readDbValue' | 'readDbInTurn' | 'callDataStore'> {
   // A run that goes on for long brings nothing meanwhile, and its own account is not seen.
   const hasOthers = (accountId: string, now = performance.now()) =>
     activeTenants.hasSeveral(now) || activeTenants.hasLightOther(accountId, now);

@@ -1,12 +1,11 @@
+import type { Stop } from '../db/stop-in-reverse.ts';
 import type { ExceededLimit } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
-import type { EngineMetrics } from '../observe/metrics.ts';
 import { startHistory } from '../cluster/retention/history.ts';
+import type { Ground } from './ground.ts';
 import { historyOf } from './parts-from-options.ts';
-import type { Sql } from '../db/database.ts';
 import type { StatCount } from '../events/stat-meter.ts';
-import { startStats } from './start-stats.ts';
+import { startStats } from '../observe/stats/start-stats.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
 import { readAccountDbSizes } from '../runs/counts/read-account-db-sizes.sql.ts';
 import { readBacklogs } from '../runs/counts/read-backlogs.sql.ts';
@@ -22,13 +21,13 @@ export interface AccountCounts {
   waiting: AccountSums;
   history: HistoryCount;
   stats: StatCount;
-  /** After whatever commits. */
-  stopCounts: () => Promise<void>;
+  /** After whatever commits. Last started, first stopped. */
+  stops: readonly Stop[];
 }
 
 export async function startAccountCounts(
   options: EngineOptions,
-  { sql, limits, metrics }: { sql: Sql; limits: LimitsCache; metrics: EngineMetrics },
+  { sql, limits, metrics }: Pick<Ground, 'sql' | 'limits' | 'metrics'>,
 ): Promise<AccountCounts> {
   const { log } = options;
   const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit) => {
@@ -43,12 +42,6 @@ export async function startAccountCounts(
   const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
   const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
   const stats = startStats({ sql, nowMs: Date.now, log });
-  async function stopCounts(): Promise<void> {
-    await backlogs.stop();
-    await dbSizes.stop();
-    await waiting.stop();
-    await history.stop();
-    await stats.stop();
-  }
-  return { backlogs, dbSizes, waiting, history, stats, stopCounts };
+  const stops = [stats.stop, history.stop, waiting.stop, dbSizes.stop, backlogs.stop];
+  return { backlogs, dbSizes, waiting, history, stats, stops };
 }

@@ -10,7 +10,7 @@ import { claimKey } from '../secrets/check-keys.ts';
 import { requireLayersOf } from './parts-from-options.ts';
 import { loadMasterKeys } from '../secrets/master-key.ts';
 import { createSealer } from '../secrets/seal.ts';
-import { stopInOrder } from '../db/stop-in-order.ts';
+import { stopInReverse } from '../db/stop-in-reverse.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { requeueWaiting } from '../cluster/requeue-waiting.ts';
 import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
@@ -82,13 +82,13 @@ export async function startEngine(
       engine: {
         ...engine,
         stop() {
-          stopping ??= stopInOrder(undo.toReversed());
+          stopping ??= stopInReverse(undo);
           return stopping;
         },
       },
     };
   } catch (error) {
-    await stopInOrder(undo.toReversed());
+    await stopInReverse(undo);
     throw error;
   }
 }

@@ -1,9 +1,9 @@
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import { createCountedFlush } from '../db/counted-flush.ts';
-import { addStats } from '../observe/stats/add-stats.sql.ts';
-import type { Sql } from '../db/database.ts';
-import { createStatMeter, type StatCount } from '../events/stat-meter.ts';
+import { every } from '../../db/every.ts';
+import type { Log } from '../../contract/log.ts';
+import { createCountedFlush } from '../../db/counted-flush.ts';
+import { addStats } from './add-stats.sql.ts';
+import type { Sql } from '../../db/database.ts';
+import { createStatMeter, type StatCount } from '../../events/stat-meter.ts';
 
 /**
  * Between two moments at which a node stores what it has counted: a node that dies loses so much of

@@ -1,0 +1,83 @@
+import type { Sends } from '../contract/sends.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import { createDeliverer, type Deliverer } from '../outbox/deliveries/deliverer.ts';
+import { createRetryPolicy } from '../outbox/retry-policy.ts';
+import { createSampleReceiver } from '../outbox/sample-receiver/sample-receiver.ts';
+import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
+import { createTunnels } from '../outbox/tunnels/tunnels.ts';
+import { createWebhooks } from '../outbox/webhooks/webhooks.ts';
+import { createTransformsOfWebhooks } from '../transforms/preview-transform.ts';
+import type { SendRunner } from '../outbox/sends/send-runner.ts';
+import { createTunnelInbox, type TunnelInbox } from '../outbox/tunnels/tunnel-inbox.ts';
+import { joinInboxes } from '../outbox/transports/webhook/inbox.ts';
+import type { RunTransform } from '../outbox/transforms/transform.ts';
+import { createTransforms } from '../transforms/run-transform.ts';
+import type { Code } from './assemble-code.ts';
+import { assembleSends } from './assemble-sends.ts';
+import type { Ground } from './ground.ts';
+import { retryOptionsOf } from './parts-from-options.ts';
+import type { AccountCounts } from './start-account-counts.ts';
+
+/** What leaves the node: deliveries of events, and what steps send. */
+export interface Outbox {
+  deliverer: Deliverer;
+  sends: Sends;
+  sendRunner: SendRunner;
+  transform: RunTransform;
+  sampleReceiver: ReturnType<typeof createSampleReceiver>;
+  tunnelInbox: TunnelInbox;
+}
+
+export function assembleOutbox(
+  options: EngineOptions,
+  ground: Ground,
+  { history, stats }: Pick<AccountCounts, 'history' | 'stats'>,
+): Outbox {
+  const { publicUrl, mail } = options;
+  const { db, sql, node, sealer, egress, guestFetch, activeTenants, limits, metrics, watchdog, log } = ground;
+  const retryPolicy = createRetryPolicy(retryOptionsOf(options));
+  const sampleReceiver = createSampleReceiver({ sql, sealer, publicUrl, nowMs: Date.now });
+  const tunnelInbox = createTunnelInbox(sql, publicUrl);
+  const transform = createTransforms({ sandbox: ground.sandbox, holdBundle: ground.holdBundle, limits, log });
+  const deliverer = createDeliverer({
+    db,
+    nodeId: node.id,
+    sealer,
+    egress,
+    retryPolicy,
+    inbox: joinInboxes([sampleReceiver, tunnelInbox]),
+    transform,
+    accountLimits: limits,
+    activeTenants,
+    history,
+    stats,
+    onAttempt: metrics.attemptEnded,
+    onUnrecorded: () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded'),
+    log,
+  });
+  const { sends, sendRunner } = assembleSends(
+    { sql, node, sealer, egress, guestFetch, retryPolicy, limits, metrics, history, watchdog, activeTenants },
+    { mail, log },
+  );
+  return { deliverer, sends, sendRunner, transform, sampleReceiver, tunnelInbox };
+}
+
+export type Hooks = ReturnType<typeof assembleHooks>;
+
+/** Webhooks, who subscribes them, and those to which a developer listens. */
+export function assembleHooks(
+  { db, sql, sealer, room, limits, egress, log }: Ground,
+  outbox: Outbox,
+  { components }: Pick<Code, 'components'>,
+) {
+  const { deliverer, tunnelInbox, sampleReceiver, transform } = outbox;
+  const { giveBack, attemptOnce } = deliverer;
+  const own = joinInboxes([sampleReceiver, tunnelInbox]);
+  // Deliveries that stay within the node pass by the guard, which refuses the node itself.
+  const checkUrl = (url: URL) => (own.isBelow(url.href) ? undefined : egress.checkUrl(url));
+  const transforms = createTransformsOfWebhooks({ sql, components, run: transform });
+  const webhooks = createWebhooks({ db, sealer, room, giveBack, attemptOnce, checkUrl, transforms });
+  const subscriptions = createSubscriptions({ db, room });
+  const tunnels = createTunnels({ sql, base: tunnelInbox.base, webhooks, subscriptions, limits, log });
+  return { webhooks, subscriptions, tunnels };
+}

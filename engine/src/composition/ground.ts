@@ -1,0 +1,106 @@
+import type { Stop } from '../db/stop-in-reverse.ts';
+import { createActiveTenants, LIMITS, type ActiveTenants } from '@headwater/shared';
+import { createStarter, type ProcessStarter, type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
+import { type AccountRoom, createAccountRoom } from '../accounts/account-room.ts';
+import type { LimitsCache } from '../accounts/limits-cache.ts';
+import { createMaintenance } from '../cluster/maintain.ts';
+import { type NodeLease, startNodeLease } from '../cluster/node-lease.ts';
+import { refuseNodePorts } from '../cluster/node-ports.ts';
+import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import type { Log } from '../contract/log.ts';
+import type { Database, Sql } from '../db/database.ts';
+import { createWatchdog, type Watchdog } from '../db/watchdog.ts';
+import type { Egress } from '../egress/egress.ts';
+import { createGuestFetch, type GuestFetch } from '../egress/guest-fetch.ts';
+import { createEngineMetrics, type EngineMetrics } from '../observe/metrics.ts';
+import { createBundles, type HoldBundle } from '../runs/bundles.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import { egressOf, limitsOf, sandboxOptionsOf } from './parts-from-options.ts';
+
+/** What a start brings: a migrated database, and the keys. */
+export interface EngineParts {
+  db: Database;
+  /** As in NodeLeaseOptions. */
+  beatSql: Sql;
+  databaseUrl: () => string;
+  sealer: Sealer;
+  /** As in NodeLeaseOptions. */
+  encryptionKeyId?: string;
+}
+
+/** The parts that most others need. */
+export interface Ground {
+  db: Database;
+  sql: Sql;
+  sealer: Sealer;
+  limits: LimitsCache;
+  room: AccountRoom;
+  activeTenants: ActiveTenants;
+  egress: Egress;
+  guestFetch: GuestFetch;
+  /** Parent of the processes of sandbox and builder. */
+  starter: ProcessStarter;
+  sandbox: Sandbox;
+  node: NodeLease;
+  metrics: EngineMetrics;
+  watchdog: Watchdog;
+  holdBundle: HoldBundle;
+  stopPorts: Stop;
+  log: Log;
+}
+
+export async function startGround(options: EngineOptions, parts: EngineParts): Promise<Ground> {
+  const { log } = options;
+  const { db, sealer } = parts;
+  const { sql } = db;
+  const limits = limitsOf(options, sql);
+  const egress = egressOf(options, sql);
+  const activeTenants = createActiveTenants();
+  const starter = await createStarter();
+  const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
+  const node = await startNode(options, parts);
+  const metrics = createEngineMetrics();
+  return {
+    db,
+    sql,
+    sealer,
+    limits,
+    room: createAccountRoom(limits),
+    activeTenants,
+    egress,
+    guestFetch: createGuestFetch({ egress, activeTenants }),
+    starter,
+    sandbox,
+    node,
+    metrics,
+    watchdog: createWatchdog({
+      isAway: () => db.away() !== undefined,
+      onStuck: metrics.stuck,
+      stuckAfterMs: LIMITS.maxCommitMs,
+      nowMs: () => performance.now(),
+      log,
+    }),
+    holdBundle: createBundles({
+      read: (componentId) => readComponentBundle(sql, componentId),
+      maxHeldChars: LIMITS.maxHeldBundleChars,
+    }),
+    stopPorts: await refuseNodePorts(egress, { sql, nodeId: node.id, log }),
+    log,
+  };
+}
+
+function startNode(
+  { role, listeningPorts, log }: EngineOptions,
+  { db: { sql }, beatSql, encryptionKeyId }: EngineParts,
+): Promise<NodeLease> {
+  return startNodeLease({
+    sql,
+    beatSql,
+    role,
+    listeningPorts,
+    maintain: createMaintenance(sql),
+    ...(encryptionKeyId === undefined ? {} : { encryptionKeyId }),
+    log,
+  });
+}

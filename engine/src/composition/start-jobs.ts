@@ -1,0 +1,51 @@
+import { startLanes } from '../cluster/jobs/lanes.ts';
+import { startRetention } from '../cluster/retention/retention.ts';
+import type { EngineOptions } from '../contract/engine-options.ts';
+import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
+import type { Outbox } from './assemble-outbox.ts';
+import type { Runs } from './assemble-runs.ts';
+import type { EngineParts, Ground } from './ground.ts';
+import { retentionOf } from './parts-from-options.ts';
+import type { AccountCounts } from './start-account-counts.ts';
+
+interface JobNeeds {
+  ground: Ground;
+  counts: AccountCounts;
+  outbox: Outbox;
+  runs: Runs;
+}
+
+export interface Jobs {
+  /** Idempotent. */
+  stop: Stop;
+}
+
+/** What is done beside requests: nothing on a node of the role `api`. */
+export async function startJobs(
+  options: EngineOptions,
+  databaseUrl: EngineParts['databaseUrl'],
+  { ground, counts, outbox, runs }: JobNeeds,
+): Promise<Jobs> {
+  if (options.role === 'api') return { stop: async () => undefined };
+  const { sql, node, activeTenants, limits, log } = ground;
+  const { backlogs, stats, history } = counts;
+  const { dispatcher, turns } = runs;
+  const lanes = await startLanes({
+    databaseUrl,
+    sql,
+    node,
+    dispatcher,
+    backlogs,
+    stats,
+    history,
+    turns,
+    deliverer: outbox.deliverer,
+    sends: outbox.sendRunner,
+    activeTenants,
+    limits,
+    log,
+  });
+  const stopRetention = startRetention(retentionOf(options, sql));
+  let stopping: Promise<void> | undefined;
+  return { stop: () => (stopping ??= stopInReverse([async () => stopRetention(), lanes.stop])) };
+}
