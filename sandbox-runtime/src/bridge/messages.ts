@@ -64,7 +64,7 @@ export type TimerKind = 'timer' | 'interval' | 'unref';
 export const AT_ONCE = -1;
 
 /** What the worker passes on to the host as it came, once it has judged and counted it. */
-export type RelayedPost =
+type RelayedPost =
   /** `meta`: id, name, summary, ts and emittedAtMs. */
   | { kind: 'emit'; run: number; event: Json; meta: Json }
   /** `head`: status and headers. */

@@ -14,7 +14,7 @@ export interface Bridge {
 }
 
 /** What may cross. For what else a built-in may have made, null crosses, which nobody takes. */
-export type Crossing = string | number | Uint8Array | undefined;
+type Crossing = string | number | Uint8Array | undefined;
 
 /** A post as it leaves the isolate. */
 export type PostValues = (code: number, run: number, a: Crossing, b?: Crossing, c?: Crossing) => void;
