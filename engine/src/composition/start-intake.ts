@@ -67,7 +67,7 @@ export async function startIntake({
   return { intake, inTurn, ingest, keyUses, changes, stops };
 }
 
-/** Goes on where another node says that the next execution is this one's. Answers what ends that. */
+/** Starts the next execution where another node says that it is this one's. Answers the end. */
 async function listenForTurns({ sql, node }: Ground, { turns }: Runs): Promise<() => Promise<void>> {
   const { unlisten } = await sql.listen(TURN_CHANNEL, (payload) => {
     const [nodeId, accountId, workflowId] = payload.split(' ');
