@@ -4,6 +4,19 @@ import { createHeavyTurns, type Turns } from './heavy-turns.ts';
 import type { Patience } from './lock-timeout.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';
 
+/*
+ * States of an item, and what moves it:
+ *
+ *   waiting      from `add`. Its row (light or heavy) is chosen when a batch is taken.
+ *   committing   taken by `commitNext`. A row has one batch at a time; the two rows go side by side.
+ *   ended        resolved or rejected. Where its tenant gives way, its share ends later (`atPace`).
+ *
+ * A light item that is held up goes from committing back to waiting, before its tenant's others. A
+ * commit that does not end in `maxCommitMs` rejects its items: whether it was stored is unknown, and
+ * the owners of the rows find out. All of it is in memory. After a crash an item is either committed
+ * whole or was never answered, and its sender or its lease brings it again.
+ */
+
 /**
  * Group commit: what arrives while a commit is in flight goes into the next one. One transaction a
  * batch instead of one an item is what makes a durable write cheap (measured in bench/README.md).

@@ -8,6 +8,20 @@ import type { HeldInvocation } from '../events/invocation.ts';
 import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';
 import { createRunSlots, type RunSlot } from './run-slots.ts';
 
+/*
+ * States of an invocation that this node holds, and what moves it:
+ *
+ *   queued       `take`, once HeldClaims admits its claim. It holds no place of its tenant.
+ *   running      `startWhatMayRun` gave it a slot: limits of source and tenant have room.
+ *   committing   the sandbox is done (`ran`): the slot is free, the row is still leased.
+ *   queued again an execution that goes on after a wait (`again`); before others of its emitter.
+ *   ended        committed, given back (`release`), or lost to another holder.
+ *
+ * The node itself goes from taking to draining (only invocations with a waiting client start) to
+ * stopping (nothing starts). All of it is in memory. The row stays leased from its insertion to the
+ * commit that deletes it, so a crash leaves a leased row, which another node releases and queues.
+ */
+
 export interface DispatcherOptions {
   /**
    * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran`

@@ -5,6 +5,21 @@ import { ProcessShares, type ProcessUse } from './process-shares.ts';
 import type { ProcessClient } from './run-client.ts';
 import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 
+/*
+ * States of a process, and what moves it:
+ *
+ *   booting      `#spawn`. A failed boot is tried again; after MAX_FAILED_BOOTS waiting work is lost.
+ *   blank        booted: belongs to no tenant and has seen no code.
+ *   taken        by a tenant, for its shared runs or for one run alone. It is never handed on.
+ *   draining     old, worn or condemned: takes no more tasks and ends after its last one.
+ *   ending       killed, and no longer counted: its place may be taken.
+ *   gone         its end was heard of; tasks that it still had are lost, innocent or not.
+ *
+ * A placement is queued until a process of its tenant has room or a blank one may be taken. All of
+ * it is in memory, and runs are durable elsewhere: when a node dies, its starter kills the processes
+ * and another node runs the invocations again.
+ */
+
 const CHECK_MS = 250;
 const STALL_MS = 3 * CHECK_MS;
 const GLANCE_MS = 50;

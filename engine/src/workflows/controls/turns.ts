@@ -10,6 +10,21 @@ import type { Sql } from '../../db/database.ts';
 import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
 import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
+/*
+ * States of a workflow here, and what moves it:
+ *
+ *   idle         no claim.
+ *   waiting      `next` or `runLane`: the claim waits for a turn of its tenant. Asked for once more,
+ *                it stays one claim.
+ *   claiming     the turn has come. Asked for meanwhile, it is followed by another (`again`), since
+ *                what it sees may be older.
+ *   idle         `more`: a job of the lane goes on. `no-room`: a job looks again. `blocked`: the end
+ *                of what runs starts the next. `done`: nothing waits.
+ *
+ * Queued executions are rows without a lease, and a claim leases them in one statement. Claims are
+ * in memory: after a crash the lane's job or maintenance finds the queue again.
+ */
+
 /** A workflow whose settings say when its executions start. */
 interface TurnTaker {
   accountId: string;
