@@ -60,7 +60,7 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
   });
   const columns: readonly Column<Account>[] = [
     { header: 'Account', cell: ({ id, name }) => <span className="font-medium">{name ?? id}</span> },
-    { header: 'App', cell: ({ app }) => app.name },
+    { header: 'App', cell: ({ app }) => app.name, wide: true },
     {
       header: 'Health',
       cell: ({ dead, error }) => (
@@ -140,7 +140,7 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
 function nameOf({ name, name_slug: slug, private: isPrivate, hides_catalogue: hides }: App) {
   return (
     <span className="flex flex-wrap items-baseline gap-x-2">
-      <span className="font-medium">{name}</span>
+      <span className="min-w-0 truncate font-medium">{name}</span>
       {isPrivate && (
         <span className="rounded bg-sunken px-1.5 text-xs text-ink-soft">
           private, {slug}

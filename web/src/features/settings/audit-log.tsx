@@ -13,8 +13,12 @@ type Entry = Schemas['AuditEntry'];
 const auditQuery = pagesOf(['audit'], (query, signal) => ask(api.GET('/v1/audit', { params: { query }, signal })));
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { header: 'When', cell: ({ at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
-  { header: 'Who', cell: ({ actor_name: name }) => <span className="font-medium">{name}</span> },
+  { header: 'When', cell: ({ at }) => <Time atMs={at * 1000} />, className: 'w-24 text-ink-soft' },
+  {
+    header: 'Who',
+    cell: ({ actor_name: name }) => <span className="font-medium">{name}</span>,
+    className: 'w-24 md:w-48',
+  },
   { header: 'From', cell: ({ address }) => <span className="font-mono text-xs">{address ?? ''}</span>, wide: true },
   { header: 'Action', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
   { header: 'Thing', cell: ({ thing }) => <code className="font-mono text-xs">{thing}</code>, wide: true },

@@ -47,7 +47,7 @@ export function AttemptRow({ attempt, number, span }: { attempt: Attempt; number
   const isGood = status !== null && status >= 200 && status < 300;
   return (
     <li className="rounded-md border border-line p-3 text-sm">
-      <div className="flex items-center gap-3">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 whitespace-nowrap">
         <span className="text-ink-faint">{number}</span>
         <Status of={isGood ? 'delivered' : 'failed'} label={status === null ? 'no answer' : `HTTP ${status}`} />
         <Time atMs={Date.parse(attempt.at)} />

@@ -55,7 +55,7 @@ export function ReplaysPage() {
       className: 'w-56 text-ink-soft',
       wide: true,
     },
-    { header: 'Begun', cell: ({ created_at: at }) => <Time atMs={at} />, className: 'w-28 text-ink-soft' },
+    { header: 'Begun', cell: ({ created_at: at }) => <Time atMs={at} />, className: 'w-28 text-ink-soft', wide: true },
     {
       header: 'Cancel',
       cell: ({ id, status }) =>
