@@ -18,11 +18,11 @@ import { createSteadiness, type Steadiness } from './steadiness.ts';
  *   uncertain    none was. `confirm` asks the database before anything that counts goes out.
  *   dead         no heartbeat for DEAD_AFTER_MS, or none and no connection for GONE_AFTER_MS. Any
  *                other node deletes its row, releases what it leased and queues it anew.
- *   certain      a heartbeat that finds its row gone: listeners lose the old id, a new one is taken.
+ *   certain      a heartbeat finds its row gone: listeners lose the old id, a new one is taken.
  *
- * Every write of a leased row names holder and claim, so a node that wakes up dead writes nothing of
- * what others took over. While the database was away nobody is declared dead (`steadiness`). A
- * crash leaves the row without heartbeats, and with it leased rows that others release.
+ * Every write of a leased row names holder and claim, so a node that wakes up dead writes nothing
+ * of what others took over. While the database was away no node is declared dead (`steadiness`).
+ * A crash leaves the row without heartbeats, and with it leased rows that others release.
  */
 
 /** This process's registration as a holder of leases. */

@@ -8,13 +8,13 @@ import { createShares, type ShareKind, type Shares, type SharesOptions } from '.
  * States of an item, and what moves it:
  *
  *   waiting      from `add`. Its row (light or heavy) is chosen when a batch is taken.
- *   committing   taken by `commitNext`. A row has one batch at a time; the two rows go side by side.
+ *   committing   taken by `commitNext`. A row has one batch at a time; both rows go side by side.
  *   ended        resolved or rejected. Where its tenant gives way, its share ends later (`atPace`).
  *
- * A light item that is held up goes from committing back to waiting, before its tenant's others. A
- * commit that does not end in `maxCommitMs` rejects its items: whether it was stored is unknown, and
- * the owners of the rows find out. All of it is in memory. After a crash an item is either committed
- * whole or was never answered, and its sender or its lease brings it again.
+ * A light item that is held up goes from committing back to waiting, before its tenant's others.
+ * A commit that does not end in `maxCommitMs` rejects its items: whether it was stored is unknown,
+ * and the owners of the rows find out. All of it is in memory. After a crash an item is either
+ * committed whole or was never answered, and its sender or its lease brings it again.
  */
 
 /**

@@ -8,7 +8,7 @@ import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
 /*
  * States of a process, and what moves it:
  *
- *   booting      `#spawn`. A failed boot is tried again; after MAX_FAILED_BOOTS waiting work is lost.
+ *   booting      `#spawn`. A failed boot is tried again; after MAX_FAILED_BOOTS waiting work ends.
  *   blank        booted: belongs to no tenant and has seen no code.
  *   taken        by a tenant, for its shared runs or for one run alone. It is never handed on.
  *   draining     old, worn or condemned: takes no more tasks and ends after its last one.

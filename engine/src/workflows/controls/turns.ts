@@ -14,8 +14,8 @@ import type { WaitingClients } from '../../runs/waiting-clients.ts';
  * States of a workflow here, and what moves it:
  *
  *   idle         no claim.
- *   waiting      `next` or `runLane`: the claim waits for a turn of its tenant. Asked for once more,
- *                it stays one claim.
+ *   waiting      `next` or `runLane`: the claim waits for a turn of its tenant. Asked for once
+ *                more, it stays one claim.
  *   claiming     the turn has come. Asked for meanwhile, it is followed by another (`again`), since
  *                what it sees may be older.
  *   idle         `more`: a job of the lane goes on. `no-room`: a job looks again. `blocked`: the end
