@@ -73,34 +73,24 @@ const SETTLED = `Promise.all(document.getAnimations().filter((one) => one instan
  * a theme that changes while axe looks show it colours of before beside those of after.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  await expectNoFindings(() => seriousFindings(page));
-}
-
-const AT_REST_MS = 3_000;
-const COLOURS = ['color-contrast', 'link-in-text-block'];
-
-/** The same in the other theme, which differs in its colours alone. */
-export async function expectAccessibleColours(page: Page): Promise<void> {
-  await expectNoFindings(() => seriousFindings(page, COLOURS));
-}
-
-async function expectNoFindings(look: () => Promise<unknown[]>): Promise<void> {
   await eventually(
     async () => {
-      expect(await look()).toEqual([]);
+      expect(await seriousFindings(page)).toEqual([]);
       return true;
     },
     { timeoutMs: AT_REST_MS, everyMs: 200, what: 'a page without findings of axe' },
   );
 }
 
-async function seriousFindings(page: Page, rules?: string[]) {
+const AT_REST_MS = 3_000;
+
+async function seriousFindings(page: Page) {
   // In the middle of a change of the theme colours are neither those of before nor those of after.
   await page.evaluate(SETTLED);
   const isThere = await page.evaluate(`'axe' in window`);
   // Half a megabyte is parsed once a page. Without legacy mode each run opens a page of its own.
   const axe = new AxeBuilder(isThere === true ? { page, axeSource: ';' } : { page }).setLegacyMode(true);
-  const { violations } = await (rules === undefined ? axe : axe.withRules(rules)).analyze();
+  const { violations } = await axe.analyze();
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   return serious.map(({ id, nodes }) => ({
     id,
