@@ -16,7 +16,7 @@ import { type ProcessOptions, SandboxProcess } from './sandbox-process.ts';
  *   gone         its end was heard of; tasks that it still had are lost, innocent or not.
  *
  * A placement is queued until a process of its tenant has room or a blank one may be taken. All of
- * it is in memory, and runs are durable elsewhere: when a node dies, its starter kills the processes
+ * it is in memory, and runs are durable elsewhere: when a node dies, its starter kills them all,
  * and another node runs the invocations again.
  */
 
