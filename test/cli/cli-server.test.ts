@@ -156,7 +156,7 @@ test('what Node makes of the server’s files is kept where hw keeps its own', a
   const folder = path.join(user.home, '.cache/headwater/compiled');
   const countFiles = async () => (await readdir(folder, { recursive: true })).length;
   delete user.env['NODE_COMPILE_CACHE'];
-  await user.hw(['--version']);
+  await user.hw(['--version'], { ownProcess: true });
   const ofCli = await countFiles();
   await user.json('server', 'migrate');
   expect([ofCli > 50, (await countFiles()) > ofCli + 50]).toEqual([true, true]);
