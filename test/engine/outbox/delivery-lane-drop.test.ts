@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DueDelivery } from '../../../engine/src/outbox/deliveries/due-delivery.ts';
-import { createWebhookChanges } from '../../../engine/src/outbox/webhooks/webhook-changes.ts';
+import { createLaneChanges } from '../../../engine/src/outbox/lane-changes.ts';
 import { createLanes } from '../../../engine/src/outbox/lanes.ts';
 import { fc } from '../../support/properties.ts';
 
@@ -96,7 +96,7 @@ test('a change is one of what was read before, and never of what was read after 
   const note = fc.record({ kind: fc.constant('note' as const), webhook: fc.option(fc.nat(5), { nil: undefined }) });
   fc.assert(
     fc.property(fc.array(fc.oneof(read, note), { maxLength: 60 }), (steps) => {
-      const changes = createWebhookChanges(3);
+      const changes = createLaneChanges(3);
       const heard: number[] = [];
       const wrong = steps.flatMap((latest, now) => {
         heard.push(changes.heard());
@@ -115,7 +115,7 @@ test('a change is one of what was read before, and never of what was read after 
 });
 
 test('a change of one webhook is none of another, as long as there are not very many', () => {
-  const changes = createWebhookChanges(2);
+  const changes = createLaneChanges(2);
   const heard = changes.heard();
   changes.note('wh_1');
   changes.note('wh_2');
@@ -126,7 +126,7 @@ test('a change of one webhook is none of another, as long as there are not very 
 });
 
 test('a change is not forgotten where the webhook had changed before, and many have since', () => {
-  const changes = createWebhookChanges(2);
+  const changes = createLaneChanges(2);
   for (const id of ['wh_1', 'wh_2']) changes.note(id);
   const heard = changes.heard();
   for (const id of ['wh_1', 'wh_3', 'wh_4', 'wh_5']) {

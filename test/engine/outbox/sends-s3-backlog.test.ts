@@ -46,11 +46,11 @@ test('an upload reads its own lines, in order, however many others are due', asy
   await addBacklog(accountId);
   for (const turn of [0, 1]) {
     const before = await rowsRead();
-    const upload = await claimUpload(db.sql, 'node_a', accountId, Date.now());
+    const [upload] = await claimUpload(db.sql, 'node_a', accountId, Date.now());
     const read = (await rowsRead()) - before;
     // The second object is of the other prefix, whose first line has waited longest by then.
     const expected = Array.from({ length: LIMITS.maxS3LinesPerObject }, (_, at) => ROWS + 1 + turn + at * PREFIXES);
-    const lines = upload?.kind === 's3' ? upload.contents.map(({ payload }) => JSON.parse(payload).payload) : [];
+    const lines = upload?.contents.map(({ payload }) => JSON.parse(payload).payload);
     expect(lines).toEqual(expected);
     expect(read).toBeGreaterThanOrEqual(LIMITS.maxS3LinesPerObject);
     expect(read).toBeLessThan(MAX_ROWS_READ);

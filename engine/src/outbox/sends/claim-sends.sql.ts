@@ -1,5 +1,5 @@
 import { LIMITS, newId } from '@headwater/shared';
-import type { DueSend } from './due-send.ts';
+import type { DueSend, DueUpload } from './due-send.ts';
 import { hostOf } from '../transports/http/http-request.ts';
 import { objectKeyOf } from '../transports/s3/s3-payload.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
@@ -86,14 +86,9 @@ const CLAIM_LOCK = 4_815_163;
 /**
  * Leases one due upload of an account: one that failed before, whole, or else what waits for the
  * bucket and prefix that have waited longest, as much as fits one object, which gets its name now.
- * Undefined where there is none.
+ * Empty where there is none.
  */
-export async function claimUpload(
-  sql: Sql,
-  nodeId: string,
-  accountId: string,
-  nowMs: number,
-): Promise<DueSend | undefined> {
+export async function claimUpload(sql: Sql, nodeId: string, accountId: string, nowMs: number): Promise<DueUpload[]> {
   return sql.begin(async (tx) => {
     await readInOrder(tx);
     await tx`select pg_advisory_xact_lock(${CLAIM_LOCK}::int4, hashtext(${accountId}))`;
@@ -102,7 +97,7 @@ export async function claimUpload(
       where account_id = ${accountId} and status = 'pending' and leased_by is null and next_attempt_at <= now()
         and kind = 's3'
       order by leased_by, next_attempt_at, id limit 1`;
-    if (first === undefined) return undefined;
+    if (first === undefined) return [];
     const unitId = first.unit_id ?? newId('send', nowMs);
     const rows =
       first.unit_id === null
@@ -112,10 +107,10 @@ export async function claimUpload(
             where unit_id = ${unitId} and status = 'pending' and leased_by is null
             returning id, payload, sealed, attempt_count, bucket, object_key`;
     const [one] = rows;
-    if (one === undefined) return undefined;
+    if (one === undefined) return [];
     const contents = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(contentOf);
     const { bucket, object_key: objectKey, attempt_count: attemptCount } = one;
-    return { id: unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount };
+    return [{ id: unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount }];
   });
 }
 

@@ -1,0 +1,254 @@
+import { LIMITS, type ActiveTenants } from '@headwater/shared';
+import type { Log } from '../contract/log.ts';
+import { createLaneTurns } from '../db/jobs/lane-turns.ts';
+import { type AttemptContext, type AttemptResult, startAttempt } from './attempt.ts';
+import { createHeldItems } from './held-items.ts';
+import { createLaneChanges } from './lane-changes.ts';
+import { createOutcomeRecorder } from './record-outcomes.ts';
+import { type AttemptEnd, createSender, type OutgoingShare } from './sender.ts';
+import type { OutboxItem, Transport } from './transport.ts';
+
+/*
+ * The drain of a node: all that happens between the lease of an item and the record of its attempt.
+ *
+ *   take ──► waiting ──► in flight ──► recording ──► gone
+ *               │            │             │
+ *               │            └ cut off     └ lease lost, or given up
+ *               └► given back
+ *
+ * waiting     In its lane, in memory. `take` puts it there, and sender.ts takes it out as the limits
+ *             allow: tenants in turn, and within one its lanes.
+ * in flight   Its transport has it (attempt.ts). `stop` waits for it, then cuts it off.
+ * recording   The attempt was made and is not recorded yet: record-outcomes.ts tries until it is.
+ * gone        One transaction has written the attempt, the new status, the end of the lease and the
+ *             job of the retry. A row that another node has leased meanwhile is left as it is.
+ * given back  Its lane has no room, what it leads to has changed (`giveBack`), or the node stops. The
+ *             lease has ended and its lane has a job: any node claims it.
+ *
+ * The row is `pending` and leased by this node in all states but the last two. A crash leaves it so:
+ * whichever node finds this one dead ends the lease and adds the job of its lane
+ * (cluster/release-nodes.sql.ts). A crash while it is in flight or being recorded leads to a second
+ * attempt: at least once. A living node that has lost an item finds a lease that nothing holds, and
+ * gives it back (cluster/unheld-leases.ts).
+ */
+
+/** The items of one table, of which a node makes attempts. */
+export interface DrainOptions<T extends OutboxItem> extends AttemptContext {
+  /** Names an item in the log: `delivery`. */
+  noun: string;
+  transport: Transport<T>;
+  /** Unique among all tenants. */
+  laneIdOf: (item: T) => string;
+  /** Of the texts that are held for it. */
+  charsOf: (item: T) => number;
+  limits: DrainLimits;
+  /** As in SenderOptions. */
+  shareOf: (accountId: string) => OutgoingShare | undefined;
+  /** As in SenderOptions. */
+  activeTenants: ActiveTenants;
+  rows: DrainedRows<T>;
+  /** An attempt was made; it is not recorded yet. */
+  onAttempt: (result: AttemptResult<T>) => void;
+  /** It is recorded, or was given up. */
+  onRecorded: (result: AttemptResult<T>) => void;
+  /** As in OutcomeRecorderOptions. */
+  onUnrecorded?: ((error: unknown) => void) | undefined;
+  log: Log;
+}
+
+export interface DrainLimits {
+  /** Attempts at the same time. */
+  maxPerLane: number;
+  maxInFlight: number;
+  /** In memory. */
+  maxHeld: number;
+  maxHeldPerLane: number;
+  maxHeldBytes: number;
+  /** A stop waits so long for attempts in flight. */
+  drainMs: number;
+}
+
+/** The leases of this node in the database. */
+interface DrainedRows<T> {
+  /** As in OutcomeRecorderOptions. */
+  record(results: readonly AttemptResult<T>[]): Promise<boolean[]>;
+  /** Ends their leases; their lanes come round at `runAtMs`, by default at once. */
+  giveBack(items: readonly T[], runAtMs?: number): Promise<void>;
+  /** Ends all leases. These lanes have waited in memory and get their jobs as well. */
+  giveBackAll(laneIds: readonly string[]): Promise<void>;
+}
+
+export interface LaneOf {
+  accountId: string;
+  laneId?: string | undefined;
+}
+
+export interface DrainStats {
+  /** In memory and not started. */
+  held: number;
+  inFlight: number;
+  /** Attempted, and not recorded yet. */
+  recording: number;
+  /** Since the start, by what was recorded of each attempt. */
+  delivered: number;
+  retried: number;
+  failed: number;
+  dropped: number;
+  /** Attempts whose lease was lost before they could be recorded: another node makes them again. */
+  lost: number;
+}
+
+export interface Drain<T> {
+  /**
+   * How many more items this node should lease: of all tenants, of one, or of one lane. A tenant may
+   * hold as much as is still free for others, and of that a lane as much as is still free for its
+   * tenant's others, so that the backlog of one never leaves another without room; and no more than
+   * may begin soon. 0 while stopping.
+   */
+  room(of?: LaneOf): number;
+  /** Which changes of lanes this node has heard of: asked before items are read. */
+  heard(): number;
+  /**
+   * Takes on items that this node has leased already. Never refuses; what is too much is given back,
+   * and so is what is of a lane that has changed since `heard` answered `readAt`. Default: nothing
+   * has changed.
+   */
+  take(items: readonly T[], readAt?: number): void;
+  /** Takes on up to `limit` items that `lease` leases. Answers how many characters they have. */
+  claim(limit: number, lease: () => Promise<readonly T[]>): Promise<number>;
+  /** Claims now, or when the turn of the tenant has come: see LaneTurns. */
+  inTurn(accountId: string, laneId: string, claim: () => Promise<number>): Promise<void>;
+  /**
+   * A lane, or any, leads elsewhere now or nowhere: of what is held of it nothing begins any more,
+   * from the call on. Resolves when it is given back. Never rejects.
+   */
+  giveBack(laneId?: string): Promise<void>;
+  /** There may be a share of the account where there was none. */
+  shareKnown(accountId: string): void;
+  /** From `take` to what was recorded of its attempt. */
+  holds(itemId: string): boolean;
+  /** One attempt, at once, of an item that is stored nowhere. Never rejects. */
+  attemptOnce(item: T): Promise<AttemptEnd<AttemptResult<T>>>;
+  stats(): DrainStats;
+  /**
+   * Starts nothing new, lets attempts in flight finish for drainMs, cuts off the rest, then calls
+   * `closeTransport` and gives back every lease of this node. Idempotent.
+   */
+  stop(closeTransport: () => Promise<void> | void): Promise<void>;
+}
+
+export function createDrain<T extends OutboxItem>(options: DrainOptions<T>): Drain<T> {
+  const { noun, limits, laneIdOf, charsOf, rows, activeTenants, log } = options;
+  const held = createHeldItems<T>(charsOf, ({ id }) => id);
+  const changes = createLaneChanges();
+  const laneTurns = createLaneTurns({ activeTenants, log });
+  const recorder = createOutcomeRecorder<AttemptResult<T>>({
+    record: rows.record,
+    withoutTexts,
+    describe: ({ item }) => ({ [noun]: item.id }),
+    onUnrecorded: options.onUnrecorded,
+    log,
+  });
+  const attempt = (item: T) => startAttempt(options, options.transport, item);
+  const sender = createSender<T, AttemptResult<T>>({
+    attempt,
+    laneIdOf,
+    charsOf,
+    limits,
+    shareOf: options.shareOf,
+    onEnd: (item, end) => void settle(item, end),
+    onShed: (items) => void release(items, Date.now() + LIMITS.deliveryLaneRetryMs),
+    activeTenants,
+  });
+  let claiming = 0;
+  let stopping: Promise<void> | undefined;
+
+  async function settle(item: T, end: AttemptEnd<AttemptResult<T>>): Promise<void> {
+    if (end.kind === 'made') {
+      options.onAttempt(end.result);
+      await recorder.record(end.result);
+      options.onRecorded(end.result);
+    }
+    held.remove(item);
+  }
+
+  async function release(items: readonly T[], runAtMs?: number): Promise<void> {
+    if (items.length === 0) return;
+    for (const item of items) held.remove(item);
+    try {
+      await rows.giveBack(items, runAtMs);
+    } catch (error) {
+      // The rows stay leased by this node. Those that are pending it finds as leases that nothing
+      // holds; the rest it loses when it ends.
+      log.error({ noun, count: items.length, err: error }, 'items of the outbox could not be given back');
+    }
+  }
+
+  function take(items: readonly T[], readAt = changes.heard()): void {
+    for (const item of items) held.add(item);
+    const isOld = (item: T) => changes.hasChangedSince(laneIdOf(item), readAt);
+    void release(items.filter(isOld));
+    sender.push(items.filter((item) => !isOld(item)));
+  }
+
+  async function drain(closeTransport: () => Promise<void> | void): Promise<void> {
+    const waiting = await laneTurns.stop();
+    await sender.stop(limits.drainMs);
+    await recorder.stop();
+    await closeTransport();
+    await rows.giveBackAll(waiting);
+  }
+
+  return {
+    room(of) {
+      const { maxHeld, maxHeldBytes } = limits;
+      if (stopping !== undefined || held.bytes() >= maxHeldBytes) return 0;
+      const count = sender.waiting() + sender.inFlight() + recorder.size() + claiming;
+      const free = Math.max(0, maxHeld - count);
+      if (of === undefined) return free;
+      const own = held.of(of.accountId);
+      if (own.bytes >= maxHeldBytes - held.bytes()) return 0;
+      // Each one taken makes the tenant's part larger by one and what is free smaller by one.
+      const half = Math.max(0, Math.floor((free - own.count) / 2));
+      // What may not begin soon would only wait here, where it takes room from others.
+      const most = Math.min(half, sender.soon(of.accountId));
+      if (of.laneId === undefined) return most;
+      // The same within the tenant: the backlog of one lane leaves room for its others.
+      const share = Math.max(0, Math.ceil((half - sender.held(of.laneId)) / 2));
+      return Math.min(most, share, sender.room(of.laneId));
+    },
+    heard: changes.heard,
+    take,
+    async claim(limit, lease) {
+      claiming += limit;
+      try {
+        const readAt = changes.heard();
+        const items = await lease();
+        take(items, readAt);
+        return items.reduce((chars, item) => chars + charsOf(item), 0);
+      } finally {
+        claiming -= limit;
+      }
+    },
+    inTurn: (accountId, laneId, claim) => laneTurns.run(accountId, laneId, claim),
+    giveBack(laneId) {
+      changes.note(laneId);
+      return release(sender.drop(laneId));
+    },
+    shareKnown: sender.shareKnown,
+    holds: held.has,
+    async attemptOnce(item) {
+      return stopping === undefined ? attempt(item).done : { kind: 'cut-off' };
+    },
+    stats: () => ({ held: sender.waiting(), inFlight: sender.inFlight(), ...recorder.stats() }),
+    stop(closeTransport) {
+      stopping ??= drain(closeTransport);
+      return stopping;
+    },
+  };
+}
+
+function withoutTexts<T>(result: AttemptResult<T>): AttemptResult<T> {
+  const { at, duration_ms, status_code } = result.attempt;
+  return { ...result, attempt: { at, duration_ms, ...(status_code === undefined ? {} : { status_code }) } };
+}
