@@ -1,11 +1,11 @@
 import { LIMITS, type ActiveTenants } from '@headwater/shared';
 import type { Log } from '../contract/log.ts';
-import { createLaneTurns } from '../db/jobs/lane-turns.ts';
+import { createLaneTurns, type LaneTurns } from '../db/jobs/lane-turns.ts';
 import { type AttemptContext, type AttemptResult, startAttempt } from './attempt.ts';
-import { createHeldItems } from './held-items.ts';
+import { createHeldItems, type HeldItems } from './held-items.ts';
 import { createLaneChanges } from './lane-changes.ts';
-import { createOutcomeRecorder } from './record-outcomes.ts';
-import { type AttemptEnd, createSender, type OutgoingShare } from './sender.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from './record-outcomes.ts';
+import { type AttemptEnd, createSender, type OutgoingShare, type Sender } from './sender.ts';
 import type { OutboxItem, Transport } from './transport.ts';
 
 /*
@@ -138,43 +138,129 @@ export interface Drain<T> {
 }
 
 export function createDrain<T extends OutboxItem>(options: DrainOptions<T>): Drain<T> {
-  const { noun, limits, laneIdOf, charsOf, rows, activeTenants, log } = options;
-  const held = createHeldItems<T>(charsOf, ({ id }) => id);
-  const changes = createLaneChanges();
-  const laneTurns = createLaneTurns({ activeTenants, log });
-  const recorder = createOutcomeRecorder<AttemptResult<T>>({
-    record: rows.record,
-    withoutTexts,
-    describe: ({ item }) => ({ [noun]: item.id }),
-    onUnrecorded: options.onUnrecorded,
-    log,
-  });
-  const attempt = (item: T) => startAttempt(options, options.transport, item);
-  const sender = createSender<T, AttemptResult<T>>({
-    attempt,
-    laneIdOf,
-    charsOf,
-    limits,
-    shareOf: options.shareOf,
-    onEnd: (item, end) => void settle(item, end),
-    onShed: (items) => void release(items, Date.now() + LIMITS.deliveryLaneRetryMs),
-    activeTenants,
-  });
-  let claiming = 0;
-  let stopping: Promise<void> | undefined;
+  return new NodeDrain(options);
+}
 
-  async function settle(item: T, end: AttemptEnd<AttemptResult<T>>): Promise<void> {
-    if (end.kind === 'made') {
-      options.onAttempt(end.result);
-      await recorder.record(end.result);
-      options.onRecorded(end.result);
-    }
-    held.remove(item);
+class NodeDrain<T extends OutboxItem> implements Drain<T> {
+  readonly #options: DrainOptions<T>;
+  readonly #held: HeldItems<T>;
+  readonly #changes = createLaneChanges();
+  readonly #laneTurns: LaneTurns;
+  readonly #recorder: OutcomeRecorder<AttemptResult<T>>;
+  readonly #sender: Sender<T>;
+  #claiming = 0;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: DrainOptions<T>) {
+    const { noun, limits, laneIdOf, charsOf, shareOf, rows, activeTenants, log } = options;
+    this.#options = options;
+    this.#held = createHeldItems<T>(charsOf, ({ id }) => id);
+    this.#laneTurns = createLaneTurns({ activeTenants, log });
+    this.#recorder = createOutcomeRecorder<AttemptResult<T>>({
+      record: rows.record,
+      withoutTexts,
+      describe: ({ item }) => ({ [noun]: item.id }),
+      onUnrecorded: options.onUnrecorded,
+      log,
+    });
+    this.#sender = createSender<T, AttemptResult<T>>({
+      attempt: (item) => startAttempt(options, options.transport, item),
+      laneIdOf,
+      charsOf,
+      limits,
+      shareOf,
+      onEnd: (item, end) => void this.#settle(item, end),
+      onShed: (items) => void this.#release(items, Date.now() + LIMITS.deliveryLaneRetryMs),
+      activeTenants,
+    });
   }
 
-  async function release(items: readonly T[], runAtMs?: number): Promise<void> {
+  room(of?: LaneOf): number {
+    const { maxHeld, maxHeldBytes } = this.#options.limits;
+    if (this.#stopping !== undefined || this.#held.bytes() >= maxHeldBytes) return 0;
+    const count = this.#sender.waiting() + this.#sender.inFlight() + this.#recorder.size() + this.#claiming;
+    const free = Math.max(0, maxHeld - count);
+    if (of === undefined) return free;
+    const own = this.#held.of(of.accountId);
+    if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
+    // Each one taken makes the tenant's part larger by one and what is free smaller by one.
+    const half = Math.max(0, Math.floor((free - own.count) / 2));
+    // What may not begin soon would only wait here, where it takes room from others.
+    const most = Math.min(half, this.#sender.soon(of.accountId));
+    if (of.laneId === undefined) return most;
+    // The same within the tenant: the backlog of one lane leaves room for its others.
+    const share = Math.max(0, Math.ceil((half - this.#sender.held(of.laneId)) / 2));
+    return Math.min(most, share, this.#sender.room(of.laneId));
+  }
+
+  heard(): number {
+    return this.#changes.heard();
+  }
+
+  take(items: readonly T[], readAt = this.#changes.heard()): void {
+    const { laneIdOf } = this.#options;
+    for (const item of items) this.#held.add(item);
+    const isOld = (item: T) => this.#changes.hasChangedSince(laneIdOf(item), readAt);
+    void this.#release(items.filter(isOld));
+    this.#sender.push(items.filter((item) => !isOld(item)));
+  }
+
+  async claim(limit: number, lease: () => Promise<readonly T[]>): Promise<number> {
+    this.#claiming += limit;
+    try {
+      const readAt = this.#changes.heard();
+      const items = await lease();
+      this.take(items, readAt);
+      return items.reduce((chars, item) => chars + this.#options.charsOf(item), 0);
+    } finally {
+      this.#claiming -= limit;
+    }
+  }
+
+  inTurn(accountId: string, laneId: string, claim: () => Promise<number>): Promise<void> {
+    return this.#laneTurns.run(accountId, laneId, claim);
+  }
+
+  giveBack(laneId?: string): Promise<void> {
+    this.#changes.note(laneId);
+    return this.#release(this.#sender.drop(laneId));
+  }
+
+  shareKnown(accountId: string): void {
+    this.#sender.shareKnown(accountId);
+  }
+
+  holds(itemId: string): boolean {
+    return this.#held.has(itemId);
+  }
+
+  async attemptOnce(item: T): Promise<AttemptEnd<AttemptResult<T>>> {
+    if (this.#stopping !== undefined) return { kind: 'cut-off' };
+    return startAttempt(this.#options, this.#options.transport, item).done;
+  }
+
+  stats(): DrainStats {
+    return { held: this.#sender.waiting(), inFlight: this.#sender.inFlight(), ...this.#recorder.stats() };
+  }
+
+  stop(closeTransport: () => Promise<void> | void): Promise<void> {
+    this.#stopping ??= this.#drain(closeTransport);
+    return this.#stopping;
+  }
+
+  async #settle(item: T, end: AttemptEnd<AttemptResult<T>>): Promise<void> {
+    if (end.kind === 'made') {
+      this.#options.onAttempt(end.result);
+      await this.#recorder.record(end.result);
+      this.#options.onRecorded(end.result);
+    }
+    this.#held.remove(item);
+  }
+
+  async #release(items: readonly T[], runAtMs?: number): Promise<void> {
     if (items.length === 0) return;
-    for (const item of items) held.remove(item);
+    const { noun, rows, log } = this.#options;
+    for (const item of items) this.#held.remove(item);
     try {
       await rows.giveBack(items, runAtMs);
     } catch (error) {
@@ -184,68 +270,13 @@ export function createDrain<T extends OutboxItem>(options: DrainOptions<T>): Dra
     }
   }
 
-  function take(items: readonly T[], readAt = changes.heard()): void {
-    for (const item of items) held.add(item);
-    const isOld = (item: T) => changes.hasChangedSince(laneIdOf(item), readAt);
-    void release(items.filter(isOld));
-    sender.push(items.filter((item) => !isOld(item)));
-  }
-
-  async function drain(closeTransport: () => Promise<void> | void): Promise<void> {
-    const waiting = await laneTurns.stop();
-    await sender.stop(limits.drainMs);
-    await recorder.stop();
+  async #drain(closeTransport: () => Promise<void> | void): Promise<void> {
+    const waiting = await this.#laneTurns.stop();
+    await this.#sender.stop(this.#options.limits.drainMs);
+    await this.#recorder.stop();
     await closeTransport();
-    await rows.giveBackAll(waiting);
+    await this.#options.rows.giveBackAll(waiting);
   }
-
-  return {
-    room(of) {
-      const { maxHeld, maxHeldBytes } = limits;
-      if (stopping !== undefined || held.bytes() >= maxHeldBytes) return 0;
-      const count = sender.waiting() + sender.inFlight() + recorder.size() + claiming;
-      const free = Math.max(0, maxHeld - count);
-      if (of === undefined) return free;
-      const own = held.of(of.accountId);
-      if (own.bytes >= maxHeldBytes - held.bytes()) return 0;
-      // Each one taken makes the tenant's part larger by one and what is free smaller by one.
-      const half = Math.max(0, Math.floor((free - own.count) / 2));
-      // What may not begin soon would only wait here, where it takes room from others.
-      const most = Math.min(half, sender.soon(of.accountId));
-      if (of.laneId === undefined) return most;
-      // The same within the tenant: the backlog of one lane leaves room for its others.
-      const share = Math.max(0, Math.ceil((half - sender.held(of.laneId)) / 2));
-      return Math.min(most, share, sender.room(of.laneId));
-    },
-    heard: changes.heard,
-    take,
-    async claim(limit, lease) {
-      claiming += limit;
-      try {
-        const readAt = changes.heard();
-        const items = await lease();
-        take(items, readAt);
-        return items.reduce((chars, item) => chars + charsOf(item), 0);
-      } finally {
-        claiming -= limit;
-      }
-    },
-    inTurn: (accountId, laneId, claim) => laneTurns.run(accountId, laneId, claim),
-    giveBack(laneId) {
-      changes.note(laneId);
-      return release(sender.drop(laneId));
-    },
-    shareKnown: sender.shareKnown,
-    holds: held.has,
-    async attemptOnce(item) {
-      return stopping === undefined ? attempt(item).done : { kind: 'cut-off' };
-    },
-    stats: () => ({ held: sender.waiting(), inFlight: sender.inFlight(), ...recorder.stats() }),
-    stop(closeTransport) {
-      stopping ??= drain(closeTransport);
-      return stopping;
-    },
-  };
 }
 
 function withoutTexts<T>(result: AttemptResult<T>): AttemptResult<T> {
