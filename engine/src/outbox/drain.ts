@@ -22,11 +22,11 @@ import type { OutboxItem, Transport } from './transport.ts';
  * recording   The attempt was made and is not recorded yet: record-outcomes.ts tries until it is.
  * gone        One transaction has written the attempt, the new status, the end of the lease and the
  *             job of the retry. A row that another node has leased meanwhile is left as it is.
- * given back  Its lane has no room, what it leads to has changed (`giveBack`), or the node stops. The
- *             lease has ended and its lane has a job: any node claims it.
+ * given back  Its lane has no room, what it leads to has changed (`giveBack`), or the node stops.
+ *             The lease has ended and its lane has a job: any node claims it.
  *
- * The row is `pending` and leased by this node in all states but the last two. A crash leaves it so:
- * whichever node finds this one dead ends the lease and adds the job of its lane
+ * The row is `pending` and leased by this node in all states but the last two. A crash leaves it
+ * so: whichever node finds this one dead ends the lease and adds the job of its lane
  * (cluster/release-nodes.sql.ts). A crash while it is in flight or being recorded leads to a second
  * attempt: at least once. A living node that has lost an item finds a lease that nothing holds, and
  * gives it back (cluster/unheld-leases.ts).
@@ -100,18 +100,18 @@ export interface DrainStats {
 
 export interface Drain<T> {
   /**
-   * How many more items this node should lease: of all tenants, of one, or of one lane. A tenant may
-   * hold as much as is still free for others, and of that a lane as much as is still free for its
-   * tenant's others, so that the backlog of one never leaves another without room; and no more than
-   * may begin soon. 0 while stopping.
+   * How many more items this node should lease: of all tenants, of one, or of one lane. A tenant
+   * may hold as much as is still free for others, and of that a lane as much as is still free for
+   * its tenant's others, so that the backlog of one never leaves another without room; and no more
+   * than may begin soon. 0 while stopping.
    */
   room(of?: LaneOf): number;
   /** Which changes of lanes this node has heard of: asked before items are read. */
   heard(): number;
   /**
-   * Takes on items that this node has leased already. Never refuses; what is too much is given back,
-   * and so is what is of a lane that has changed since `heard` answered `readAt`. Default: nothing
-   * has changed.
+   * Takes on items that this node has leased already. Never refuses; what is too much is given
+   * back, and so is what is of a lane that has changed since `heard` answered `readAt`. Default:
+   * nothing has changed.
    */
   take(items: readonly T[], readAt?: number): void;
   /** Takes on up to `limit` items that `lease` leases. Answers how many characters they have. */

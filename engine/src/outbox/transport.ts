@@ -15,7 +15,10 @@ export interface OutboxItem {
   settings?: { retryScheduleSeconds?: readonly number[] };
 }
 
-/** A way out. README.md in this folder says how to add one. */
+/**
+ * A way out. To add one: a folder in transports/ with a function that makes it, and, where steps
+ * send by it, a line in transports/send-transports.ts and an item in sends/due-send.ts.
+ */
 export interface Transport<T> {
   /**
    * Makes one attempt, and says how it ended; the caller decides whether another follows. The
