@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Shown } from '@headwater/shared/contract';
-import type { Engine, ExpectedRevisions, Page, Principal } from '@headwater/engine';
+import type { Engine, ExpectedRevisions, Page, Principal, RateLimitState } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
@@ -9,7 +9,7 @@ import type { CountChars } from './query-turns.ts';
  * What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked
  * parameters.
  */
-interface EndpointRequest<S extends z.ZodObject> {
+export interface EndpointRequest<S extends z.ZodObject> {
   engine: Engine;
   who: Principal;
   id: string;
@@ -20,6 +20,8 @@ interface EndpointRequest<S extends z.ZodObject> {
   expected?: ExpectedRevisions;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
+  /** To show the rate limit that the request was counted by, in headers. */
+  showRateLimit?: (state: RateLimitState) => void;
 }
 
 type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
@@ -56,6 +58,8 @@ interface Description {
    * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
+  /** Its requests are counted by `maxRequestsPerSecond`: answers show what is left. */
+  isRateLimited?: true;
 }
 
 /**

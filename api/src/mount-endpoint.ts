@@ -1,4 +1,4 @@
-import type { Engine, Page, Principal } from '@headwater/engine';
+import type { Engine, Page, Principal, RateLimitState } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
@@ -19,6 +19,7 @@ import { checkParameters, parameterKinds, readParameters } from './parameters/re
 import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';
 import { PROBLEM_CONTENT_TYPE } from './problem.ts';
 import type { CountChars, QueryTurns } from './query-turns.ts';
+import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { charsIn, recordParts, recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 import { RUN_HEADER } from './run-header.ts';
@@ -58,7 +59,11 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');
     const expected = isConditional(endpoint) ? expectedRevisions(c.req.header('if-match')) : undefined;
-    const handle = (count: CountChars) => endpoint.handle({ engine, who, id, input, lastEventId, expected, count });
+    const showRateLimit = (state: RateLimitState) => {
+      for (const [name, value] of Object.entries(rateLimitHeaders(state))) c.header(name, value);
+    };
+    const handle = (count: CountChars) =>
+      endpoint.handle({ engine, who, id, input, lastEventId, expected, count, showRateLimit });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);

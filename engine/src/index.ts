@@ -18,6 +18,7 @@ export type {
   Page,
   PageRequest,
   Principal,
+  RateLimitState,
   RunRecord,
   RunResponse,
   SourceCreate,
@@ -113,6 +114,7 @@ export type {
   WorkflowSettings,
   WorkflowSummary,
 } from './contract/workflows.ts';
+export { REQUEST_BURST_SECONDS } from './fairness/request-rate.ts';
 export { type MigratedDatabase, migrateDatabase } from './db/server/migrate-database.ts';
 export type { DoctorCheck, DoctorOptions, DoctorReport } from './cluster/doctor/report.ts';
 export { runDoctor } from './cluster/doctor/run-doctor.ts';

@@ -16,6 +16,21 @@ const ANSWER = `export default { name: 'Answer', version: '1',
 const SLOW = `export default { name: 'Slow', version: '1', props: { http: '$.interface.http' },
   async run() { await new Promise((resolve) => setTimeout(resolve, 3_000)); } };`;
 
+const rateLimitOf = (answer: Response | undefined) => ({
+  policy: answer?.headers.get('ratelimit-policy'),
+  state: answer?.headers.get('ratelimit'),
+});
+
+test('a component that fails to answer, or answers itself, was counted all the same, and says so', async () => {
+  const source = await hw.deploy(ANSWER);
+  const silent = await hw.deploy(ANSWER.replace('this.http.respond({ status: 201 });', ''));
+  await hw.limit({ maxRequestsPerSecond: 2 });
+  const counted = await Promise.all([fetch(source.endpoint), fetch(silent.endpoint)]);
+  await hw.limit({ maxRequestsPerSecond: null });
+  expect(counted.map(({ status }) => status)).toEqual([201, 400]);
+  for (const answer of counted) expect(rateLimitOf(answer).state).toBe('"maxRequestsPerSecond";r=19;t=1');
+});
+
 test('beyond its rate and burst an endpoint answers 429 with the limit and when to try again, and others go on', async () => {
   const [source, other] = [await hw.deploy(ECHO), await hw.deploy(ECHO)];
   await hw.limit({ maxRequestsPerSecond: 1 });
@@ -32,9 +47,21 @@ test('beyond its rate and burst an endpoint answers 429 with the limit and when 
     limit: { name: 'maxRequestsPerSecond', value: 1, used: 2 },
     retry_after_seconds: 1,
   });
-  expect((await fetch(other.endpoint, { method: 'POST' })).status).toBe(200);
+  expect(rateLimitOf(refused[0])).toEqual({
+    policy: '"maxRequestsPerSecond";q=10;w=10',
+    state: '"maxRequestsPerSecond";r=0;t=1',
+  });
+  const another = await fetch(other.endpoint, { method: 'POST' });
+  expect(another.status).toBe(200);
+  expect(rateLimitOf(another)).toEqual({
+    policy: '"maxRequestsPerSecond";q=10;w=10',
+    state: '"maxRequestsPerSecond";r=9;t=1',
+  });
+  expect(another.headers.get('access-control-expose-headers')).toContain('ratelimit-policy');
   await hw.limit({ maxRequestsPerSecond: null });
-  expect((await fetch(source.endpoint, { method: 'POST' })).status).toBe(200);
+  const unlimited = await fetch(source.endpoint, { method: 'POST' });
+  expect(unlimited.status).toBe(200);
+  expect(rateLimitOf(unlimited)).toEqual({ policy: null, state: null });
 });
 
 test('a tenant with a full backlog is answered and delays nobody else; only its own answers are refused', async () => {

@@ -7,7 +7,7 @@ function rateAtHand() {
 }
 
 const takeMany = (rate: ReturnType<typeof createRequestRate>, count: number, perSecond = 5) =>
-  Array.from({ length: count }, () => rate.take('endpoint', perSecond)).filter((waitSeconds) => waitSeconds === 0)
+  Array.from({ length: count }, () => rate.take('endpoint', perSecond)).filter(({ waitSeconds }) => waitSeconds === 0)
     .length;
 
 test('ten seconds of the rate may come at once, then one each time that there is one again', () => {
@@ -20,10 +20,10 @@ test('ten seconds of the rate may come at once, then one each time that there is
 test('what is refused is told when the next one may come, and that one may', () => {
   const { clock, rate } = rateAtHand();
   takeMany(rate, 10, 1);
-  const waitSeconds = rate.take('endpoint', 1);
+  const { waitSeconds } = rate.take('endpoint', 1);
   expect(waitSeconds).toBeGreaterThan(0);
   clock.nowMs += waitSeconds * 1_000;
-  expect(rate.take('endpoint', 1)).toBe(0);
+  expect(rate.take('endpoint', 1).waitSeconds).toBe(0);
 });
 
 test('requests that were refused do not push the next one further away', () => {
@@ -43,5 +43,15 @@ test('nothing more than ten seconds is saved up, however long nothing came', () 
 test('one endpoint does not use up what another may take', () => {
   const { rate } = rateAtHand();
   takeMany(rate, 1_000);
-  expect(rate.take('another', 5)).toBe(0);
+  expect(rate.take('another', 5).waitSeconds).toBe(0);
+});
+
+test('a client is told what is left, and when the whole burst may come again', () => {
+  const { clock, rate } = rateAtHand();
+  takeMany(rate, 19);
+  expect(rate.take('endpoint', 5)).toMatchObject({ remaining: 30, fullInSeconds: 4 });
+  clock.nowMs += 2_000;
+  expect(rate.take('endpoint', 5)).toMatchObject({ remaining: 39, fullInSeconds: 2.2 });
+  takeMany(rate, 39);
+  expect(rate.take('endpoint', 5)).toMatchObject({ remaining: 0, waitSeconds: 0.2 });
 });

@@ -16,7 +16,14 @@ import { createUnreadAnswers, type UnreadAnswers } from '../unread-answers.ts';
 import { httpEventJson } from './http-event.ts';
 import { readRequestBody } from '../read-request-body.ts';
 import { RUN_HEADER } from '../run-header.ts';
-import { isPreflight, writeAccepted, writePreflightAnswer, writeProblem, writeRunResponse } from './write-answer.ts';
+import {
+  isPreflight,
+  setRateLimit,
+  writeAccepted,
+  writePreflightAnswer,
+  writeProblem,
+  writeRunResponse,
+} from './write-answer.ts';
 
 export interface IngestOptions {
   engine: Pick<Engine, 'ingest'>;
@@ -102,7 +109,8 @@ async function takeRequest(
     writePreflightAnswer(request, response);
     return 204;
   }
-  engine.ingest.admit(route);
+  const rateLimit = engine.ingest.admit(route);
+  if (rateLimit !== undefined) setRateLimit(response, rateLimit);
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const json = await readEvent(context, route, { request, response, address });
   if (json === undefined) return CLIENT_GONE_STATUS;

@@ -1,19 +1,34 @@
 import { type IncomingMessage, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
+import type { RateLimitState } from '@headwater/engine';
 import { type HttpResponse, LIMITS } from '@headwater/shared';
 import { PROBLEM_CONTENT_TYPE, type Problem } from '../problem.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
+import {
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  rateLimitHeaders,
+  rateLimitHeadersOf,
+} from '../rate-limit-headers.ts';
 import { RUN_HEADER } from '../run-header.ts';
 import { ENDPOINT_PREFIX, type EndpointAddress } from './endpoint-address.ts';
 
 const ACCEPTED = Buffer.from('{"status":"ok"}');
+
+const EXPOSED = `${RUN_HEADER}, ${RATE_LIMIT_HEADER}, ${RATE_LIMIT_POLICY_HEADER}`;
+const EXPOSED_OF_PROBLEMS = `${EXPOSED}, ${REQUEST_ID_HEADER}, retry-after`;
 
 const ACCEPTED_HEADERS = {
   'content-type': 'application/json',
   'content-length': ACCEPTED.length,
   // Endpoints are called from pages of any origin; there is nothing in this answer to protect.
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': RUN_HEADER,
+  'access-control-expose-headers': EXPOSED,
 };
+
+/** Errors after it have these headers too. */
+export function setRateLimit(response: ServerResponse, state: RateLimitState): void {
+  for (const [name, value] of Object.entries(rateLimitHeaders(state))) response.setHeader(name, value);
+}
 
 /** The answer of an endpoint whose source does not answer itself. The request is stored by now. */
 export function writeAccepted(request: IncomingMessage, response: ServerResponse, runId: string): void {
@@ -149,20 +164,24 @@ function isSendable(name: string, value: string | string[], ownHost: boolean): b
   }
 }
 
+/** A run that does not answer can be found as well, and was counted. */
+const STAYS = new Set([RUN_HEADER, RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER]);
+
 /** A problem document; then the rest of the request's body is read away, within bounds. */
 export function writeProblem(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
   if (response.headersSent) {
     response.destroy(); // half an answer cannot become an error: the client must see that it broke
     return;
   }
-  // A run that does not answer can be found as well.
-  for (const name of response.getHeaderNames()) if (name !== RUN_HEADER) response.removeHeader(name);
+  for (const name of response.getHeaderNames()) if (!STAYS.has(name)) response.removeHeader(name);
   const body = Buffer.from(JSON.stringify(problem));
   response.writeHead(problem.status, {
     'content-type': PROBLEM_CONTENT_TYPE,
     'content-length': body.length,
     'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED_OF_PROBLEMS,
     [REQUEST_ID_HEADER]: problem.request_id,
+    ...rateLimitHeadersOf(problem),
     ...(problem.retry_after_seconds === undefined ? {} : { 'retry-after': String(problem.retry_after_seconds) }),
   });
   if (request.complete || !announcesBody(request)) response.end(body);

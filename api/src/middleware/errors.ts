@@ -3,11 +3,12 @@ import type { ApiContext } from '../environment.ts';
 import type { Log } from '../log.ts';
 import type { UnreadAnswers } from '../unread-answers.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf } from '../problem.ts';
+import { rateLimitHeadersOf } from '../rate-limit-headers.ts';
 
 /** Every failure of the REST API ends here: one shape for all of them. */
 export function answerProblem(c: ApiContext, thrown: unknown, log: Log, unread?: UnreadAnswers): Response {
   const problem = problemOf(thrown, c.get('requestId'), log);
-  const headers: Record<string, string> = { 'content-type': PROBLEM_CONTENT_TYPE };
+  const headers: Record<string, string> = { 'content-type': PROBLEM_CONTENT_TYPE, ...rateLimitHeadersOf(problem) };
   if (problem.status === 401) headers['www-authenticate'] = 'Bearer';
   if (problem.retry_after_seconds !== undefined) headers['retry-after'] = String(problem.retry_after_seconds);
   const text = JSON.stringify(problem);

@@ -12,6 +12,7 @@ import { addExamples, type ExampledDocument } from './examples.ts';
 import { registerEndpointsOfSources, registerProbes } from './other-paths.ts';
 import { registerProblems } from './problems.ts';
 import { describeBody, describeQuery } from './parameters.ts';
+import { rateLimitSchema } from './rate-limit.ts';
 import { TAGS } from './tags.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
@@ -175,7 +176,10 @@ function describeSuccess(endpoint: Endpoint) {
   const schema = list
     ? z.object({ page_info: pageInfoSchema, data: z.array(endpoint.schema).describe('The items of this page.') })
     : z.object({ data: endpoint.schema });
-  const headers = endpoint.isVersioned === true ? { headers: etagHeader } : {};
+  const headers = {
+    ...(endpoint.isVersioned === true ? { headers: etagHeader } : {}),
+    ...(endpoint.isRateLimited === true ? { headers: rateLimitSchema } : {}),
+  };
   return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema } } } };
 }
 

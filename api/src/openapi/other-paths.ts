@@ -3,6 +3,7 @@ import { ERRORS, LIMITS } from '@headwater/shared';
 import type { App } from '../app-options.ts';
 import { RUN_HEADER } from '../run-header.ts';
 import { describeProblem } from './problems.ts';
+import { rateLimitedSchema, rateLimitSchema } from './rate-limit.ts';
 
 type Registry = App['openAPIRegistry'];
 
@@ -36,7 +37,7 @@ export function registerEndpointsOfSources(registry: Registry): void {
       responses: {
         200: {
           description: 'Stored, and run next; or whatever the source answers.',
-          headers: runHeader,
+          headers: runHeader.extend(rateLimitSchema.shape),
           content: {
             'application/json': { schema: z.object({ status: z.literal('ok').describe('The event is stored.') }) },
           },
@@ -46,10 +47,13 @@ export function registerEndpointsOfSources(registry: Registry): void {
         413: describeProblem(`The body is larger than ${LIMITS.maxHttpBodyBytes} bytes, as sent or decompressed`, [
           'PAYLOAD_TOO_LARGE',
         ]),
-        429: describeProblem(
-          'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
-          ['RATE_LIMITED'],
-        ),
+        429: {
+          ...describeProblem(
+            'More requests than `maxRequestsPerSecond` of the account allows, or more that waits than `maxQueuedInvocations` and `maxQueuedBytes`; `retry-after` says when to try again',
+            ['RATE_LIMITED'],
+          ),
+          headers: rateLimitedSchema,
+        },
         503: describeProblem(`${ERRORS.UNAVAILABLE.title}; or: ${ERRORS.ENDPOINT_SUSPENDED.title}`, [
           'UNAVAILABLE',
           'DATABASE_AWAY',

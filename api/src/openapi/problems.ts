@@ -4,6 +4,7 @@ import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { PROBLEM_CONTENT_TYPE } from '../problem.ts';
 import { exceededLimitSchema } from '../resources/exceeded-limit.ts';
+import { rateLimitedSchema } from './rate-limit.ts';
 
 const problemSchema = z
   .object({
@@ -33,7 +34,7 @@ const problemSchema = z
   .openapi('Problem', { description: 'RFC 9457.' });
 
 type Registry = App['openAPIRegistry'];
-type Problems = Record<string, ReturnType<typeof describeProblem>>;
+type Problems = Record<string, ReturnType<typeof describeProblem> & { headers?: z.ZodObject }>;
 
 /** Registers the shape of errors; answers which errors an endpoint may give. */
 export function registerProblems(registry: Registry): (endpoint: Endpoint) => Problems {
@@ -51,7 +52,10 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
     return Object.fromEntries(
       [...byStatus].map(([status, same]) => [
         status,
-        describeProblem(same.map((code) => ERRORS[code].title).join('; or: '), same),
+        {
+          ...describeProblem(same.map((code) => ERRORS[code].title).join('; or: '), same),
+          ...(endpoint.isRateLimited === true && status === 429 ? { headers: rateLimitedSchema } : {}),
+        },
       ]),
     );
   };

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { NewEvent } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import { type Endpoint, itemEndpoint } from '../endpoint.ts';
+import { type Endpoint, type EndpointRequest, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { textParameter } from '../parameters/schemas.ts';
@@ -63,13 +63,14 @@ const publish = itemEndpoint({
   path: '/v1/events',
   name: 'publishEvents',
   takesTurn: false,
+  isRateLimited: true,
   tag,
   summary: 'Publish an event, or a batch, without code',
   description: `The events go to the source \`Events\` of the account, which is made with the first of them and can be subscribed to, renamed and stopped like any other. ${DESCRIPTION}`,
   parameters: publishParameters,
   schema: publicationSchema,
   runIdOf: (publication) => publication.trace_id,
-  handle: async ({ engine, who, input }) => presentPublication(await engine.publisher.publish(who, eventsOf(input))),
+  handle: (request) => publishEvents(request),
 });
 
 const publishToSource = itemEndpoint({
@@ -77,6 +78,7 @@ const publishToSource = itemEndpoint({
   path: '/v1/sources/{id}/events',
   name: 'publishEventsToSource',
   takesTurn: false,
+  isRateLimited: true,
   tag,
   summary: 'Publish an event, or a batch, as one of a source',
   description: `As if the source had emitted them; its code does not run. One that has no other purpose is made by \`POST /v1/sources\` with the kind \`ingest\`. ${DESCRIPTION}`,
@@ -84,9 +86,16 @@ const publishToSource = itemEndpoint({
   parameters: publishParameters,
   schema: publicationSchema,
   runIdOf: (publication) => publication.trace_id,
-  handle: async ({ engine, who, id, input }) =>
-    presentPublication(await engine.publisher.publish(who, eventsOf(input), id)),
+  handle: (request) => publishEvents(request, request.id),
 });
+
+type PublishRequest = EndpointRequest<typeof publishParameters>;
+
+async function publishEvents({ engine, who, input, showRateLimit }: PublishRequest, sourceId?: string) {
+  const publication = await engine.publisher.publish(who, eventsOf(input), sourceId);
+  if (publication.rateLimit !== undefined) showRateLimit?.(publication.rateLimit);
+  return presentPublication(publication);
+}
 
 function eventsOf({ events, ...one }: z.output<typeof publishParameters>): NewEvent[] {
   if (events === undefined) return [eventOf(one, '')];

@@ -29,6 +29,15 @@ export interface Page<T> {
   scannedUntilMs?: number;
 }
 
+/** The request rate limit (`maxRequestsPerSecond`) that a request was counted by. */
+export interface RateLimitState {
+  perSecond: number;
+  /** So many more may come at once. */
+  remaining: number;
+  /** Until the whole burst may come again, if nothing comes before. */
+  fullInSeconds: number;
+}
+
 /**
  * The revisions of a resource that a change is made for: where it has another by now, the change
  * throws PRECONDITION_FAILED and nothing is written. Undefined: for whatever it is.

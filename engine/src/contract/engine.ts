@@ -1,6 +1,6 @@
 import type { ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './apps.ts';
-import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './base.ts';
+import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal, RateLimitState } from './base.ts';
 import type { DataStores } from './data-stores.ts';
 import type { Events } from './events.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -22,7 +22,7 @@ import type { Accounts } from './accounts.ts';
 import type { Audit } from './audit.ts';
 import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
 
-export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
+export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal, RateLimitState } from './base.ts';
 export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './events.ts';
 export type { AbandonedRunRecord } from './runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './components.ts';
@@ -140,8 +140,9 @@ export interface Ingest {
   route(endpointKey: string): Promise<EndpointRoute | undefined>;
   /**
    * Throws RATE_LIMITED where requests to the endpoint come faster than its account may take them.
+   * Undefined where there is no such limit.
    */
-  admit(route: EndpointRoute): void;
+  admit(route: EndpointRoute): RateLimitState | undefined;
   /**
    * Stores the event (JSON text) as an invocation; resolves once it is durable. With
    * `customResponse` the second promise answers what the run responded, or why it did not.

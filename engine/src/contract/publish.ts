@@ -1,4 +1,4 @@
-import type { Principal } from './base.ts';
+import type { Principal, RateLimitState } from './base.ts';
 
 /** An event of a sender that has no code here. */
 export interface NewEvent {
@@ -32,6 +32,8 @@ export interface Publication {
   traceId: string;
   /** In the order given. */
   events: StoredEvent[];
+  /** Absent: there is no such limit. */
+  rateLimit?: RateLimitState;
 }
 
 export interface Publisher {

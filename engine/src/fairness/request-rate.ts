@@ -1,14 +1,16 @@
+import type { RateLimitState } from '../contract/base.ts';
+
 /**
  * A token bucket for each name: what comes faster than its rate is refused once its burst is used
  * up.
  */
 export interface RequestRate {
-  /** 0 where the request may go on; else how many seconds it is until one may. */
-  take(name: string, perSecond: number): number;
+  /** Counts a request. Where none is left `waitSeconds` is how long it is until one may come. */
+  take(name: string, perSecond: number): RateLimitState & { waitSeconds: number };
 }
 
 /** What is saved up while nothing comes, in seconds of the rate. */
-const BURST_SECONDS = 10;
+export const REQUEST_BURST_SECONDS = 10;
 const MAX_BUCKETS = 50_000;
 
 interface Bucket {
@@ -23,7 +25,7 @@ export function createRequestRate(nowMs: () => number): RequestRate {
 
   function bucketOf(name: string, perSecond: number): Bucket {
     const atMs = nowMs();
-    const burst = perSecond * BURST_SECONDS;
+    const burst = perSecond * REQUEST_BURST_SECONDS;
     const before = buckets.get(name);
     const tokens = before === undefined ? burst : before.tokens + ((atMs - before.atMs) / 1000) * perSecond;
     buckets.delete(name);
@@ -38,9 +40,10 @@ export function createRequestRate(nowMs: () => number): RequestRate {
   return {
     take(name, perSecond) {
       const bucket = bucketOf(name, perSecond);
-      if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond;
-      bucket.tokens -= 1;
-      return 0;
+      const waitSeconds = bucket.tokens < 1 ? (1 - bucket.tokens) / perSecond : 0;
+      if (waitSeconds === 0) bucket.tokens -= 1;
+      const fullInSeconds = REQUEST_BURST_SECONDS - bucket.tokens / perSecond;
+      return { perSecond, remaining: Math.floor(bucket.tokens), fullInSeconds, waitSeconds };
     },
   };
 }

@@ -63,9 +63,10 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       if (limits.isSuspended(route.accountId)) throw endpointSuspended();
       if (waits(route)) backlogs.admit(route.accountId);
       const perSecond = limits.known(route.accountId)?.maxRequestsPerSecond ?? 0;
-      if (perSecond === 0) return;
-      const waitSeconds = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
-      if (waitSeconds > 0) throw tooManyRequests(perSecond, waitSeconds);
+      if (perSecond === 0) return undefined;
+      const taken = rate.take(`${route.sourceId} ${route.propName}`, perSecond);
+      if (taken.waitSeconds > 0) throw tooManyRequests(perSecond, taken.waitSeconds);
+      return taken;
     },
     async accept(route, event) {
       const accepted = await accept(route, event);

@@ -1,5 +1,5 @@
 import { type AccountLimits, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
-import type { Principal } from '../contract/base.ts';
+import type { Principal, RateLimitState } from '../contract/base.ts';
 import type { NewEvent, Publication, Publisher } from '../contract/publish.ts';
 import { messageId } from '../outbox/transports/webhook/sign.ts';
 import type { RunCommit } from '../runs/commit/commit-plan.ts';
@@ -50,10 +50,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
     if (!source.active) {
       throw new HeadwaterError('CONFLICT', `Source ${id} is not active; set active to true to publish to it`);
     }
-    takeRate(options.rate, `${id} events`, perSecond);
+    const rateLimit = takeRate(options.rate, `${id} events`, perSecond);
     const published = await commit(who, id, events);
     if (published === undefined) throw notFound('source', id);
-    return published;
+    return rateLimit === undefined ? published : { ...published, rateLimit };
   }
 
   return {
@@ -110,9 +110,11 @@ function checkSizes(events: readonly NewEvent[], { maxEventBytes }: AccountLimit
 }
 
 /** 0: there is no limit. */
-function takeRate(rate: RequestRate, name: string, perSecond: number): void {
-  const waitSeconds = perSecond === 0 ? 0 : rate.take(name, perSecond);
-  if (waitSeconds === 0) return;
+function takeRate(rate: RequestRate, name: string, perSecond: number): RateLimitState | undefined {
+  if (perSecond === 0) return undefined;
+  const taken = rate.take(name, perSecond);
+  const { waitSeconds } = taken;
+  if (waitSeconds === 0) return taken;
   throw new HeadwaterError('RATE_LIMITED', `A source takes ${perSecond} requests a second; try again later`, {
     retryAfterSeconds: Math.ceil(waitSeconds),
     limit: { name: 'maxRequestsPerSecond', value: perSecond, used: perSecond + 1 },

@@ -218,6 +218,25 @@ describe('what cannot be stored', () => {
     expect(stored).toHaveLength(statuses.filter((status) => status === 200).length);
   });
 
+  test('tells what is left of the rate, also as it is refused', async () => {
+    const id = await ingestSource('counted');
+    await hw.limit({ maxRequestsPerSecond: 1 });
+    const send = () =>
+      fetch(`${hw.url}/v1/sources/${id}/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${hw.apiKey}`, 'content-type': 'application/json' },
+        body: '{"data":1}',
+      });
+    const first = await send();
+    expect(first.headers.get('ratelimit-policy')).toBe('"maxRequestsPerSecond";q=10;w=10');
+    expect(first.headers.get('ratelimit')).toBe('"maxRequestsPerSecond";r=9;t=1');
+    const answers = await Promise.all(Array.from({ length: 40 }, send));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('ratelimit')).toBe('"maxRequestsPerSecond";r=0;t=1');
+    await hw.limit({ maxRequestsPerSecond: null });
+    expect((await send()).headers.get('ratelimit')).toBeNull();
+  });
+
   test.each(['dc_00000000000000000000', 'p_1', 'nothing'])('as there is no source %s is not found', async (id) => {
     expect((await publish(id, { data: 1 })).status).toBe(404);
   });
