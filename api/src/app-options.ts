@@ -27,6 +27,8 @@ export interface AppOptions {
   web?: WebFiles;
   /** Origins that may show the portal of customers in a frame. Default: none. */
   portalFrameOrigins?: readonly string[];
+  /** Origins whose pages may call the API, or `*` for all. Default: none. */
+  corsOrigins?: readonly string[];
   /**
    * The addresses of clients, behind trusted proxies too. Default: the address of the connection.
    */

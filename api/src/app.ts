@@ -3,6 +3,7 @@ import type { App, AppOptions } from './app-options.ts';
 import { findBefore } from './audit.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
+import { cors } from './middleware/cors.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
@@ -58,6 +59,7 @@ export function createApp(options: AppOptions): App {
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
   const endpoints = options.probesOnly === true ? [] : allEndpoints(options.publicUrl);
   app.use(requestLog(log, options.metrics));
+  if (options.corsOrigins?.length) app.use(cors(options.corsOrigins));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
   app.onError((thrown, c) => answerProblem(c, thrown, log, unread));

@@ -56,6 +56,8 @@ export interface Config {
   /** Where OAuth flows may end, besides the server itself and loopback. */
   oauthRedirectOrigins?: string[];
   portalFrameOrigins?: string[];
+  /** Whose pages may call the API; `*` alone: all. */
+  corsOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
   /**
@@ -164,6 +166,14 @@ const schema = z.object({
     .refine(
       (origins) => origins.every(isOrigin),
       'must be a comma-separated list of origins such as https://app.example.com',
+    )
+    .optional(),
+  HEADWATER_CORS_ORIGINS: z
+    .string()
+    .transform(splitList)
+    .refine(
+      (origins) => origins.every(isOrigin) || (origins.length === 1 && origins[0] === '*'),
+      'must be a comma-separated list of origins such as https://app.example.com, or *',
     )
     .optional(),
   HEADWATER_ROLE: z.enum(['all', 'api', 'engine'], 'must be all, api or engine').optional(),
@@ -287,6 +297,9 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_PORTAL_FRAME_ORIGINS === undefined
       ? {}
       : { portalFrameOrigins: env.HEADWATER_PORTAL_FRAME_ORIGINS.map((text) => new URL(text).origin) }),
+    ...(env.HEADWATER_CORS_ORIGINS === undefined
+      ? {}
+      : { corsOrigins: env.HEADWATER_CORS_ORIGINS.map((text) => (text === '*' ? text : new URL(text).origin)) }),
     ...mailOf(env),
     ...(env.HEADWATER_BUSY_REQUESTS_PER_SECOND === undefined
       ? {}

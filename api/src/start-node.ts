@@ -100,10 +100,11 @@ async function serve(
   const probesOnly = role === 'engine';
   const basePath = basePathOf(publicUrl);
   const web = probesOnly ? undefined : readWebFiles(WEB_FOLDER, basePath);
-  const { portalFrameOrigins = [] } = config;
+  const { corsOrigins = [], portalFrameOrigins = [] } = config;
   const app = createApp({
     engine,
     publicUrl,
+    corsOrigins,
     portalFrameOrigins,
     log,
     metrics,

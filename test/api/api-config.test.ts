@@ -145,6 +145,7 @@ test.each([
   ['HEADWATER_NPM_REGISTRY', ['https://:password@a.example/'], ['https://a.example/npm/']],
   ['HEADWATER_ENDPOINT_DOMAIN', ['a.example:0', 'a.example:99999', 'a:1:2'], ['a.example:8443', 'A.example']],
   ['HEADWATER_OAUTH_REDIRECT_ORIGINS', ['https://*.a.example'], ['https://a.example,http://b.example:81']],
+  ['HEADWATER_CORS_ORIGINS', ['https://*.a.example', '*,https://a.example', 'null'], ['https://a.example', '*']],
   ['HEADWATER_PORTAL_FRAME_ORIGINS', ['https://*.a.example'], ['https://a.example,http://b.example:81']],
 ])('nonsense in %s is refused at the start, and what makes sense is not', (name, wrong, right) => {
   for (const value of wrong) {

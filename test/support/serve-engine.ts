@@ -33,6 +33,7 @@ export interface ServeOptions {
   web?: boolean;
   /** As in AppOptions. */
   portalFrameOrigins?: readonly string[];
+  corsOrigins?: readonly string[];
 }
 
 /** Everything that a node serves over HTTP, on loopback. */
@@ -47,6 +48,7 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     turns = freeTurns(),
     client = { scheme: 'http', trustedProxies: [] },
     portalFrameOrigins = [],
+    corsOrigins = [],
   } = options;
   const basePath = basePathOf(publicUrl);
   const web = options.web === true ? readWebFiles(WEB_FOLDER, basePath) : undefined;
@@ -58,6 +60,7 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     turns,
     adminKey,
     portalFrameOrigins,
+    corsOrigins,
     ...(web === undefined ? {} : { web }),
   });
   const server = await startHttpServer({

@@ -1,0 +1,70 @@
+import type { MiddlewareHandler } from 'hono';
+import type { ApiContext, ApiEnv } from '../environment.ts';
+import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
+import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../rate-limit-headers.ts';
+import { REQUEST_ID_HEADER } from '../request-id.ts';
+import { RUN_HEADER } from '../run-header.ts';
+import { SESSION_PATH } from '../routes/session.ts';
+
+const METHODS = 'GET, HEAD, POST, PUT, DELETE';
+/** Not the one that names a session: pages of other origins send keys. */
+const REQUEST_HEADERS = [
+  'accept',
+  'authorization',
+  'content-type',
+  'if-match',
+  'last-event-id',
+  KEY_HEADER,
+  REQUEST_ID_HEADER,
+].join(', ');
+const ANSWER_HEADERS = [
+  'etag',
+  'retry-after',
+  RATE_LIMIT_HEADER,
+  RATE_LIMIT_POLICY_HEADER,
+  REPLAYED_HEADER,
+  REQUEST_ID_HEADER,
+  RUN_HEADER,
+].join(', ');
+const PREFLIGHT_SECONDS = '600';
+
+/**
+ * Lets pages of other origins call the API with a key (Fetch Standard, 3.3). No answer allows
+ * credentials, so browsers send no cookie along. `origins`: those, or `*` for all.
+ */
+export function cors(origins: readonly string[]): MiddlewareHandler<ApiEnv> {
+  const takesAll = origins.includes('*');
+  return async (c, next) => {
+    if (!isShared(c.req.path)) return next();
+    const origin = c.req.header('origin') ?? '';
+    const isAllowed = takesAll || origins.includes(origin);
+    const allowed = takesAll ? '*' : origin;
+    if (isAllowed && isPreflight(c)) {
+      c.set('route', 'preflight');
+      return c.body(null, 204, preflightHeaders(allowed));
+    }
+    await next();
+    if (!takesAll) c.header('vary', 'origin', { append: true });
+    if (!isAllowed) return;
+    c.header('access-control-allow-origin', allowed);
+    c.header('access-control-expose-headers', ANSWER_HEADERS);
+  };
+}
+
+function isShared(path: string): boolean {
+  return (path.startsWith('/v1/') && path !== SESSION_PATH) || path === '/openapi.json';
+}
+
+function isPreflight({ req }: ApiContext): boolean {
+  return req.method === 'OPTIONS' && req.header('access-control-request-method') !== undefined;
+}
+
+function preflightHeaders(allowed: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': allowed,
+    'access-control-allow-methods': METHODS,
+    'access-control-allow-headers': REQUEST_HEADERS,
+    'access-control-max-age': PREFLIGHT_SECONDS,
+    ...(allowed === '*' ? {} : { vary: 'origin' }),
+  };
+}
