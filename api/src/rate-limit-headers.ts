@@ -8,7 +8,9 @@ const LIMIT: AccountLimitName = 'maxRequestsPerSecond';
 export const RATE_LIMIT_HEADER = 'ratelimit';
 export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';
 
-/** draft-ietf-httpapi-ratelimit-headers-11: the quota of the window, what is left, and for how long. */
+/**
+ * draft-ietf-httpapi-ratelimit-headers-11: the quota of the window, what is left, and for how long.
+ */
 export function rateLimitHeaders({ perSecond, remaining, fullInSeconds }: RateLimitState) {
   return {
     [RATE_LIMIT_POLICY_HEADER]: `"${LIMIT}";q=${perSecond * REQUEST_BURST_SECONDS};w=${REQUEST_BURST_SECONDS}`,

@@ -35,7 +35,8 @@ interface Member {
 
 /**
  * Makes answers of records, as the schema has them: names in snake_case, times as numbers, null for
- * what is absent. `own` makes the members that differ in more than that; the compiler asks for them.
+ * what is absent. `own` makes the members that differ in more than that; the compiler asks for
+ * them.
  */
 export function presenter<S extends z.ZodType>(schema: S): (record: Read<RecordOf<S>>) => Shown<S>;
 export function presenter<S extends z.ZodType, R extends object>(

@@ -56,7 +56,7 @@ export interface DrainOptions<T extends OutboxItem> extends AttemptContext {
   log: Log;
 }
 
-export interface DrainLimits {
+interface DrainLimits {
   /** Attempts at the same time. */
   maxPerLane: number;
   maxInFlight: number;
@@ -78,7 +78,7 @@ interface DrainedRows<T> {
   giveBackAll(laneIds: readonly string[]): Promise<void>;
 }
 
-export interface LaneOf {
+interface LaneOf {
   accountId: string;
   laneId?: string | undefined;
 }

@@ -5,21 +5,9 @@ const seconds = z.codec(z.int(), z.date(), {
   encode: (date) => Math.floor(date.getTime() / 1000),
 });
 
-const milliseconds = z.codec(z.int(), z.date(), {
-  decode: (epochMs) => new Date(epochMs),
-  encode: (date) => date.getTime(),
-});
-
 /** Times of resources: whole epoch seconds in answers, a date in the engine. */
 export function secondsField(description: string) {
   return seconds.meta({ description: `${description} Epoch seconds.`, example: 1_763_640_000 });
-}
-
-/** Times of events and runs: epoch milliseconds in answers, a date in the engine. */
-export function millisecondsField(description: string) {
-  return milliseconds.meta({
-    description: description === '' ? 'Epoch milliseconds.' : `${description} Epoch milliseconds.`,
-  });
 }
 
 /** An id, with one for the documentation. */

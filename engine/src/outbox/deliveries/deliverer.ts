@@ -30,7 +30,7 @@ import type { RetryPolicy } from '../retry-policy.ts';
 import type { RunTransform } from '../transforms/transform.ts';
 import { createSecretKeys } from '../webhooks/secret-keys.ts';
 
-export type DeliveryEnd = AttemptEnd<AttemptResult<DueDelivery>>;
+type DeliveryEnd = AttemptEnd<AttemptResult<DueDelivery>>;
 
 export interface DelivererOptions {
   db: Database;
