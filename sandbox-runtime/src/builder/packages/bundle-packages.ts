@@ -7,7 +7,7 @@ import { isForeign } from '../resolve-builtins.ts';
 import { PackageError } from './package-error.ts';
 import { bundleTree } from './bundle-tree.ts';
 import { isIntact, openPackageCache } from './package-cache.ts';
-import { createLimiter } from './limiter.ts';
+import { createWorkLimiter } from './limiter.ts';
 import type { PackageTree, PlacedPackage } from './resolve-tree.ts';
 import { unpack, type UnpackBudget } from './unpack.ts';
 import { UnpackedPackages } from './unpacked-packages.ts';
@@ -25,7 +25,7 @@ export async function bundlePackages(
   if (Object.values(tree.roots).every((root) => root.ok)) {
     const cache = openPackageCache(cacheDir, limits.trustMs);
     const budget: UnpackBudget = { bytesLeft: limits.maxUnpackedBytes, filesLeft: limits.maxFiles };
-    const limited = createLimiter(UNPACKED_AT_ONCE);
+    const limited = createWorkLimiter(UNPACKED_AT_ONCE);
     const lost: PlacedPackage[] = [];
     const unpackOne = async (placed: PlacedPackage): Promise<void> => {
       const bytes = await cache.readTarball(placed.integrity);

@@ -1,5 +1,5 @@
 /** Lets at most `max` calls be under way; the others wait their turn. */
-export function createLimiter(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function createWorkLimiter(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

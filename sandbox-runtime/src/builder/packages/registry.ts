@@ -1,6 +1,6 @@
 import type { DownloadBudget } from './download-budget.ts';
 import { BuildLimitError, PackageError, PackagesUnavailableError } from './package-error.ts';
-import { createLimiter } from './limiter.ts';
+import { createWorkLimiter } from './limiter.ts';
 import { isPackument, type Packument, readPackument } from './manifest.ts';
 import { isIntact, type PackageCache } from './package-cache.ts';
 
@@ -38,7 +38,7 @@ const ACCEPT = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=
 export function createPackageRegistry(options: RegistryOptions): Registry {
   const { cache, budget, maxPackumentBytes, maxTarballBytes } = options;
   const signal = AbortSignal.any([options.signal, budget.signal]);
-  const limited = createLimiter(MAX_REQUESTS);
+  const limited = createWorkLimiter(MAX_REQUESTS);
   const known = new Map<string, Promise<Packument>>();
   const tarballs = new Map<string, Promise<void>>();
   const fetchBytes = (url: string, maxBytes: number): Promise<Buffer> =>
