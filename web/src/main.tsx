@@ -4,6 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { onSessionEnd, renewSession } from './api/client.ts';
 import { currentSession, setSession } from './api/session.ts';
+import { portal } from './app/portal.ts';
 import { queryClient } from './app/queries.ts';
 import { router } from './app/router.tsx';
 import { startTheme } from './app/theme.ts';
@@ -14,8 +15,8 @@ const RENEW_MS = 60 * 60 * 1000;
 function start(): void {
   startTheme();
   onSessionEnd(() => {
-    // Of several requests that are refused the first one knows where the user was.
-    if (currentSession() === undefined) return;
+    // The first of several refused requests knows where the user was. The portal has no session.
+    if (portal === undefined && currentSession() === undefined) return;
     const { pathname, searchStr } = router.state.location;
     setSession(undefined);
     queryClient.clear();
