@@ -26,7 +26,7 @@ const compressBrotli = promisify(brotliCompress);
 const BROTLI_QUALITY = 5;
 
 /** Compresses beside the thread. */
-export async function encode(
+export async function encodeContent(
   bytes: Uint8Array<ArrayBuffer>,
   encoding: ContentEncoding,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -45,7 +45,7 @@ export function encodeOnce(plain: Uint8Array<ArrayBuffer>): EncodedAnswer {
   return {
     async find(encoding) {
       if (encoding === undefined) return plain;
-      const found = made.get(encoding) ?? encode(plain, encoding);
+      const found = made.get(encoding) ?? encodeContent(plain, encoding);
       made.set(encoding, found);
       return found;
     },

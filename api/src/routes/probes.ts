@@ -4,7 +4,7 @@ import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
-import { acceptedEncoding, encode, type EncodedAnswer, encodeOnce } from '../content-encoding.ts';
+import { acceptedEncoding, encodeContent, type EncodedAnswer, encodeOnce } from '../content-encoding.ts';
 import { createLine } from '../line.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { answerWeb } from '../web/mount-web.ts';
@@ -132,7 +132,7 @@ class Figures {
   }
 
   zipped(): Promise<Uint8Array<ArrayBuffer>> {
-    this.#zipped ??= encode(this.plain, 'gzip');
+    this.#zipped ??= encodeContent(this.plain, 'gzip');
     return this.#zipped;
   }
 }

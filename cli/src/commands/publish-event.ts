@@ -3,7 +3,7 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
-import { parseJsonText, readText } from '../props/read-props.ts';
+import { parseJsonOfFile, readText } from '../props/read-props.ts';
 
 interface Publication {
   source_id: string;
@@ -62,11 +62,11 @@ async function bodyOf(context: CommandContext): Promise<object> {
   const one = { event_name: input.text('channel'), id: input.text('id'), summary: input.text('summary') };
   if (batch === undefined) {
     if (data === undefined) throw usageError('Say what is to be published', "--data '{…}' or --batch file");
-    return { ...one, data: parseJsonText(await textOf(context, data), '--data') };
+    return { ...one, data: parseJsonOfFile(await textOf(context, data), '--data') };
   }
   if (data !== undefined || Object.values(one).some((value) => value !== undefined))
     throw usageError('--batch says all of its events: give no other option beside it');
-  const events = parseJsonText(await textOf(context, batch === '-' ? batch : `@${batch}`), '--batch');
+  const events = parseJsonOfFile(await textOf(context, batch === '-' ? batch : `@${batch}`), '--batch');
   if (!Array.isArray(events)) throw usageError('--batch is not a JSON array');
   return { events };
 }

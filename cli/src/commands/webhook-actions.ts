@@ -7,7 +7,14 @@ import { ofSeconds } from '../terminal/describe-time.ts';
 import { confirmed, YES } from './delete.ts';
 import { FILTER, filterOf } from './filter-option.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
-import { FORMAT_OPTION, keyLine, PROOF_OPTIONS, proofOf, SECRET_OPTION, SIGNATURE_OPTION } from './webhook-request.ts';
+import {
+  FORMAT_OPTION,
+  keyLine,
+  PROOF_OPTIONS,
+  authOfFlags,
+  SECRET_OPTION,
+  SIGNATURE_OPTION,
+} from './webhook-request.ts';
 import { previewTransform, TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
@@ -56,7 +63,7 @@ const update: CommandSpec = {
       description,
       format,
       ...requestSettingsOf(input),
-      ...(await proofOf(context)),
+      ...(await authOfFlags(context)),
       active: start || (stop ? false : undefined),
       drain_per_second,
     };

@@ -61,7 +61,7 @@ export const PROOF_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** As the API takes it; what is undefined is left out of JSON. */
-export async function proofOf(context: CommandContext) {
+export async function authOfFlags(context: CommandContext) {
   const { input, workDir } = context;
   const pem = async (option: string) => {
     const file = input.text(option);

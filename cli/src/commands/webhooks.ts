@@ -13,7 +13,14 @@ import { listWebhooks } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
 import { webhookStats } from './webhook-stats.ts';
 import { webhookActionCommands } from './webhook-actions.ts';
-import { FORMAT_OPTION, keyLine, PROOF_OPTIONS, proofOf, SECRET_OPTION, SIGNATURE_OPTION } from './webhook-request.ts';
+import {
+  FORMAT_OPTION,
+  keyLine,
+  PROOF_OPTIONS,
+  authOfFlags,
+  SECRET_OPTION,
+  SIGNATURE_OPTION,
+} from './webhook-request.ts';
 import { TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
 
@@ -43,7 +50,7 @@ const create: CommandSpec = {
   exits: SERVER_EXITS,
   async run(context) {
     const { api: connect, input } = context;
-    const proof = await proofOf(context);
+    const proof = await authOfFlags(context);
     const api = await connect();
     const [name, description, format] = ['name', 'description', 'format'].map((option) => input.text(option));
     // What is undefined is left out of JSON.

@@ -83,13 +83,13 @@ function parseOrText(text: string): unknown {
 
 /** A JSON object from a file; what is wrong with it is told with its place. */
 export async function readObject(file: string, what: string): Promise<Record<string, unknown>> {
-  const value = parseJsonText(await readText(file), file);
+  const value = parseJsonOfFile(await readText(file), file);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw usageError(`${what}: ${file} holds no JSON object`);
 }
 
 /** Throws with the file's name and what the parser says. */
-export function parseJsonText(text: string, file: string): unknown {
+export function parseJsonOfFile(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -7,7 +7,7 @@ import type { DataStore } from './account.ts';
 import { stackComponentChoice } from './component.ts';
 import { type Comparison, endsOf, hiddenTexts, listOf, triggerEnd } from './differences.ts';
 import { type Change, planError } from './plan.ts';
-import { type Described, type Fields, isObject, type Kind } from './stack-file.ts';
+import { type Described, type Fields, isFields, type Kind } from './stack-file.ts';
 import type { HeldStack } from './stack-state.ts';
 import { fingerprint, resolveValue, secretNames, timerValue, Unresolved } from './values.ts';
 
@@ -96,7 +96,7 @@ async function putSource(applying: Applying, change: Change, fields: Fields): Pr
   const saved = choice === undefined ? undefined : await saveComponent(api, choice);
   const there = change.id === undefined ? undefined : await account.source(change.id);
   const definitions = saved?.configurable_props ?? there?.configurable_props ?? [];
-  const props = isObject(fields['props']) ? fields['props'] : {};
+  const props = isFields(fields['props']) ? fields['props'] : {};
   refuseSecrets(props, definitions);
   const types = new Map(definitions.map(({ name, type }) => [name, type]));
   const values = Object.entries(props).map(([name, value]): [string, unknown] => [

@@ -3,7 +3,7 @@ import type { Component, ComponentProp, Source, Workflow } from '../api/resource
 import type { Account } from './account.ts';
 import { stackComponentChoice, isComponent } from './component.ts';
 import { findEnd } from './find-resource.ts';
-import { type Described, type Fields, isObject, type StackFile, textOf } from './stack-file.ts';
+import { type Described, type Fields, isFields, type StackFile, textOf } from './stack-file.ts';
 import type { StackState } from './stack-state.ts';
 import { isThere, type Places, Unresolved } from './values.ts';
 
@@ -74,7 +74,7 @@ async function sourceChanges(comparison: Comparison, fields: Fields, source: Sou
     const choice = await stackComponentChoice(fields['component'], file.folder);
     if (!isComponent(await account.component(source.component_id), choice)) changed.push('component');
   }
-  const props = isObject(fields['props']) ? fields['props'] : {};
+  const props = isFields(fields['props']) ? fields['props'] : {};
   changed.push(...propChanges(comparison, props, source.configured_props, source.configurable_props, 'props'));
   return changed;
 }
@@ -114,7 +114,7 @@ async function workflowChanges(comparison: Comparison, fields: Fields, workflow:
       const there = workflow.steps[i];
       if (there !== undefined) changed.push(...(await stepChanges(comparison, step, there)));
     }
-  const settings = isObject(fields['settings']) ? fields['settings'] : {};
+  const settings = isFields(fields['settings']) ? fields['settings'] : {};
   for (const [name, value] of Object.entries(settings))
     if (!isDeepStrictEqual(value, workflow.settings[name])) changed.push(`settings.${name}`);
   return changed;
@@ -129,7 +129,7 @@ async function stepChanges(comparison: Comparison, step: Fields, there: Workflow
     if (!isComponent(component, await stackComponentChoice(step['component'], file.folder)))
       changed.push(`${path}.component`);
   }
-  const props = isObject(step['props']) ? step['props'] : {};
+  const props = isFields(step['props']) ? step['props'] : {};
   return [...changed, ...propChanges(comparison, props, there.props, there.configurable_props, `${path}.props`)];
 }
 
@@ -137,7 +137,7 @@ async function stepChanges(comparison: Comparison, step: Fields, there: Workflow
 export function hiddenTexts({ steps }: Fields, workflow: Pick<Workflow, 'steps'>): string[] {
   return listOf(steps).flatMap(({ namespace, props }, i) => {
     const { configurable_props: definitions = [], props: there = {} } = workflow.steps[i] ?? {};
-    return Object.entries(isObject(props) ? props : {}).flatMap(([name, value]) => {
+    return Object.entries(isFields(props) ? props : {}).flatMap(([name, value]) => {
       const isSecret = definitions.find((one) => one.name === name)?.['secret'] === true && there[name] === undefined;
       return isSecret && typeof value === 'string' ? [`${textOf(namespace)}.${name}: ${value}`] : [];
     });
@@ -204,5 +204,5 @@ export function findSubscription(comparison: Comparison, fields: Fields): string
 }
 
 export function listOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+  return Array.isArray(value) ? value.filter(isFields) : [];
 }

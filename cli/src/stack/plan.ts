@@ -4,7 +4,7 @@ import { findResource, isInAccount } from './find-resource.ts';
 import {
   type Described,
   invalidStack,
-  isObject,
+  isFields,
   type Kind,
   STACK_KINDS,
   type StackFile,
@@ -118,7 +118,7 @@ const SECRET_FIELDS = new Set(['secret', 'client_key', 'password', 'token', 'cli
 /** A secret in a file ends in a repository. */
 function refuseSecretsInFile({ kind, fields }: Described): void {
   if (kind !== 'webhook') return;
-  const auth = isObject(fields['auth']) ? fields['auth'] : {};
+  const auth = isFields(fields['auth']) ? fields['auth'] : {};
   for (const [name, value] of [...Object.entries(fields), ...Object.entries(auth)])
     if (SECRET_FIELDS.has(name) && typeof value === 'string')
       throw new Unresolved(`has ${name} in the file; give it from the environment: ${name}: { $env: NAME }`);

@@ -109,7 +109,7 @@ export async function parseStack(text: string, file: string, folder: string): Pr
     return 1;
   };
   const root: unknown = document.toJS() ?? {};
-  if (!isObject(root)) throw invalidStack(file, [{ path: '', message: 'must be a mapping', file, line: 1 }]);
+  if (!isFields(root)) throw invalidStack(file, [{ path: '', message: 'must be a mapping', file, line: 1 }]);
   const refuse = (keys: readonly (string | number)[], message: string) =>
     void errors.push({ path: keys.join('.'), message: `${keys.join('.')} ${message}`, file, line: lineOf(keys) });
   const resources = readSections(root, refuse, lineOf);
@@ -150,7 +150,7 @@ function namesAsFields(value: unknown): unknown {
 
 function readSection(keys: string[], kind: Kind, value: unknown, refuse: Refuse, lineOf: LineOf): Described[] {
   if (value === null || value === undefined) return [];
-  if (!isObject(value)) {
+  if (!isFields(value)) {
     refuse(keys, 'must be a mapping of names');
     return [];
   }
@@ -167,7 +167,7 @@ function readSubscriptions(value: unknown, refuse: Refuse, lineOf: LineOf): Desc
   }
   const seen = new Set<string>();
   return value.flatMap((fields: unknown, i) => {
-    const { from, to, channel = '' } = isObject(fields) ? fields : {};
+    const { from, to, channel = '' } = isFields(fields) ? fields : {};
     const key = `${textOf(from)} → ${textOf(to)}${channel === '' ? '' : ` (${textOf(channel)})`}`;
     if (seen.has(key)) refuse(['subscriptions', i], `is there twice: ${key}`);
     seen.add(key);
@@ -183,7 +183,7 @@ function readOne(
   refuse: Refuse,
   lineOf: LineOf,
 ): Described[] {
-  if (!isObject(fields)) {
+  if (!isFields(fields)) {
     refuse(keys, 'must be a mapping');
     return [];
   }
@@ -193,14 +193,14 @@ function readOne(
   if (kind === 'source' && (fields['component'] === undefined) === (fields['ingest'] !== true))
     refuse(keys, 'needs either component or ingest: true');
   for (const part of ['triggers', 'steps'])
-    if (fields[part] !== undefined && (!Array.isArray(fields[part]) || !fields[part].every(isObject)))
+    if (fields[part] !== undefined && (!Array.isArray(fields[part]) || !fields[part].every(isFields)))
       refuse([...keys, part], 'must be a list of mappings');
   for (const part of ['props', 'settings', 'headers'])
-    if (fields[part] !== undefined && !isObject(fields[part])) refuse([...keys, part], 'must be a mapping');
+    if (fields[part] !== undefined && !isFields(fields[part])) refuse([...keys, part], 'must be a mapping');
   return [{ kind, key, fields, line: lineOf(keys) }];
 }
 
-export function isObject(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseTimer } from '../props/parse-typed.ts';
-import { isObject } from './stack-file.ts';
+import { isFields } from './stack-file.ts';
 
 /** The places outside of the file to which values lead. */
 export interface Places {
@@ -21,7 +21,7 @@ export class Unresolved extends Error {}
 
 /** The name of the variable, for `{ $env: NAME }`. */
 function secretName(value: unknown): string | undefined {
-  if (!isObject(value) || typeof value['$env'] !== 'string' || Object.keys(value).length !== 1) return undefined;
+  if (!isFields(value) || typeof value['$env'] !== 'string' || Object.keys(value).length !== 1) return undefined;
   return value['$env'];
 }
 
@@ -38,7 +38,7 @@ export function secretNames(value: unknown): string[] {
  */
 export function resolveValue(value: unknown, places: Places, partly: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => resolveValue(item, places, partly));
-  if (!isObject(value)) return value;
+  if (!isFields(value)) return value;
   const [[word, name] = []] = Object.entries(value);
   if (typeof name === 'string' && word?.startsWith('$') === true && Object.keys(value).length === 1) {
     return resolveReference(word, name, places, partly);
@@ -81,7 +81,7 @@ function resolveReference(word: string, name: string, places: Places, partly: bo
 export function isThere(wanted: unknown, there: unknown, places: Places, type = ''): boolean {
   if (secretName(wanted) !== undefined) return true;
   if (type === '$.interface.timer') return isDeepStrictEqual(timerOf(wanted), timerOf(there));
-  if (isObject(wanted) && isObject(there) && secretNames(wanted).length > 0) {
+  if (isFields(wanted) && isFields(there) && secretNames(wanted).length > 0) {
     return Object.entries(wanted).every(([key, value]) => isThere(value, there[key], places));
   }
   if (wanted === null) return there === undefined || there === null;
@@ -91,7 +91,7 @@ export function isThere(wanted: unknown, there: unknown, places: Places, type = 
 /** A timer in whatever way it is written, and as answers show it. */
 function timerOf(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'string') return timerOf(parseTimer(String(value)));
-  if (!isObject(value)) return value;
+  if (!isFields(value)) return value;
   const { cron, timezone = 'UTC', intervalSeconds, interval_seconds: seconds } = value;
   return typeof cron === 'string' ? { cron, timezone } : { seconds: intervalSeconds ?? seconds };
 }

@@ -14,7 +14,7 @@ type Failed = Exclude<ExchangeOutcome, { kind: 'response' }>;
 
 const NOT_REACHED = 'The receiver has no address and port that are reached from here';
 
-export function fail(message: string, limit?: ExceededLimit, plain?: string, code?: string): FetchFailure {
+export function fetchFailure(message: string, limit?: ExceededLimit, plain?: string, code?: string): FetchFailure {
   return {
     ok: false,
     message,
@@ -26,20 +26,24 @@ export function fail(message: string, limit?: ExceededLimit, plain?: string, cod
 
 /** Before any connection. */
 export function failRefused({ message, nodeCode }: EgressRefused): FetchFailure {
-  return fail(message, undefined, NOT_REACHED, nodeCode);
+  return fetchFailure(message, undefined, NOT_REACHED, nodeCode);
 }
 
 /** A body of more than the tenant's limit, `used` bytes at least. */
 export function failTooLarge(host: string, limits: AccountLimits, used: number): FetchFailure {
   const value = limits.maxFetchResponseBytes;
-  return fail(`The response of ${host} is larger than ${value} bytes`, { name: 'maxFetchResponseBytes', value, used });
+  return fetchFailure(`The response of ${host} is larger than ${value} bytes`, {
+    name: 'maxFetchResponseBytes',
+    value,
+    used,
+  });
 }
 
 /** The request did not end in its time, of which `used` ms are gone. */
 export function failTimeout(host: string, limits: AccountLimits, used: number): FetchFailure {
   const value = limits.fetchTimeoutMs;
   const limit: ExceededLimit = { name: 'fetchTimeoutMs', value, used: Math.max(value, Math.round(used)) };
-  return fail(`The request to ${host} took longer than ${value} ms`, limit);
+  return fetchFailure(`The request to ${host} took longer than ${value} ms`, limit);
 }
 
 /**
@@ -49,18 +53,18 @@ export function failTimeout(host: string, limits: AccountLimits, used: number): 
 export function failBudget(host: string, used: number): FetchFailure {
   const message = `The request to ${host} was ended: too many bytes of requests and responses are held at once`;
   const value = LIMITS.maxFetchBytesPerTenant;
-  return fail(message, { name: 'maxFetchBytesPerTenant', value, used: Math.max(used, value + 1) });
+  return fetchFailure(message, { name: 'maxFetchBytesPerTenant', value, used: Math.max(used, value + 1) });
 }
 
 /** Its run went over a limit by it. */
 export function failOfRun(host: string, limit: ExceededLimit): FetchFailure {
-  return fail(describeFailure(host, new OverRunLimit(limit)), limit);
+  return fetchFailure(describeFailure(host, new OverRunLimit(limit)), limit);
 }
 
 /** It was redirected once more than it may be. */
 export function failRedirects(used: number): FetchFailure {
   const value = LIMITS.maxFetchRedirects;
-  return fail(`More than ${value} redirects`, { name: 'maxFetchRedirects', value, used });
+  return fetchFailure(`More than ${value} redirects`, { name: 'maxFetchRedirects', value, used });
 }
 
 /** It never got its turn. */
@@ -69,11 +73,11 @@ export function failTurn(host: string, limit: ExceededLimit): FetchFailure {
     limit.name === 'maxConnections'
       ? `the account may have ${limit.value} requests under way at the same time`
       : `the account may make ${limit.value} requests a second`;
-  return fail(`The request to ${host} waited for its turn in vain: ${reason}`, limit);
+  return fetchFailure(`The request to ${host} waited for its turn in vain: ${reason}`, limit);
 }
 
 export function failAborted(host: string): FetchFailure {
-  return fail(`The request to ${host} was aborted`, undefined, undefined, 'UND_ERR_ABORTED');
+  return fetchFailure(`The request to ${host} was aborted`, undefined, undefined, 'UND_ERR_ABORTED');
 }
 
 /** `heldBytes`: by all requests of the tenant. */
@@ -98,7 +102,7 @@ export function failExchange(
 }
 
 function failError(host: string, error: unknown): FetchFailure {
-  return fail(describeFailure(host, error), limitOf(error), plainOf(error), nodeCodeOf(error));
+  return fetchFailure(describeFailure(host, error), limitOf(error), plainOf(error), nodeCodeOf(error));
 }
 
 /** A refusal names what was to be reached, and so does what is said of the proxy. */

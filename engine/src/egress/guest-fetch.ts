@@ -13,7 +13,7 @@ import { type DecodedBody, decodeBody } from './decode-body.ts';
 import type { Egress } from './egress.ts';
 import { startExchange, type ExchangeOutcome, type ExchangeRequest } from './exchange.ts';
 import {
-  fail,
+  fetchFailure,
   failAborted,
   failBudget,
   failExchange,
@@ -134,8 +134,9 @@ async function runHops(
     const headers = readHeaders(outcome.rawHeaders);
     const redirect = followRedirect(hop, outcome.status, headers.find(([name]) => name === 'location')?.[1]);
     if (redirect.kind === 'none' || mode === 'manual') return finish(context, hop, outcome, headers, redirects > 0);
-    if (mode === 'error') return fail(`${hop.url.host} answered with a redirect, which this request does not allow`);
-    if (redirect.kind === 'invalid') return fail(redirect.message, redirect.limit);
+    if (mode === 'error')
+      return fetchFailure(`${hop.url.host} answered with a redirect, which this request does not allow`);
+    if (redirect.kind === 'invalid') return fetchFailure(redirect.message, redirect.limit);
     if (redirects === LIMITS.maxFetchRedirects) return failRedirects(redirects + 1);
     const exceeded = context.meter?.redirected(redirect.request.body?.byteLength ?? 0);
     if (exceeded !== undefined) return failOfRun(hop.url.host, exceeded);
@@ -232,7 +233,7 @@ async function finish(
   const exceeded = moreBytes > 0 ? context.meter?.received(moreBytes) : undefined;
   if (exceeded !== undefined) return failOfRun(host, exceeded);
   if (decoded.kind === 'too-large') return failTooLarge(host, limits, limits.maxFetchResponseBytes + 1);
-  if (decoded.kind === 'broken') return fail(`The body from ${host} is not valid ${coding}`);
+  if (decoded.kind === 'broken') return fetchFailure(`The body from ${host} is not valid ${coding}`);
   if (decoded.kind === 'unchanged') return { ok: true, status, statusText, headers, url, redirected, body };
   const { byteLength } = decoded.body;
   if (!context.held.take(byteLength)) return failBudget(host, context.held.ofTenant() + byteLength);

@@ -5,7 +5,7 @@ import { sendResponse } from './http-prop.ts';
 import { parseJson, sliceText, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type GuestFlow, makeFlow } from './step-flow.ts';
 import { type GuestSend, makeSend } from './step-send.ts';
@@ -39,7 +39,7 @@ export function makeActionContext(
   return {
     export: (name, value) => exportValue(bridge, runs, context, name, value),
     respond: (response) => {
-      const isImmediate = isObject(response) && response['immediate'] === true;
+      const isImmediate = isObjectValue(response) && response['immediate'] === true;
       const post = (head: string, body: string | Uint8Array): void =>
         bridge.post({ kind: 'step-respond', run: context.run, head, body, immediate: isImmediate });
       const out = { runs, warn: (message: string) => warn(context, message), post, defaultStatus: 200 };
@@ -83,6 +83,6 @@ function readName(name: unknown, maxChars: number): string {
 
 // For people: a long one is cut, not refused.
 function summaryOf(value: unknown, maxChars: number): string {
-  const text = isObject(value) ? toJson('The summary', value) : toText(value ?? '');
+  const text = isObjectValue(value) ? toJson('The summary', value) : toText(value ?? '');
   return text.length > maxChars ? `${sliceText(text, 0, maxChars - 1)}…` : text;
 }

@@ -3,7 +3,7 @@ import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { outlineProps } from './outline.ts';
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /**
@@ -40,7 +40,7 @@ export async function computeProps(
   const previous = previousDefinitions(component, previousJson);
   const before = new Map(Object.entries(previous).map(([name, prop]) => [name, outlineOf(prop)]));
   const answered: unknown = await applyFunction(component.additionalProps, self, [previous]);
-  if (answered !== undefined && answered !== null && !isObject(answered))
+  if (answered !== undefined && answered !== null && !isObjectValue(answered))
     throw new TypeError(
       `additionalProps must answer an object of prop definitions, not ${Array.isArray(answered) ? 'a list' : `a ${typeof answered}`}`,
     );
@@ -54,13 +54,13 @@ export async function computeProps(
 function previousDefinitions(component: LoadedComponent, json: string): Record<string, unknown> {
   const parsed = json === '' ? {} : parseJson(json);
   const entries: [string, unknown][] = Array.isArray(parsed)
-    ? parsed.filter(isObject).map((definition) => [String(definition['name']), definition])
-    : Object.entries(isObject(parsed) ? parsed : {});
+    ? parsed.filter(isObjectValue).map((definition) => [String(definition['name']), definition])
+    : Object.entries(isObjectValue(parsed) ? parsed : {});
   const own = [...component.props].map(([name, { definition }]): [string, unknown] => [name, { ...definition }]);
   const merged = Object.fromEntries(own);
   for (const [name, definition] of entries) {
     const ours = merged[name];
-    if (isObject(definition)) merged[name] = isObject(ours) ? overlay(ours, definition) : { ...definition };
+    if (isObjectValue(definition)) merged[name] = isObjectValue(ours) ? overlay(ours, definition) : { ...definition };
   }
   return merged;
 }

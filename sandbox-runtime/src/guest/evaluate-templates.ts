@@ -2,7 +2,7 @@ import type { RunProp } from '@headwater/shared';
 import { parsePath, tokenize } from '@headwater/shared/expressions';
 import { applyFunction, parseJson, stringifyJson, toText } from './intrinsics.ts';
 import { coerceValue } from './coerce-value.ts';
-import { limitOf } from './limit-error.ts';
+import { limitOfThrown } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { isPathOf, readPath, type TemplateScope } from './read-path.ts';
 import type { ResolvedProp } from './resolve-prop.ts';
@@ -113,7 +113,7 @@ function evaluate({ source, evaluate: act }: Exclude<Piece, string>, scope: Temp
   try {
     return act(scope);
   } catch (error) {
-    if (limitOf(error) !== undefined) throw error;
+    if (limitOfThrown(error) !== undefined) throw error;
     throw new TemplateError(`${where} wants \`${shown(source)}\`, but ${messageOf(error)}`);
   }
 }

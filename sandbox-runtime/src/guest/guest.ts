@@ -15,11 +15,11 @@ import type { ComponentFunction } from './bind-methods.ts';
 import { Templates } from './evaluate-templates.ts';
 import { postProps } from './record-props.ts';
 import { toJson } from './json-value.ts';
-import { defaultExportOf, type LoadedComponent, readComponent } from './load-component.ts';
+import { defaultExportOf, type LoadedComponent, readExportedComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
 import { answerOptions, type OptionsQuestion } from './prop-options.ts';
 import type { RawRequests } from './raw-requests.ts';
-import { limitError, limitOf } from './limit-error.ts';
+import { limitError, limitOfThrown } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type InstanceParts, makeInstance, type RunInstance } from './run-instance.ts';
 import { makeSteps } from './step-data.ts';
@@ -113,7 +113,7 @@ export class Guest {
     try {
       return outlineComponent(this.#exported, this.#parts.runs.limits);
     } catch (error) {
-      const limit = limitOf(error);
+      const limit = limitOfThrown(error);
       return stringifyOwn({ error: describeError(error), ...(limit === undefined ? {} : { limit }) });
     }
   }
@@ -122,7 +122,7 @@ export class Guest {
     const { log, runs } = this.#parts;
     const context = runs.begin(run, entry, dedupe);
     try {
-      this.#component ??= readComponent(this.#exported);
+      this.#component ??= readExportedComponent(this.#exported);
       const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
       const given = parseJson(props) as Record<string, RunProp>;
       const parts = { ...this.#parts, warn };
@@ -214,7 +214,7 @@ export class Guest {
 
   #fail(context: RunContext, error: unknown): undefined {
     if (context.over) return;
-    const limit = context.exceeded ?? limitOf(error);
+    const limit = context.exceeded ?? limitOfThrown(error);
     const described = describeError(error);
     this.#close(context);
     const failure = stringifyOwn(limit === undefined ? described : { ...described, limit });

@@ -1,5 +1,5 @@
 import { toText } from './intrinsics.ts';
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import type { RequestInit } from './request.ts';
 
 /*
@@ -16,8 +16,8 @@ export interface ReadRequest {
 }
 
 /** Throws TypeError for what no request can be made of. */
-export function readHttpRequest(configured: unknown): ReadRequest {
-  const request = isObject(configured) ? configured : {};
+export function readRequestConfig(configured: unknown): ReadRequest {
+  const request = isObjectValue(configured) ? configured : {};
   const method = toText(request['method'] ?? 'GET').toUpperCase();
   const headers = new Headers();
   for (const [name, value] of readPairs(request['headers'])) headers.append(name, textOf(value));
@@ -45,13 +45,13 @@ function readUrl(request: Record<string, unknown>): string {
 
 function readPairs(given: unknown): Pairs {
   if (Array.isArray(given)) return given.flatMap((entry) => readEntry(entry));
-  if (!isObject(given)) return [];
+  if (!isObjectValue(given)) return [];
   return Array.isArray(given['fields']) ? readPairs(given['fields']) : definedPairs(given);
 }
 
 /** A row without a name is one that was never filled in. */
 function readEntry(entry: unknown): Pairs {
-  if (!isObject(entry) || entry['disabled'] === true) return [];
+  if (!isObjectValue(entry) || entry['disabled'] === true) return [];
   const name = entry['name'] ?? entry['key'];
   if (typeof name !== 'string' || !Object.hasOwn(entry, 'value')) return definedPairs(entry);
   return name.trim() === '' ? [] : [[name.trim(), entry['value']]];
@@ -69,7 +69,7 @@ interface Content {
 function readContent(body: unknown): Content {
   if (body === undefined || body === null || body === '') return {};
   if (typeof body === 'string') return { content: body };
-  if (!isObject(body)) return json(body);
+  if (!isObjectValue(body)) return json(body);
   const { type, mode, raw, fields, contentType } = body;
   const named = typeof contentType === 'string' && contentType.includes('/') ? { contentType } : {};
   const isRaw = type === 'raw' || mode === 'raw' || (typeof raw === 'string' && !Array.isArray(fields));
@@ -100,7 +100,7 @@ function json(value: unknown): Content {
 }
 
 function readAuthorization(auth: unknown): string | undefined {
-  if (!isObject(auth)) return undefined;
+  if (!isObjectValue(auth)) return undefined;
   const { type, username, password, token } = auth;
   const kind = type ?? (username === undefined ? 'none' : 'basic');
   if (kind === 'none') return undefined;

@@ -1,6 +1,6 @@
 import type { GuestFetch } from './fetch.ts';
-import { readHttpRequest } from './http-request-config.ts';
-import { isObject } from './resolve-prop.ts';
+import { readRequestConfig } from './http-request-config.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import type { GuestResponse } from './response.ts';
 
 /**
@@ -16,11 +16,11 @@ interface ExecutedRequest {
 
 /** An http_request prop: what is configured, and `execute`. */
 export function makeHttpRequestProp(fetches: GuestFetch, configured: unknown): Record<string, unknown> {
-  return { ...(isObject(configured) ? configured : {}), execute: () => execute(fetches, configured) };
+  return { ...(isObjectValue(configured) ? configured : {}), execute: () => execute(fetches, configured) };
 }
 
 async function execute(fetches: GuestFetch, configured: unknown): Promise<ExecutedRequest> {
-  const { url, init } = readHttpRequest(configured);
+  const { url, init } = readRequestConfig(configured);
   const response = await fetches.fetch(url, init);
   const executed: ExecutedRequest = {
     data: await readData(response),

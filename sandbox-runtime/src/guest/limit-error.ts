@@ -55,7 +55,7 @@ export function reasonedBy(limit: ExceededLimit, error: Error & { limit?: Exceed
 }
 
 /** The limit of an error that one of these made; of anything else undefined. */
-export function limitOf(thrown: unknown): ExceededLimit | undefined {
+export function limitOfThrown(thrown: unknown): ExceededLimit | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
   return readLimit(thrown) ?? (applyFunction(get, reasons, [thrown]) as ExceededLimit | undefined);
 }

@@ -2,7 +2,7 @@ import type { LoadedApp } from './app-prop.ts';
 import { type ComponentFunction, type Member, readMembers } from './bind-methods.ts';
 import { LOADED_EXPORT } from './builtin-names.ts';
 import { applyFunction } from './intrinsics.ts';
-import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
+import { isObjectValue, type ResolvedProp, resolveProp } from './resolve-prop.ts';
 
 /** The default export of a component, as far as running it needs it. */
 export interface LoadedComponent {
@@ -31,7 +31,7 @@ export function defaultExportOf(namespace: { default?: unknown; [LOADED_EXPORT]?
   return inner?.__esModule === true && inner.default !== undefined ? inner.default : exported;
 }
 
-export function readComponent(exported: unknown): LoadedComponent {
+export function readExportedComponent(exported: unknown): LoadedComponent {
   if (typeof exported !== 'object' || exported === null)
     throw new TypeError('The module has no default export that is a component object');
   const { run, methods, hooks, props, additionalProps } = exported as Record<string, unknown>;
@@ -60,7 +60,7 @@ const GENERATORS = ['[object GeneratorFunction]', '[object AsyncGeneratorFunctio
 
 function readProps(props: unknown): Map<string, ResolvedProp> {
   const resolved = new Map<string, ResolvedProp>();
-  if (!isObject(props)) return resolved;
+  if (!isObjectValue(props)) return resolved;
   for (const name of Object.keys(props)) {
     const prop = resolveProp(props[name]);
     if (prop !== undefined) resolved.set(name, prop);
@@ -73,7 +73,7 @@ function readApps(props: unknown, resolved: Map<string, ResolvedProp>): Map<stri
   for (const [name, { definition }] of resolved) {
     if (definition['type'] !== 'app') continue;
     const own = (props as Record<string, unknown>)[name];
-    const app = isObject(own) ? own : definition;
+    const app = isObjectValue(own) ? own : definition;
     apps.set(name, { app, slug: definition['app'], members: readMembers(definition['methods']) });
   }
   return apps;

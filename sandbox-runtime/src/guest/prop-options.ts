@@ -6,7 +6,7 @@ import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { computeProps } from './additional-props.ts';
-import { isObject, type ResolvedProp, resolveProp } from './resolve-prop.ts';
+import { isObjectValue, type ResolvedProp, resolveProp } from './resolve-prop.ts';
 import type { RunInstance } from './run-instance.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
@@ -55,7 +55,7 @@ export async function answerOptions(
  * }`, a Set, text.
  */
 function isPage(answered: unknown): answered is { options?: unknown; context?: unknown } {
-  return isObject(answered) && (Object.hasOwn(answered, 'options') || Object.hasOwn(answered, 'context'));
+  return isObjectValue(answered) && (Object.hasOwn(answered, 'options') || Object.hasOwn(answered, 'context'));
 }
 
 /** A prop of the component itself; else of those that it computes from what is configured. */
@@ -128,8 +128,8 @@ function isSameSlug({ slug }: LoadedApp, other: unknown): boolean {
 }
 
 function authKeys(app: unknown): number {
-  const auth = isObject(app) ? app['$auth'] : undefined;
-  return isObject(auth) && Object.keys(auth).length > 0 ? 1 : 0;
+  const auth = isObjectValue(app) ? app['$auth'] : undefined;
+  return isObjectValue(auth) && Object.keys(auth).length > 0 ? 1 : 0;
 }
 
 function readOptions(name: string, list: unknown): Option[] {
@@ -145,13 +145,13 @@ function readOptions(name: string, list: unknown): Option[] {
  */
 function readOption(name: string, item: unknown): Option | undefined {
   if (item === undefined || item === null) return undefined;
-  if (!isObject(item)) {
+  if (!isObjectValue(item)) {
     if (typeof item === 'object' || typeof item === 'function' || typeof item === 'symbol') throw unusable(name, item);
     return { label: toText(item), value: item };
   }
   const { __lv: marked, lv } = item;
   const inner = marked ?? lv;
-  if (isObject(inner)) return readOption(name, inner);
+  if (isObjectValue(inner)) return readOption(name, inner);
   const { label, value } = item;
   if (value === undefined) {
     if (Object.hasOwn(item, 'value') || Object.hasOwn(item, 'label')) return undefined;
@@ -171,7 +171,7 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Set || value instanceof Map)
     return `a ${value instanceof Set ? 'Set' : 'Map'}: spread it into a list`;
-  if (!isObject(value)) return `a ${typeof value}`;
+  if (!isObjectValue(value)) return `a ${typeof value}`;
   const keys = Object.keys(value).slice(0, 5).join(', ');
   return keys === '' ? 'an empty object' : `an object with ${keys}`;
 }

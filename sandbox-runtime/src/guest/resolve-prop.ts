@@ -26,13 +26,13 @@ export function resolveProp(prop: unknown): ResolvedProp | undefined {
 
 function resolve(prop: unknown, left: number): ResolvedProp | undefined {
   if (typeof prop === 'string') return { definition: { type: prop }, origin: undefined };
-  if (!isObject(prop)) return undefined;
+  if (!isObjectValue(prop)) return undefined;
   const own = prop;
   const [from, name, inputValues] = asArray(own['propDefinition']);
   if (typeof name !== 'string') return { definition: own, origin: undefined };
-  if (!isObject(from)) return { definition: { ...own, propDefinition: [null, name, []] }, origin: undefined };
+  if (!isObjectValue(from)) return { definition: { ...own, propDefinition: [null, name, []] }, origin: undefined };
   const { propDefinitions } = from;
-  const known = isObject(propDefinitions) ? propDefinitions : {};
+  const known = isObjectValue(propDefinitions) ? propDefinitions : {};
   const inherited = Object.hasOwn(known, name) && left > 0 ? resolve(known[name], left - 1) : undefined;
   const names = left > 0 ? Object.keys(known).slice(0, MAX_SHOWN_NAMES) : [];
   const taken = inherited === undefined ? [from['app'], name, names] : (brokenLink(inherited) ?? [from['app'], name]);
@@ -51,7 +51,7 @@ function brokenLink({ definition }: ResolvedProp): unknown[] | undefined {
 
 /** Every prop of `props`, also those that are no definition, as they are. */
 export function resolveProps(props: unknown): unknown {
-  if (!isObject(props)) return props;
+  if (!isObjectValue(props)) return props;
   return Object.fromEntries(
     Object.entries(props).map(([name, prop]) => [name, typeof prop === 'string' ? prop : shown(prop)]),
   );
@@ -63,7 +63,7 @@ export function resolveProps(props: unknown): unknown {
  */
 function shown(prop: unknown): unknown {
   const definition = resolveProp(prop)?.definition ?? prop;
-  if (!isObject(definition) || definition['type'] !== 'app') return definition;
+  if (!isObjectValue(definition) || definition['type'] !== 'app') return definition;
   const { propDefinitions: _, methods: __, ...rest } = definition;
   return rest;
 }
@@ -72,6 +72,6 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
+export function isObjectValue(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 
 /**
  * A `sql` prop as components read it: `query` and `params` to run, and `value`, the text that was
@@ -6,7 +6,7 @@ import { isObject } from './resolve-prop.ts';
  */
 export function sqlValue(configured: unknown): unknown {
   if (typeof configured === 'string') return { value: configured, query: configured, params: [] };
-  if (!isObject(configured)) return configured;
+  if (!isObjectValue(configured)) return configured;
   const { value, query, params } = configured;
   return { ...configured, value: value ?? query, query: query ?? value, params: params ?? [] };
 }

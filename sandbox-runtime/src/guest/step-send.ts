@@ -9,7 +9,7 @@ import { readBody, type ReadBody } from './body.ts';
 import { toText, whenSettled } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 import { type GuestStream, readToEnd } from './web-streams.ts';
@@ -99,7 +99,7 @@ async function readWithin(stream: ReadableStream, maxBytes: number): Promise<Uin
 const bytesField = (bytes: Uint8Array): Fields => ({ [SENT_BYTES]: Buffer.from(bytes).toString('base64') });
 
 function requireFields(kind: string, value: unknown, shape: string): Fields {
-  if (!isObject(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
+  if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
   return value;
 }
 
@@ -116,9 +116,9 @@ function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: T
   if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
     throw new TypeError('$.send.http: method must be a name such as POST');
   for (const [name, value] of Object.entries({ headers, params, auth }))
-    if (value !== undefined && value !== null && !isObject(value))
+    if (value !== undefined && value !== null && !isObjectValue(value))
       throw new TypeError(`$.send.http: ${name} must be an object, not a ${typeof value}`);
-  if (isObject(auth) && (typeof auth['username'] !== 'string' || typeof auth['password'] !== 'string'))
+  if (isObjectValue(auth) && (typeof auth['username'] !== 'string' || typeof auth['password'] !== 'string'))
     throw new TypeError('$.send.http: auth must be { username, password }, both of them text');
   checkHeaders(headers);
   const { type, stream, ...body } = sentBody(data);
@@ -154,7 +154,7 @@ function nameOfData(value: unknown): string {
 }
 
 function checkHeaders(headers: unknown): void {
-  if (!isObject(headers)) return;
+  if (!isObjectValue(headers)) return;
   for (const [name, value] of Object.entries(headers)) {
     const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
     if (!isText || UNSENDABLE.test(String(value)))
@@ -164,7 +164,7 @@ function checkHeaders(headers: unknown): void {
 
 function withType(headers: unknown, type: string | undefined): unknown {
   if (type === undefined) return headers;
-  const own = isObject(headers) ? headers : {};
+  const own = isObjectValue(headers) ? headers : {};
   const isNamed = Object.keys(own).some((name) => name.toLowerCase() === 'content-type');
   return isNamed ? own : { ...own, 'content-type': type };
 }
@@ -194,7 +194,7 @@ function readObject({ bucket, prefix, payload }: Fields): Fields {
 function readEmit(event: unknown, channel: unknown, ofName: TextLimit): Fields {
   const isRaw =
     channel === undefined &&
-    isObject(event) &&
+    isObjectValue(event) &&
     Object.hasOwn(event, 'raw_event') &&
     Object.keys(event).every((name) => name === 'raw_event' || name === 'name');
   const { raw_event: data, name } = isRaw ? event : { raw_event: event, name: channel };

@@ -4,7 +4,7 @@ import { applyFunction, parseJson, stringifyOwn } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
-import { isObject } from './resolve-prop.ts';
+import { isObjectValue } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 const RETURN_SOMETHING = 'run must return the request, what is to change of it, or null to drop it';
@@ -24,7 +24,7 @@ export async function answerTransform(
   const given = request.body;
   const answered: unknown = await applyFunction(component.run, self, [request]);
   if (answered === null) return write({ drop: '' });
-  if (!isObject(answered)) throw new TypeError(`${RETURN_SOMETHING}, not ${nameOf(answered)}`);
+  if (!isObjectValue(answered)) throw new TypeError(`${RETURN_SOMETHING}, not ${nameOf(answered)}`);
   const { drop, method, path, headers } = answered;
   if (drop !== undefined && drop !== null && drop !== false)
     return write({ drop: drop === true ? '' : textOf('drop', drop) });
@@ -55,7 +55,7 @@ function bodyOf(body: unknown, given: unknown): string | undefined {
 
 function headersOf(headers: unknown): [name: string, value: string | null][] {
   if (headers === undefined || headers === null) return [];
-  if (!isObject(headers)) throw new TypeError(`headers must be an object, not ${nameOf(headers)}`);
+  if (!isObjectValue(headers)) throw new TypeError(`headers must be an object, not ${nameOf(headers)}`);
   const pairs: [string, string | null][] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;

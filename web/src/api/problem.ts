@@ -47,6 +47,6 @@ export function messagesBelow(error: unknown, field: string): string[] {
 }
 
 /** What a person reads of any failure. */
-export function describeProblem(error: unknown): string {
+export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

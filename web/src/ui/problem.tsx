@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { ApiError, ConnectionError, describeProblem } from '../api/problem.ts';
+import { ApiError, ConnectionError, problemText } from '../api/problem.ts';
 import { Icon } from './icons.tsx';
 
 /** What went wrong, in the server's own words, with all that is wrong and a way out. */
@@ -11,7 +11,7 @@ export function ProblemNote({ error, children }: { error: unknown; children?: Re
       <div className="flex gap-2">
         <Icon name="warning" className="mt-0.5 size-4 text-bad" />
         <div className="min-w-0 flex-1">
-          <p className="break-words whitespace-pre-wrap">{describeProblem(error)}</p>
+          <p className="break-words whitespace-pre-wrap">{problemText(error)}</p>
           {problem?.errors !== undefined && problem.errors.length > 0 && (
             <ul className="mt-1 list-disc pl-4 text-xs">
               {problem.errors.map(({ path, message, line, column }) => (

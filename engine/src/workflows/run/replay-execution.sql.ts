@@ -59,7 +59,7 @@ export interface Replay {
  * version is not there any more. Where what it replays was deleted since it was read, nothing is
  * written: without its steps, what they have done would be done again.
  */
-export async function insertReplay(sql: Sql, replay: Replay): Promise<number | 'replayed' | undefined> {
+export async function insertExecutionReplay(sql: Sql, replay: Replay): Promise<number | 'replayed' | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
   return sql.begin(async (tx) => {
     if (!(await holdVersion(tx, deploymentId))) return undefined;

@@ -10,7 +10,7 @@ import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { FilterField, readFilter, SubscriptionFilter } from '../webhooks/subscription-filter.tsx';
+import { FilterField, readFilterText, SubscriptionFilter } from '../webhooks/subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery, webhooksQuery } from '../webhooks/webhook-queries.ts';
 import { workflowsQuery } from '../workflows/workflow-queries.ts';
 import type { Source } from './source-queries.ts';
@@ -114,7 +114,7 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
         emitter_id: source.id,
         listener_id: listener,
         event_name: channel,
-        ...(filter === '' ? {} : { filter: readFilter(filter) }),
+        ...(filter === '' ? {} : { filter: readFilterText(filter) }),
       };
       return ask(api.POST('/v1/subscriptions', { body }));
     },

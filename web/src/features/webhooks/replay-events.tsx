@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { FilterField, readFilter } from './subscription-filter.tsx';
+import { FilterField, readFilterText } from './subscription-filter.tsx';
 
 type Replay = Schemas['Replay'];
 
@@ -60,7 +60,7 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
           listener_id: isOfEmitter ? other : given.listener_id,
           ...(spanMs === 0 ? {} : { since: String(Date.now() - spanMs) }),
           ...(channel === '' ? {} : { event_name: channel }),
-          ...(filter === '' ? {} : { filter: readFilter(filter) }),
+          ...(filter === '' ? {} : { filter: readFilterText(filter) }),
           ...(rate === '' ? {} : { rate_per_second: Number(rate) }),
           ...(dryRun ? { dry_run: true } : {}),
         },

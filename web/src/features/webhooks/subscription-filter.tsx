@@ -13,7 +13,7 @@ const EXAMPLE = '{"order.total":{"$gte":100}}';
 /**
  * JSON of a filter as it is typed. What is no JSON is sent as it is: the server says what is wrong.
  */
-export function readFilter(text: string): Record<string, unknown> | null {
+export function readFilterText(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return null;
   try {
     return JSON.parse(text) as Record<string, unknown>;
@@ -53,7 +53,7 @@ export function SubscriptionFilter({ subscription }: { subscription: Subscriptio
   const queries = useQueryClient();
   const saving = useMutation({
     mutationFn: () =>
-      ask(api.PUT('/v1/subscriptions/{id}', { params: { path: { id } }, body: { filter: readFilter(text) } })),
+      ask(api.PUT('/v1/subscriptions/{id}', { params: { path: { id } }, body: { filter: readFilterText(text) } })),
     onSuccess: async () => {
       setOpen(false);
       await queries.invalidateQueries({ queryKey: ['subscriptions'] });

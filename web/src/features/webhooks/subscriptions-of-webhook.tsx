@@ -12,7 +12,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
-import { FilterField, readFilter, SubscriptionFilter } from './subscription-filter.tsx';
+import { FilterField, readFilterText, SubscriptionFilter } from './subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
 const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
@@ -91,7 +91,7 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
             emitter_id: emitter,
             listener_id: webhookId,
             event_name: channel,
-            ...(filter === '' ? {} : { filter: readFilter(filter) }),
+            ...(filter === '' ? {} : { filter: readFilterText(filter) }),
           },
         }),
       ),

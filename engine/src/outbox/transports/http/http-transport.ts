@@ -5,7 +5,7 @@ import { classOfStatus } from '../../error-class.ts';
 import type { DueRequest } from '../../sends/due-send.ts';
 import { openContent } from '../../sends/open-content.ts';
 import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
-import { limitOf, plainOf, withoutSecrets } from '../plain-errors.ts';
+import { limitField, plainOf, withoutSecrets } from '../plain-errors.ts';
 import type { SendTransportParts } from '../send-transport-parts.ts';
 import { readHttpRequest } from './http-request.ts';
 
@@ -43,7 +43,7 @@ async function sendRequest(
     return final(message, {
       ...(plain === undefined ? {} : { plain }),
       errorClass: 'internal',
-      ...limitOf(ofAccount, limit),
+      ...limitField(ofAccount, limit),
     });
   }
   const outcome = await fetch(tenant, read.value, signal, 'all');
@@ -63,7 +63,7 @@ function answered({ status: statusCode, headers, body }: Extract<GuestFetchOutco
 function unanswered(failure: Extract<GuestFetchOutcome, { ok: false }>, limits: AccountLimits): AttemptOutcome {
   const { message: error, limit } = failure;
   const timedOut = limit?.name === 'fetchTimeoutMs';
-  const told = { error, ...plainOf(failure), ...limitOf(limits, limit) };
+  const told = { error, ...plainOf(failure), ...limitField(limits, limit) };
   // It has arrived: sent again it would arrive twice, and be answered in the same way.
   if (limit?.name === 'maxFetchResponseBytes') return { kind: 'final', ...told, errorClass: 'connection' };
   return { kind: 'again', ...told, errorClass: timedOut ? 'timeout' : 'connection', timedOut };

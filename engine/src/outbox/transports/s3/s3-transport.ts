@@ -9,7 +9,7 @@ import type { DueUpload } from '../../sends/due-send.ts';
 import type { SendContent } from '../../sends/new-send.ts';
 import { openContent } from '../../sends/open-content.ts';
 import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
-import { limitOf, plainOf, withoutSecrets } from '../plain-errors.ts';
+import { limitField, plainOf, withoutSecrets } from '../plain-errors.ts';
 import type { SendTransportParts } from '../send-transport-parts.ts';
 
 type S3Parts = Pick<SendTransportParts, 'sql' | 'sealer' | 'fetch' | 'limits'>;
@@ -61,7 +61,7 @@ async function put(
   const { message: error, statusCode, limit } = outcome;
   const given = statusCode === undefined ? {} : { statusCode };
   const errorClass = statusCode === undefined ? 'connection' : classOfStatus(statusCode);
-  return { kind: 'again', error, errorClass, ...plainOf(outcome), ...given, ...limitOf(ofAccount, limit) };
+  return { kind: 'again', error, errorClass, ...plainOf(outcome), ...given, ...limitField(ofAccount, limit) };
 }
 
 /**

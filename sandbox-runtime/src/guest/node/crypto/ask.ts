@@ -61,7 +61,7 @@ export function base64Of(data: unknown, encoding?: unknown): string {
   return Buffer.from(bytesOf(data, encoding).buffer).toString('base64');
 }
 
-export function encode(bytes: Buffer, encoding: unknown): string | Buffer {
+export function encodeBytes(bytes: Buffer, encoding: unknown): string | Buffer {
   return typeof encoding === 'string' && encoding !== 'buffer' ? bytes.toString(encoding as BufferEncoding) : bytes;
 }
 

@@ -2,7 +2,7 @@ import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
 import { codedError, nativeError, requireString } from '../errors.ts';
 import { Transform } from '../stream.ts';
-import { askCrypto, askCryptoJson, base64Of, bytesOf, encode, secretBytesOf } from './ask.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, encodeBytes, secretBytesOf } from './ask.ts';
 import { KeyObject } from './key-object.ts';
 
 interface CipherInfo {
@@ -61,14 +61,14 @@ class LazyTransform extends Transform {
   update(data: unknown, inputEncoding?: unknown, outputEncoding?: unknown): string | Buffer {
     if (this.#done) throw codedError('ERR_CRYPTO_INVALID_STATE', 'Invalid state for operation update');
     this.#chunks.push(bytesOf(data, inputEncoding));
-    return encode(this.#run(false), outputEncoding);
+    return encodeBytes(this.#run(false), outputEncoding);
   }
 
   final(outputEncoding?: unknown): string | Buffer {
     if (this.#done) throw nativeError('ERR_CRYPTO_INVALID_STATE', 'Invalid state');
     const rest = this.#run(true);
     this.#done = true;
-    return encode(rest, outputEncoding);
+    return encodeBytes(rest, outputEncoding);
   }
 
   setAutoPadding(on = true): this {

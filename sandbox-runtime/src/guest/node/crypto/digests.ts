@@ -2,7 +2,7 @@ import { joinBytes } from '../../blob.ts';
 import type { Bridge } from '../../bridge.ts';
 import { codedError, invalidArgument, nativeError } from '../errors.ts';
 import { Transform } from '../stream.ts';
-import { askCrypto, bytesOf, encode, secretBytesOf, toBuffer } from './ask.ts';
+import { askCrypto, bytesOf, encodeBytes, secretBytesOf, toBuffer } from './ask.ts';
 import { KeyObject } from './key-object.ts';
 
 type Finish = (data: Uint8Array) => Buffer;
@@ -32,7 +32,7 @@ class LazyTransform extends Transform {
     this.#done = true;
     const result = this.#finish(joinBytes(this.#chunks));
     this.#chunks = [];
-    return encode(result, encoding);
+    return encodeBytes(result, encoding);
   }
 
   override _transform(chunk: Buffer, encoding: string, callback: () => void): void {
@@ -96,7 +96,7 @@ export function makeDigests(bridge: Bridge): Record<string, unknown> {
       const bytes = bytesOf(data, undefined, 'input');
       const unknown = () => new Error(`Digest method ${String(algorithm)} is not supported`);
       checkHash(bridge, nameOf(algorithm), unknown);
-      return encode(hasher(algorithm)(bytes), encoding);
+      return encodeBytes(hasher(algorithm)(bytes), encoding);
     },
   };
 }

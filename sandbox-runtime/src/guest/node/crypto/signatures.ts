@@ -2,7 +2,7 @@ import type { Bridge } from '../../bridge.ts';
 import { joinBytes } from '../../blob.ts';
 import { codedError, nativeError, requireString } from '../errors.ts';
 import { Writable } from '../stream.ts';
-import { askCrypto, askCryptoJson, base64Of, bytesOf, encode } from './ask.ts';
+import { askCrypto, askCryptoJson, base64Of, bytesOf, encodeBytes } from './ask.ts';
 import type { KeyTools } from './key-object.ts';
 
 interface Padding {
@@ -76,7 +76,7 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
     sign(key: unknown, encoding?: unknown): string | Buffer {
       if (key === undefined || key === null || key === '')
         throw codedError('ERR_CRYPTO_SIGN_KEY_REQUIRED', 'No key provided to sign');
-      return encode(sign(this.#name, this.data(), key), encoding);
+      return encodeBytes(sign(this.#name, this.data(), key), encoding);
     }
   }
   class Verify extends Signing {

@@ -64,7 +64,7 @@ export function draftOf({ name, triggers, steps }: Workflow): Draft {
       id: trigger.id,
       type: trigger.type,
       customResponse: trigger.custom_response ?? false,
-      ...given({
+      ...withoutUndefined({
         endpointUrl: trigger.endpoint_url ?? undefined,
         intervalSeconds: trigger.interval_seconds,
         cron: trigger.cron,
@@ -92,14 +92,19 @@ export function triggerInput(trigger: DraftTrigger): TriggerInput {
   const { id, type, customResponse, intervalSeconds, cron, timezone, sourceId, eventName } = trigger;
   switch (type) {
     case 'http':
-      return { type, custom_response: customResponse, ...given({ id }) };
+      return { type, custom_response: customResponse, ...withoutUndefined({ id }) };
     case 'timer':
       return {
         type,
-        ...given({ id, interval_seconds: cron === undefined ? (intervalSeconds ?? 60) : undefined, cron, timezone }),
+        ...withoutUndefined({
+          id,
+          interval_seconds: cron === undefined ? (intervalSeconds ?? 60) : undefined,
+          cron,
+          timezone,
+        }),
       };
     case 'source':
-      return { type, source_id: sourceId ?? '', ...given({ event_name: eventName }) };
+      return { type, source_id: sourceId ?? '', ...withoutUndefined({ event_name: eventName }) };
   }
 }
 
@@ -110,10 +115,14 @@ export function stepInput(step: DraftStep): StepInput {
     on_error: onError,
     retries,
     props: id === undefined ? withoutNothing(values) : wholeProps(step),
-    ...given({ id, dynamic_props_id: dynamicPropsId }),
+    ...withoutUndefined({ id, dynamic_props_id: dynamicPropsId }),
     // Code that was written here goes before what it was; a saved step keeps its component where
     // none is named.
-    ...(code === undefined ? (id === undefined ? given({ component_id: componentId }) : {}) : { component_code: code }),
+    ...(code === undefined
+      ? id === undefined
+        ? withoutUndefined({ component_id: componentId })
+        : {}
+      : { component_code: code }),
   };
 }
 
@@ -121,14 +130,14 @@ function withoutNothing(values: PropValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Nothing is given for these, or nobody can read what is. */
+/** Nothing is withoutUndefined for these, or nobody can read what is. */
 const isGivenWhole = ({ type, secret }: PropDefinition) =>
   secret !== true && !type.startsWith('$.') && type !== 'alert' && type !== 'dir';
 
 /**
  * Of a saved step all that is known, and null for what has no value: an update changes the version
  * that was saved last, which may be another than the one that is shown. Secrets stay unless one is
- * given.
+ * withoutUndefined.
  */
 function wholeProps({ definitions, values, saved }: DraftStep): Record<string, unknown> {
   const names = new Set([
@@ -140,7 +149,9 @@ function wholeProps({ definitions, values, saved }: DraftStep): Record<string, u
 }
 
 /** Leaves out what is undefined. */
-export function given<T extends Record<string, unknown>>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function withoutUndefined<T extends Record<string, unknown>>(
+  fields: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return withoutNothing(fields) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 

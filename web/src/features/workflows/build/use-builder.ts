@@ -8,7 +8,7 @@ import {
   draftOf,
   type DraftStep,
   EMPTY_DRAFT,
-  given,
+  withoutUndefined,
   renameStep,
   stepInput,
   triggerInput,
@@ -187,7 +187,7 @@ async function runTest(
   const body = {
     steps: steps.map(stepInput),
     ...(mode === 'step' ? { step: namespace, exports } : { up_to: namespace }),
-    ...given({ event_id: sample.eventId, event: sample.eventId === undefined ? sample.event : undefined }),
+    ...withoutUndefined({ event_id: sample.eventId, event: sample.eventId === undefined ? sample.event : undefined }),
   };
   const request =
     id === undefined
