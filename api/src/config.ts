@@ -56,7 +56,7 @@ export interface Config {
   /** Where OAuth flows may end, besides the server itself and loopback. */
   oauthRedirectOrigins?: string[];
   portalFrameOrigins?: string[];
-  /** Whose pages may call the API; `*` alone: all. */
+  /** Origins of pages that may call the API; `*` alone: all. */
   corsOrigins?: string[];
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;

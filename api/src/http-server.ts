@@ -260,8 +260,8 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
 }
 
 /**
- * Of the time that a stop has. New connections keep coming while clients do not know of it, and the
- * rest is for answers.
+ * A share of the time that a stop has. New connections keep coming while clients do not know of it,
+ * and the rest is for answers.
  */
 const BACKLOG_SHARE = 2 / 3;
 

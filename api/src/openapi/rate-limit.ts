@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../rate-limit-headers.ts';
 
-/** Of answers to requests that are counted. */
+/** Headers of answers to requests that are counted. */
 export const rateLimitSchema = z.object({
   [RATE_LIMIT_POLICY_HEADER]: z.string().optional().openapi({
     description: 'The quota `q` of a window of `w` seconds. Absent where the account has no `maxRequestsPerSecond`.',
@@ -13,7 +13,7 @@ export const rateLimitSchema = z.object({
   }),
 });
 
-/** Of the 429: `t` is the time of `retry-after`. */
+/** Headers of the 429: `t` is the time of `retry-after`. */
 export const rateLimitedSchema = rateLimitSchema.extend({
   'retry-after': z.string().optional().openapi({ description: 'Seconds from now.', example: '1' }),
 });

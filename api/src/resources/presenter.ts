@@ -10,7 +10,7 @@ type Read<T> = T extends Date
       ? { readonly [K in keyof T]: Read<T[K]> | (object extends Pick<T, K> ? null | undefined : never) }
       : T;
 
-/** What the record has under the same name, and of the type that the schema expects there. */
+/** Members that the record has under the same name and with the type of the schema. */
 type Same<S extends z.ZodType, R, Expected = Read<RecordOf<S>>> = {
   [K in keyof Shown<S>]: CamelCase<K> extends keyof R & keyof Expected
     ? R[CamelCase<K>] extends Expected[CamelCase<K>]

@@ -50,7 +50,7 @@ export function assembleCode(options: EngineOptions, { ground, backlogs, runs, .
   });
   const { saveFiles } = components;
   const registry = createRegistry({ sql, components, limits, seeded });
-  // What an import waits for is a build.
+  // An import waits for a build.
   const stopImports = role === 'api' ? undefined : startImports({ sql, components, saveFiles, registry, builder, log });
   const readBundle = (componentId: string) => readComponentBundle(sql, componentId);
   const configuring = { sql, sealer, sandbox, limits, fetch, callDataStore, readDbValue, readDbInTurn, resolveAuth };

@@ -30,9 +30,9 @@ interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, FromRunner> {
   sql: Sql;
   sealer: Sealer;
   opener: PropOpener;
-  /** Of the runs of sources. */
+  /** For runs of sources. */
   context: RunnerContext;
-  /** Of ends that bring events and the like. */
+  /** For ends that bring events, sends, log lines or an error. */
   committer: RunCommitter;
   history: HistoryCount;
   backlogs: Pick<AccountBacklogs, 'queue'>;

@@ -18,7 +18,7 @@ import type { Ground } from './ground.ts';
 import { retryOptionsOf } from './parts-from-options.ts';
 import type { AccountCounts } from './start-account-counts.ts';
 
-/** What leaves the node: deliveries of events, and what steps send. */
+/** Everything that leaves the node: deliveries of events, and sends of steps. */
 export interface Outbox {
   deliverer: Deliverer;
   sends: Sends;

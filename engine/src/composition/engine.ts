@@ -193,7 +193,7 @@ interface Following {
   stop: Stop;
 }
 
-/** What clients follow while it happens. */
+/** Streams and traces, which clients follow while it happens. */
 function createFollowing({ sql, limits, log }: Ground): Following {
   const watches = createWatches({
     readLast: (ids) => readLastPositions(sql, ids),
