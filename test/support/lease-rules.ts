@@ -33,8 +33,12 @@ interface RunChange {
   /** It was given up, and is kept. */
   wasAbandoned: boolean;
   isAbandoned: boolean;
+  /** The claim under which it was given up. */
+  abandonedClaim: number | undefined;
   /** The deletion of its source has begun. */
   isDoomed: boolean;
+  /** The move lost its connection. */
+  wasCut: boolean;
   isDead: (holder: string) => boolean;
 }
 
@@ -43,7 +47,7 @@ export function isLegalRun(kind: LeaseMove['kind'], memory: LeaseMemory, change:
   if (change.wasEnded) return false;
   if (change.wasAbandoned) {
     if (is === undefined) return isDoomed && kind === 'delete';
-    return kind === 'retry' && !change.isAbandoned && isQueuedAnew(is, 1);
+    return kind === 'retry' && !change.isAbandoned && isQueuedAnew(is, change.abandonedClaim);
   }
   if (was === undefined) {
     const isNew = is?.holder === null ? isQueuedAnew(is, 0) : is?.holder === memory.id && is.claim === 1;
@@ -55,13 +59,16 @@ export function isLegalRun(kind: LeaseMove['kind'], memory: LeaseMemory, change:
   if (change.isAbandoned) return kind === 'crash-alone' && is === undefined && isMine;
   if (is === undefined) return isDoomed && (kind === 'delete' || (kind === 'work' && was.holder === null));
   if (kind === 'crash-alone') {
-    const isCounted = is.crashes > was.crashes && is.crashes <= LIMITS.maxInvocationAttempts;
+    // A node that has not heard of the last count makes one more.
+    const most = Math.max(LIMITS.maxInvocationAttempts, was.crashes + 1);
+    const isCounted =
+      is.crashes > was.crashes && (change.wasCut ? is.crashes <= most : is.crashes < LIMITS.maxInvocationAttempts);
     return isMine && isCounted && isSameLease(was, is);
   }
   return is.crashes === was.crashes && isLegalLease(kind, memory, { was, is, isMine, mine, isDead: change.isDead });
 }
 
-const isQueuedAnew = (is: InvocationState, claim: number) =>
+const isQueuedAnew = (is: InvocationState, claim: number | undefined) =>
   is.holder === null && is.claim === claim && is.attempts + is.crashes === 0;
 
 const isSameLease = (was: InvocationState, is: InvocationState) =>

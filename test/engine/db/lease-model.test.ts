@@ -44,6 +44,7 @@ class History {
   readonly #silent = new Set<string>();
   /** Those of the source whose deletion has begun. */
   readonly #doomed = new Set<string>();
+  readonly #abandonedClaims = new Map<string, number>();
   #hasDeleted = false;
   #before: LeaseRows;
   #attempts = 0;
@@ -57,10 +58,10 @@ class History {
     const actor = this.#actorOf(next);
     const memory = remember(actor);
     const sql = next.cut === undefined ? model.test.db.sql : model.cutOff.sql;
-    const { done, error } = await model.attempt(next.cut, () => this.#do(next, actor, memory, sql));
+    const { done, error, wasCut } = await model.attempt(next.cut, () => this.#do(next, actor, memory, sql));
     if (error !== undefined) this.faults.push(`${next.kind} failed: ${error.message}`);
     const after = await this.#world.read();
-    this.#judge(next, memory, after, done);
+    this.#judge(next, memory, after, { done, wasCut });
     this.#before = after;
   }
 
@@ -179,7 +180,12 @@ class History {
     return this.#before.jobs.filter(({ pool, runAtMs }) => pool === null && runAtMs <= Date.now());
   }
 
-  #judge(next: LeaseMove, memory: LeaseMemory, after: LeaseRows, done: string[] | undefined): void {
+  #judge(
+    next: LeaseMove,
+    memory: LeaseMemory,
+    after: LeaseRows,
+    { done, wasCut }: { done?: string[] | undefined; wasCut: boolean },
+  ): void {
     const before = this.#before;
     const { sources } = this.#world;
     const say = (fault: string) => this.faults.push(`after ${next.kind}: ${fault}`);
@@ -194,13 +200,15 @@ class History {
         hasEnded: after.events.includes(id),
         wasAbandoned: before.abandoned.includes(id),
         isAbandoned: after.abandoned.includes(id),
+        abandonedClaim: this.#abandonedClaims.get(id),
       };
+      if (ends.isAbandoned && was !== undefined) this.#abandonedClaims.set(id, was.claim);
       const isSameEnd = ends.wasEnded === ends.hasEnded && ends.wasAbandoned === ends.isAbandoned;
       if (JSON.stringify(was) === JSON.stringify(is) && isSameEnd) continue;
       changed.push(id);
       const isDoomed = this.#doomed.has(id) || (ends.wasAbandoned && this.#hasDeleted);
       if (isDoomed) this.#doomed.add(id);
-      if (!isLegalRun(next.kind, memory, { ...ends, id, was, is, isDoomed, isDead }))
+      if (!isLegalRun(next.kind, memory, { ...ends, id, was, is, isDoomed, wasCut, isDead }))
         say(`${id} went from ${JSON.stringify(was)} to ${JSON.stringify(is)}`);
     }
     if (next.kind === 'commit' && done !== undefined && !isSame(done, changed))
