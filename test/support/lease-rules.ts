@@ -126,8 +126,9 @@ export function isLegalDelivery(
   if (was.holder === null) return kind === 'work' && was.isDue && is.holder === memory.id && is.count === was.count;
   const isMine = was.holder === memory.id;
   if (kind === 'record') {
-    const result = memory.recorded.find(({ item }) => item.id === id);
-    return isMine && is.holder === null && is.count === was.count + 1 && is.status === result?.status;
+    // A node may have leased it again before an attempt under its lease of before was recorded.
+    const isRecorded = memory.recorded.some(({ item, status }) => item.id === id && status === is.status);
+    return isMine && is.holder === null && is.count === was.count + 1 && isRecorded;
   }
   return (
     isGivenBack &&
