@@ -7,11 +7,11 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends those on which nothing has been under way for `idleMs`, as this call and the one before
-   * saw: all answers were sent, and nothing has come of another request. Call it once a turn of the
-   * event loop, after sockets were read.
+   * Ends those on which nothing has been under way for `idleMs`, or nothing at all has come for
+   * `freshMs`, as this call and the one before saw: all answers were sent, and nothing has come of
+   * another request. Call it once a turn of the event loop, after sockets were read.
    */
-  endIdle(idleMs: number): void;
+  endIdle(idleMs: number, freshMs: number): void;
   /**
    * Sends these bytes as the last ones of each connection whose request has no beginning of an
    * answer yet.
@@ -94,8 +94,9 @@ export function trackConnections(server: Server, maxConnections: number): Client
       isClosing = true;
       for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
     },
-    endIdle(idleMs) {
-      endSince(performance.now() - idleMs, idle, fresh);
+    endIdle(idleMs, freshMs) {
+      endLongIdle(idle, idleMs);
+      endLongIdle(fresh, freshMs);
     },
     endUnanswered(answer) {
       // Pipelined ones behind the first have no socket yet.
@@ -123,18 +124,18 @@ function longestArriving(arriving: Arriving, leastMs: number): Socket | undefine
 }
 
 /**
- * Ends connections on which nothing has come since that moment. On a busy machine one turn of the
- * event loop takes longer than that, and a request lies unread in its socket meanwhile: the second
- * look in another turn finds it.
+ * Ends connections on which nothing has come for so long. On a busy machine one turn of the event
+ * loop takes longer than that, and a request lies unread in its socket meanwhile: the second look
+ * in another turn finds it.
  */
-function endSince(beforeMs: number, idle: Idle, fresh: Fresh): void {
-  const look = (socket: Socket, rest: Rest, bytesRead: number) => {
-    if (rest.sinceMs > beforeMs || socket.bytesRead !== bytesRead) return;
+function endLongIdle(rests: Fresh | Idle, idleMs: number): void {
+  const beforeMs = performance.now() - idleMs;
+  for (const [socket, rest] of rests) {
+    const read = 'bytesRead' in rest ? rest.bytesRead : 0;
+    if (rest.sinceMs > beforeMs || socket.bytesRead !== read) continue;
     if (rest.wasSeen) socket.destroy();
     rest.wasSeen = true;
-  };
-  for (const [socket, rest] of idle) look(socket, rest, rest.bytesRead);
-  for (const [socket, rest] of fresh) look(socket, rest, 0);
+  }
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {

@@ -249,10 +249,16 @@ function refuse(response: ServerResponse, error: HeadwaterError): void {
   response.writeHead(problem.status, headers).end(body);
 }
 
+/**
+ * Connections that the system makes before the node takes them: those of half a minute that it
+ * stands still. The system has a bound of its own, on Linux `net.core.somaxconn`.
+ */
+const MAX_UNACCEPTED = 4_096;
+
 function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: MAX_UNACCEPTED }, () => {
       server.off('error', reject);
       resolve();
     });
@@ -289,7 +295,8 @@ const LAST_WRITES_MS = 50;
 
 /** A turn of the event loop in which next to nothing happened. */
 const QUIET_TURN_MS = 0.5;
-const MAX_TURNS_FOR_QUIET = 40;
+/** A busy node may have none: then connections end in any turn. */
+const MAX_WAIT_FOR_QUIET_MS = 2_000;
 
 /**
  * Ends idle connections until the server is closed. A request that comes between the look at the
@@ -297,23 +304,24 @@ const MAX_TURNS_FOR_QUIET = 40;
  * taken next to no time since that look.
  */
 async function endIdleUntil(closed: Promise<void>, connections: ClientConnections): Promise<void> {
+  const patientUntilMs = performance.now() + MAX_WAIT_FOR_QUIET_MS;
   let isClosed = false;
   void closed.then(() => {
     isClosed = true;
   });
   while (!isClosed) {
-    await quietTurn();
-    connections.endIdle(LIMITS.closingIdleMs);
+    const isQuiet = await turnTakes(QUIET_TURN_MS);
+    if (!isQuiet && performance.now() < patientUntilMs) continue;
+    connections.endIdle(LIMITS.closingIdleMs, LIMITS.closingFreshMs);
     await Promise.race([closed, sleep(IDLE_CHECK_MS)]);
   }
 }
 
-async function quietTurn(): Promise<void> {
-  for (let turns = 0; turns < MAX_TURNS_FOR_QUIET; turns++) {
-    const beganMs = performance.now();
-    await nextTurn();
-    if (performance.now() - beganMs < QUIET_TURN_MS) return;
-  }
+/** Whether the next turn of the event loop takes no longer. */
+async function turnTakes(maxMs: number): Promise<boolean> {
+  const beganMs = performance.now();
+  await nextTurn();
+  return performance.now() - beganMs < maxMs;
 }
 
 async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
