@@ -61,10 +61,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
     return true;
   };
   server.on('connection', (socket: Socket) => {
-    if (open.size >= maxConnections && !makeRoom()) {
-      socket.destroy();
-      return;
-    }
+    if (open.size >= maxConnections && !makeRoom()) return void socket.destroy();
     open.add(socket);
     fresh.set(socket, { sinceMs: performance.now(), wasSeen: false });
     endAtPace(socket);
