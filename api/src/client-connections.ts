@@ -7,9 +7,10 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends those on which nothing has been under way for `idleMs`, or nothing at all has come for
-   * `freshMs`, as this call and the one before saw: all answers were sent, and nothing has come of
-   * another request. Call it once a turn of the event loop, after sockets were read.
+   * Ends those on which nothing has been under way for `idleMs` since closeAfterAnswers, or nothing
+   * at all has come for `freshMs`, as this call and the one before saw: all answers were sent, and
+   * nothing has come of another request. Call it once a turn of the event loop, after sockets were
+   * read.
    */
   endIdle(idleMs: number, freshMs: number): void;
   /**
@@ -39,7 +40,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const endAtPace = createEndPace();
   const underWay = new WeakMap<Socket, number>();
   const answers = new Set<ServerResponse>();
-  let isClosing = false;
+  let closingSinceMs = Infinity;
   /** Without a whole request so far, since when, the oldest first. */
   const fresh: Fresh = new Map();
   /** What had been read of each when it fell idle, the one that has been idle for longest first. */
@@ -73,7 +74,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
       idle.delete(socket);
       underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
       answers.add(response);
-      if (isClosing) response.shouldKeepAlive = false;
+      if (closingSinceMs < Infinity) response.shouldKeepAlive = false;
       const { req: request } = response;
       // At the end, also where one came over it before.
       arriving.delete(socket);
@@ -88,11 +89,13 @@ export function trackConnections(server: Server, maxConnections: number): Client
       });
     },
     closeAfterAnswers() {
-      isClosing = true;
+      closingSinceMs = performance.now();
       for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
     },
     endIdle(idleMs, freshMs) {
-      endLongIdle(idle, idleMs);
+      // Clients with many idle connections use them up meanwhile, each for one last answer. A
+      // request that is sent in the moment in which its connection ends is lost.
+      if (performance.now() - closingSinceMs >= idleMs) endLongIdle(idle, idleMs);
       endLongIdle(fresh, freshMs);
     },
     endUnanswered(answer) {

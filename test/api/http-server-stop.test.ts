@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { LIMITS } from '@headwater/shared';
 import { expect, test } from 'vitest';
 import { type HttpServerOptions, startHttpServer } from '../../api/src/http-server.ts';
 
@@ -90,3 +92,27 @@ function blockFor(ms: number): void {
   const endsAtMs = performance.now() + ms;
   while (performance.now() < endsAtMs);
 }
+
+test('a request over a connection that has been idle for long is answered right after a stop has begun', async () => {
+  const server = await startHttpServer({
+    app: { fetch: () => new Response('[]') } as unknown as HttpServerOptions['app'],
+    isKnownKey: () => true,
+    hasOthers: () => false,
+    host: '127.0.0.1',
+    port: 0,
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const get = async () => {
+    const sent = request({ host: '127.0.0.1', port: server.port, path: '/v1/sources', agent }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return [sent.reusedSocket, response.statusCode, response.headers.connection];
+  };
+  expect(await get()).toEqual([false, 200, 'keep-alive']);
+  await sleep(LIMITS.closingIdleMs);
+  const stopped = server.stop();
+  // Longer than the server takes to look at its idle connections for the first time.
+  await sleep(200);
+  expect(await get()).toEqual([true, 200, 'close']);
+  await stopped;
+});
