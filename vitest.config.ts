@@ -6,7 +6,10 @@ import { LongestFirst } from './test/support/longest-first.ts';
 import { plainReporter } from './test/support/plain-reporter.ts';
 
 const HOSTILE = ['test/hostile/**/*.test.ts'];
-/** What another test promises in less time, at a scale that takes half a minute a file. */
+/**
+ * Excluded from ordinary runs: each file repeats the promise of a faster test, at a scale that
+ * takes half a minute.
+ */
 const NIGHTLY = IS_LONG_RUN ? [] : ['test/**/*.nightly.test.ts'];
 /**
  * They look at the process that they run in, its children or its turns, or run code of packages in

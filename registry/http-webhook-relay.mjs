@@ -3,7 +3,7 @@
  * URL answered.
  */
 const TIMEOUT_MS = 20_000;
-/** Of one hop alone, or set anew by the request that is made. */
+/** Headers that concern a single hop, or that the new request sets itself. */
 const NOT_FORWARDED = new Set([
   'accept-encoding',
   'connection',

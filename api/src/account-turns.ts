@@ -26,12 +26,12 @@ export interface AccountTurns {
 
 export interface AccountTurnsOptions {
   nowMs: () => number;
-  /** Of one account, while others are here. */
+  /** Pace of large bodies of one account while other accounts are active. */
   bytesPerSecond: number;
-  /** Of one that must give way, where the thread has no time left. */
+  /** Pace of a heavy account's requests while the thread is busy. */
   requestsPerSecond: number;
   isBusy: () => boolean;
-  /** Who sends. Default: what is seen here. */
+  /** Tracks which accounts send requests. Default: a tracker of its own. */
   activeTenants?: ActiveTenants;
 }
 
@@ -69,7 +69,7 @@ export function createAccountTurns(options: AccountTurnsOptions): AccountTurns {
   };
 }
 
-/** Of the body, as the request says; undefined where it does not. */
+/** Body size as the request announces it, in bytes; undefined for a chunked body. */
 export function announcedBytes({ headers }: Pick<IncomingMessage, 'headers'>): number | undefined {
   const length = headers['content-length'];
   if (length !== undefined) return Number(length);

@@ -12,6 +12,6 @@ const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 export function answerPrefetch(c: ApiContext): Response | undefined {
   if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);
   const isEarly = PURPOSE_HEADERS.some((name) => /prefetch|preview|prerender/i.test(c.req.header(name) ?? ''));
-  // What is no success a browser does not keep: it asks again when somebody follows the link.
+  // Browsers do not keep a failed prefetch: they ask again when the user follows the link.
   return isEarly ? c.body(null, 503, PAGE_HEADERS) : undefined;
 }

@@ -2,14 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { createRests } from '@headwater/shared';
 
-/** What is parsed in one go: pieces of a body, which take a third of a millisecond. */
+/** Bytes parsed at once. As small pieces of a chunked body they take a third of a millisecond. */
 const GULP_BYTES = 2 * 1024;
 const MAX_PIECES_OF_GULP = 340;
 /** After so many a connection gives way. */
 const MAX_PIECES_PER_TURN = 512;
 /**
- * Of a body in chunks that nobody reads for now, beside a gulp: each piece is an object of half a
- * kilobyte.
+ * Unread bytes of a chunked body that the server holds besides one gulp. Each piece is an object of
+ * half a kilobyte.
  */
 const MAX_UNREAD_BYTES = 512;
 
@@ -21,13 +21,13 @@ export interface BoundedReads {
 interface Intake {
   /** Until it is answered. */
   request: IncomingMessage | undefined;
-  /** Of the body that comes. */
+  /** The request's body is chunked. */
   isInChunks: boolean;
   /**
    * Bytes that are still to come of a body whose length was announced; 0 once nobody counts them.
    */
   bodyLeft: number;
-  /** Of bodies in chunks, in this turn. */
+  /** Pieces of chunked bodies in this turn. */
   pieces: number;
 }
 
@@ -102,13 +102,13 @@ function gulpsOf(socket: Socket, intake: Intake, parse: Parse, giveWay: () => Pr
       left = left.subarray(gulp.length);
       const { pieces } = intake;
       parse(gulp);
-      // Of a body that node drops, no piece is seen.
+      // Node passes on no piece of a body that it drops, so a full gulp is counted.
       if (intake.isInChunks && intake.pieces === pieces) intake.pieces += MAX_PIECES_OF_GULP;
     }
   };
 }
 
-/** Where node's parser hands over each piece, whoever reads them. */
+/** Node's parser calls `push` for each piece, whether or not code reads the body. */
 function countPieces(request: IncomingMessage, intake: Intake): void {
   const push = request.push.bind(request);
   request.push = (piece: Buffer | null, encoding?: BufferEncoding) => {

@@ -43,7 +43,10 @@ export function trackConnections(server: Server, maxConnections: number): Client
   let closingSinceMs = Infinity;
   /** Without a whole request so far, since when, the oldest first. */
   const fresh: Fresh = new Map();
-  /** What had been read of each when it fell idle, the one that has been idle for longest first. */
+  /**
+   * Bytes read from each connection when it fell idle. The connection that is idle longest comes
+   * first.
+   */
   const idle: Idle = new Map();
   /**
    * The request that began last on each, the oldest first; those that have arrived whole meanwhile
@@ -53,7 +56,8 @@ export function trackConnections(server: Server, maxConnections: number): Client
   const forget = (socket: Socket) => [open, fresh, idle, arriving].forEach((those) => those.delete(socket));
   const makeRoom = () => {
     const resting = firstOf(idle.keys());
-    // Whoever has most of the connections is the likeliest to have too many.
+    // If most connections are idle, a client probably keeps too many, so the longest idle one ends
+    // first.
     const first = idle.size > maxConnections / 2 ? resting : longestArriving(arriving, SLOW_MS);
     const oldest = firstOf(fresh.keys()) ?? first ?? resting ?? longestArriving(arriving, 0);
     if (oldest === undefined) return false;
@@ -144,9 +148,9 @@ function firstOf<T>(values: Iterable<T>): T | undefined {
 }
 
 /**
- * What node does when a client has closed its side waits for a turn: connections that are closed
- * together, a thousand of which one client may have, held the thread for 6 to 13 ms in one piece,
- * those with half a request on them for 14 to 50; now for one or two.
+ * Spreads the work that node does when clients close their side. A client can close a thousand
+ * connections at once. That held the thread for 6 to 13 ms, and for 14 to 50 with half a request on
+ * each; now for one or two.
  */
 function createEndPace(): (socket: Socket) => void {
   const ended: (() => void)[] = [];

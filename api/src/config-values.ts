@@ -3,8 +3,6 @@ import { z } from '@hono/zod-openapi';
 import { hostUrlsOf, parseDnsServer, SANDBOX_LAYERS, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, findLimitProblems, keepKnownLimits } from '@headwater/shared';
 
-/* What the values of environment variables may be. */
-
 export const MAX_RETRIES = 50;
 export const MAX_RETRY_SECONDS = 30 * 24 * 3600;
 
@@ -54,7 +52,7 @@ export function parseLayers(text: string, context: z.RefinementCtx): SandboxLaye
 }
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?$/i;
-/** What ends in digits is no name but an address, and one that is wrong. */
+/** A host that ends in digits is an address, not a name. If `isIP` rejects it, it is invalid. */
 const ENDS_IN_DIGITS = /(^|\.)\d+\.?$/;
 
 /** An address or a name to listen on. */

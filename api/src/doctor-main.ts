@@ -24,7 +24,7 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 process.exitCode = report.ok ? 0 : 1;
 
 async function examine(config: Config): Promise<DoctorReport> {
-  // What it finds is in the report.
+  // Silent, because the report contains every finding.
   const log = createProcessLog({ ...config, logLevel: 'silent' }, process.stderr);
   const { checks } = await runDoctor({ ...config, log });
   // A node of the role engine listens only where it is told to.

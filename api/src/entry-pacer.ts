@@ -13,8 +13,8 @@ export interface EntryPace {
   /** Each of them is memory, also when its client has gone. */
   maxWaiting: number;
   /**
-   * What becomes of those that find too many waiting: else they go on at once, as no event is to be
-   * lost.
+   * True: a request that finds too many waiting is refused. False: it continues at once, because no
+   * event may be lost.
    */
   refuses: boolean;
 }

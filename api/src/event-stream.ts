@@ -3,14 +3,14 @@ import { createGiveWay, LIMITS } from '@headwater/shared';
 /** One message of a stream of server-sent events. */
 export interface Message {
   id: string;
-  /** What `addEventListener` of an EventSource is given. Default: `message`. */
+  /** Event type for `addEventListener` of an EventSource. Default: `message`. */
   event?: string;
   /** JSON text. */
   data: string;
 }
 
 export interface MessageSource {
-  /** What comes next, after `waitMs` nothing; undefined: there is no more. */
+  /** Next messages, or an empty list after `waitMs`; undefined at the end of the stream. */
   next(waitMs: number): Promise<Message[] | undefined>;
   close(): void;
 }
@@ -74,7 +74,7 @@ function closeQuietly(controller: ReadableStreamDefaultController): void {
 /** Written in a millisecond, whatever is in it; an event may have megabytes. */
 const PIECE_CHARS = 64 * 1024;
 
-/** What the client is sent, until there is no more or its key holds no more. */
+/** Text of the stream. Ends with the messages, or when the key is no longer valid. */
 async function* textsOf(
   messages: MessageSource,
   isAdmitted: EventStreamOptions['isAdmitted'],

@@ -14,7 +14,7 @@ const CLIENT_ERRORS: Record<string, { status: number; detail: string; limit?: Ex
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
 };
 
-/** What is not HTTP, or too slow, gets an answer where one can still be sent. */
+/** Answers a request that is not HTTP, or too slow, if an answer can still be sent. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   // After the first byte of a response under way nothing may be put in between.
   // oxlint-disable-next-line no-underscore-dangle -- Node's own mark for that response
@@ -25,8 +25,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex):
   }
   const { status, detail, limit } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
   socket.end(lastAnswer(status, plainProblem(status, detail, limit)));
-  // Whoever never closes his side would keep the connection for ever: node looks for slow ones
-  // once.
+  // A client that never closes its side would keep the connection forever. Node checks only once
+  // for slow clients.
   const cutOff = setTimeout(() => socket.destroy(), LIMITS.drainMs).unref();
   socket.once('close', () => clearTimeout(cutOff));
 }

@@ -1,5 +1,5 @@
 /**
- * What the package writes its log to; a pino logger fits. Fields first, then a sentence without
+ * Log interface of this package; a pino logger fits. Fields come first, then a sentence without
  * variable parts.
  */
 export interface Log {

@@ -1,4 +1,3 @@
-/** What the log says of something thrown. */
 export interface LoggedError {
   type: string;
   message: string;

@@ -1,16 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type ExceededLimit, LIMITS, platformLimit } from '@headwater/shared';
 
-/**
- * What names the host, as the parser of URLs reads it: it does not mind how many slashes there are,
- * nor which.
- */
+/** The host in a URL. Like the URL parser, it accepts any number of slashes or backslashes. */
 const AUTHORITY = /^https?:[/\\]*([^/\\?#]*)/;
 
 /**
- * What a request goes over that names a host that is longer than any there is. To be asked before
- * its URL is made: a name in other letters than ASCII, or percent-encoded, is turned into them in
- * time that grows with its square, 10 ms of the node's thread for what fits.
+ * Limit that an over-long host exceeds; else undefined. Checked before `new URL`: decoding a
+ * non-ASCII or percent-encoded name takes quadratic time. The longest that fits takes 10 ms of the
+ * thread.
  */
 export function longHostOfRequest({ headers, url = '' }: IncomingMessage): ExceededLimit | undefined {
   const { host = '' } = headers;

@@ -1,7 +1,7 @@
 import type { OAuthOutcome } from '@headwater/engine';
 import { htmlPage } from './html-page.ts';
 
-/** What a person sees at the end of a flow. */
+/** Page that the user sees at the end of an OAuth flow. */
 export function oauthPage(outcome: OAuthOutcome): string {
   if (!outcome.ok) return htmlPage('Not connected', [outcome.message]);
   const { account, workspace } = outcome;

@@ -7,7 +7,7 @@ export interface Welcome {
   write(text: string): void;
 }
 
-/** Where `hw login` looks by itself. */
+/** Server that `hw login` uses by default. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 const FIRST_SOURCE = {
@@ -15,7 +15,7 @@ const FIRST_SOURCE = {
     'export default { name: "Hello", version: "0.0.1", props: { http: "$.interface.http" }, run(event) { this.$emit(event.body ?? event.query); } }',
 };
 
-/** What a new user needs after the very first start; the key is shown this once. */
+/** First steps for a new user, printed after the first start. The key is shown only this once. */
 export function printWelcome({ publicUrl, apiKey, write }: Welcome): void {
   const key = apiKey ?? '$HEADWATER_API_KEY';
   const keyLine = apiKey === undefined ? 'the one in HEADWATER_API_KEY' : `${apiKey}   (shown this once)`;
@@ -44,7 +44,7 @@ curl ${publicUrl}/v1/sources/<id>/event_summaries -H "Authorization: Bearer ${ke
 `);
 }
 
-/** Of a first start that failed after the key was made: the next one makes none. */
+/** Prints the key of a first start that failed later. The next start does not make another key. */
 export function printKey(apiKey: string, write: (text: string) => void): void {
   write(`\n  API key  ${apiKey}   (made before the start failed, and shown this once)\n\n`);
 }

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable } from '@headwater/engine';
 
 /**
- * Of one kind, so many lines are written in one window; of a database that is away only the first.
+ * Lines of one kind in one window. If the database is unavailable, only the first line is written.
  */
 const MAX_LINES = 50;
 export const WINDOW_MS = 10_000;

@@ -2,8 +2,8 @@ import { randomToken } from '@headwater/shared';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-// What a caller may choose: it ends up in logs and answers, so nothing that could break a line or a
-// header.
+// The caller chooses this id, and it appears in logs and headers. So it cannot contain a line
+// break.
 const ACCEPTED = /^[A-Za-z0-9._-]{8,64}$/;
 
 /** The caller's own `x-request-id` where it is harmless, else a new one. */

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 const WINDOW_MS = 50;
 const BUSY_SHARE = 0.75;
-/** Who is held back for being too many makes the thread idle: it counts as busy for a while yet. */
+/** The thread stays marked busy for a while: throttled requests make it look idle. */
 const BUSY_FOR_MS = 500;
 
 /** Whether this thread has had next to no time left lately. Costs nothing while nobody asks. */

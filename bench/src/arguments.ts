@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 export interface BenchArguments {
   command: string;
-  /** Of the closed loop; open loops and warm-up derive theirs from it. */
+  /** Events of the closed loop; open loops and warm-up derive their counts from it. */
   events: number;
   connections: number;
   /** e2e: accounts that share the requests, each with its source and its webhook. */

@@ -12,7 +12,6 @@ export interface Checks {
   faults: string[];
 }
 
-/** Of one account. */
 export interface BenchWebhook {
   api: ApiClient;
   webhookId: string;

@@ -29,14 +29,14 @@ export interface PhaseResult {
   /** From the same moment to the arrival of its event at the receiver. */
   receipts: LatencySummary;
   cpu: CpuTimes;
-  /** What went wrong, in words; empty when each event arrived once. */
+  /** Faults in words; empty if each event arrived once. */
   faults: string[];
 }
 
 export interface PhaseParts {
   system: System;
   receiver: Receiver;
-  /** Of each account: request i goes to account `i % templates.length`. */
+  /** One for each account: request i goes to account `i % templates.length`. */
   templates: readonly RequestTemplate[];
   options: BenchArguments;
 }

@@ -13,7 +13,7 @@ export interface E2eReport {
   checks: Checks;
   /** Before and after the phases; empty when they were left out. */
   baselines: Baselines[];
-  /** Of the server's main thread during the closed loop. */
+  /** Profile of the server's main thread during the closed loop. */
   profile?: ProfileSummary;
 }
 

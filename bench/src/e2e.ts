@@ -59,7 +59,7 @@ async function measureSystem(undo: Undo, options: BenchArguments, receiver: Rece
 
 interface Tenant extends BenchWebhook {
   secret: string;
-  /** Of its source. */
+  /** Endpoint of the tenant's source. */
   url: string;
 }
 

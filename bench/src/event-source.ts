@@ -1,4 +1,4 @@
-/** What a user would write to turn requests into events. */
+/** Source as a user would write it to turn requests into events. */
 export const EMITTING_SOURCE = `export default {
   name: 'Bench source',
   version: '0.0.1',

@@ -1,7 +1,7 @@
 /** The target: a neighbour's p99 during an attack is at most this many times what it is without. */
 export const TARGET_RATIO = 2;
 
-/** What an attack did to its neighbour: a file of the suite may make several. */
+/** Effect of one attack on its neighbour. A file of the suite may contain several attacks. */
 export interface HostileMeasurement {
   file: string;
   /** One; three where that was beyond the target, and five where the middle one of three was. */
@@ -20,7 +20,7 @@ export function ratioOf({ quietMs, attackedMs }: HostileTry): number {
   return percentile(attackedMs, 99) / percentile(quietMs, 99);
 }
 
-/** That in the middle of all. */
+/** The try with the median ratio. */
 export function middleTry({ tries }: HostileMeasurement): HostileTry {
   const sorted = tries.toSorted((a, b) => ratioOf(a) - ratioOf(b));
   return sorted[Math.floor(sorted.length / 2)] as HostileTry;

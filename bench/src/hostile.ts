@@ -13,11 +13,11 @@ import type { Undo } from './undo.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const VITEST = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
 const SUITE = 'test/hostile';
-/** Of one test: it is made to measure for as long as it takes to get enough samples. */
+/** Timeout of one test. A test measures until it has enough samples. */
 const TEST_TIMEOUT_MS = 400_000;
 /**
- * Of the attackers' client, as a session; server and neighbour have sessions of their own. Linux
- * only.
+ * Niceness of the session of the attackers' client. Server and neighbour have sessions of their
+ * own. Linux only.
  */
 const CLIENT_NICE = 10;
 

@@ -37,10 +37,7 @@ const WITH_BUILTINS = `
     this.$emit(typeof https.request + typeof pipeline);
   } };`;
 
-/**
- * What an isolate costs: from nothing to the first answer, when it is warm, and in memory while it
- * waits. Linux only.
- */
+/** Measures an isolate: cold start to first answer, warm run, and memory while idle. Linux only. */
 export async function benchIsolate(undo: Undo, options: BenchArguments): Promise<boolean> {
   const sandbox = await startSandbox(ROOMY);
   undo.push(() => sandbox.stop());
@@ -109,7 +106,7 @@ async function idleBytes(undo: Undo, component: ComponentBundle): Promise<number
   return (residentBytes() - before) / IDLE_ISOLATES;
 }
 
-/** Of all sandbox processes below this one. */
+/** Memory of all sandbox processes below this one. */
 function residentBytes(): number {
   const pids = listProcessTree(process.pid).filter(({ command }) => command.includes('hw-sandbox'));
   return pids.reduce(

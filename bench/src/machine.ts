@@ -1,6 +1,5 @@
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 
-/** What the figures were measured on. */
 export interface Machine {
   date: string;
   cores: number;

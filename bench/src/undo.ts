@@ -1,6 +1,6 @@
 import { killProcesses, listProcessTree } from './system/process-tree.ts';
 
-/** What was started and has to be ended, last in first out, whatever happens. */
+/** Stops everything that was started, last in first out, also after a failure. */
 export interface Undo {
   /** `stop` must be idempotent. */
   push(stop: () => Promise<void> | void): void;

@@ -1,6 +1,6 @@
 import type { ExitName } from './exit-codes.ts';
 
-/** What a command has to show. */
+/** Output of a command. */
 export interface Answer {
   /** With --json: this, as one document. */
   json: unknown;

@@ -10,7 +10,7 @@ export interface ErrorField {
 }
 
 interface Details {
-  /** What to do, in one line. */
+  /** Next step for the user, in one line. */
   hint?: string;
   /** Stable, for scripts; the server's code where the server refused. */
   code?: string;

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts';
 import type { CommandContext } from './context.ts';
 import type { ExitName } from './exit-codes.ts';
 
-/** What a shell may complete a word with: names that the server knows, files, or these words. */
+/** Completions for a word: names from the server, files, or fixed words. */
 export type Completes = 'files' | { names: readonly NamedKind[] } | { words: readonly string[] };
 
 export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'components' | 'profiles';
@@ -20,7 +20,7 @@ export interface OptionSpec {
   /** Without dashes. */
   name: string;
   short?: string;
-  /** What stands for its value in help; absent: a flag. */
+  /** Placeholder of its value in help; absent for a flag. */
   value?: string;
   summary: string;
   repeatable?: boolean;
@@ -37,14 +37,14 @@ interface Example {
 export interface CommandSpec {
   /** `webhooks create`. */
   path: string;
-  /** Of the last word. */
+  /** Aliases of the last word of the path. */
   aliases?: readonly string[];
   summary: string;
   details?: string;
   arguments?: readonly ArgumentSpec[];
   options?: readonly OptionSpec[];
   examples: readonly Example[];
-  /** What --json prints. */
+  /** Describes the output of --json. */
   json: string;
   /** Beside ok, failure and usage, which every command has. */
   exits?: readonly ExitName[];

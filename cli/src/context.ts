@@ -6,7 +6,6 @@ import type { CliEnvironment } from './environment.ts';
 import type { Ask } from './terminal/ask.ts';
 import type { Output } from './terminal/output.ts';
 
-/** What a command works with. */
 export interface CommandContext {
   input: CommandInput;
   /** Throws where nobody is logged in. `signal` ends its requests; default: Ctrl-C. */

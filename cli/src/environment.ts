@@ -1,4 +1,4 @@
-/** What `hw` takes from the environment; main.ts alone reads it. */
+/** Settings of `hw` from the environment. Only main.ts reads it. */
 export interface CliEnvironment {
   url?: string;
   apiKey?: string;

@@ -31,7 +31,7 @@ export function renderCommandHelp(command: CommandSpec, page: Page): string {
   return parts.filter((part) => part !== undefined).join('\n\n');
 }
 
-/** What is listed under a group, or under `hw` itself. */
+/** Lists the commands of a group, or of `hw` itself. */
 export function renderOverview(
   { commands, groups }: { commands: readonly CommandSpec[]; groups: readonly GroupSpec[] },
   group: GroupSpec | undefined,

@@ -8,7 +8,7 @@ export interface CommandTree {
   groups: readonly GroupSpec[];
 }
 
-/** What a command line asks for. */
+/** Parsed command line. */
 export type Request =
   | { kind: 'run'; command: CommandSpec; input: CommandInput }
   | { kind: 'help'; words: readonly string[] }

@@ -20,7 +20,7 @@ import type { OutputStream } from './terminal/output-stream.ts';
 import { quoteWord } from './terminal/quote-word.ts';
 
 export interface CliProcess {
-  /** What follows the script's name. */
+  /** Arguments after the script's name. */
   argv: readonly string[];
   environment: CliEnvironment;
   stdout: OutputStream;

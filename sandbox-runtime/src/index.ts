@@ -10,7 +10,7 @@ export type { RunHost, Sandbox, StepHost } from './sandbox.ts';
 export { type SandboxOptions, startSandbox } from './pool/start-sandbox.ts';
 export { createStarter, type ProcessStarter } from './starter/starter.ts';
 
-/** What goes over the seam. */
+/** Types of the seam between engine and sandbox. */
 export type {
   BundleOutcome,
   ComponentBundle,

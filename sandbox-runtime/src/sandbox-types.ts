@@ -10,7 +10,7 @@ import type {
   RunProp,
 } from '@headwater/shared';
 
-/* What goes over the seam, which is sandbox.ts. */
+/* Types of the seam, which sandbox.ts defines. */
 
 /** Component code made ready to load: one self-contained module. `hash` names the content. */
 export interface ComponentBundle {
@@ -48,7 +48,7 @@ export interface RunLimits {
   /** Which of the account's limits `wallMs` is. */
   wallLimit: WallLimitName;
   memoryMb: number;
-  /** What holds for the tenant: sizes and counts of everything that a run puts out or asks for. */
+  /** Limits of the tenant: sizes and counts of a run's output and requests. */
   account: AccountLimits;
 }
 
@@ -76,14 +76,11 @@ export type RunEntry =
    */
   | { kind: 'transform'; request: string };
 
-/** What a step is given besides its props. */
+/** Input of a step besides its props. */
 export interface StepInput {
   /** Its own namespace, for messages. */
   namespace: string;
-  /**
-   * What it finds in `steps`: the trigger, and every step before it. `exports`: JSON text of an
-   * object.
-   */
+  /** Content of `steps`: the trigger, and every earlier step. `exports`: JSON text of an object. */
   steps: readonly { namespace: string; exports: string }[];
   /** JSON text of `$.context`. */
   context: string;
@@ -94,8 +91,8 @@ export interface StepInput {
 }
 
 /**
- * What `$.flow` was asked for last, or `exit` if it was among that; it holds when the step has
- * ended without an error. `context`: JSON text.
+ * Last call of `$.flow`; `exit` wins over the others. It applies if the step ends without an error.
+ * `context`: JSON text.
  */
 export type FlowAction =
   | { kind: 'exit'; reason?: string }
@@ -173,7 +170,7 @@ export interface FetchRequest {
   headers: [string, string][];
   body?: Uint8Array;
   redirect: 'follow' | 'error' | 'manual';
-  /** Of the run that makes it. Set outside of the sandbox. */
+  /** Meter of the run that makes the request. Set outside of the sandbox. */
   meter?: FetchMeter;
 }
 
@@ -217,7 +214,7 @@ export interface RunFault {
    * fault.
    */
   details?: string;
-  /** Where a limit ended the run. */
+  /** Present if a limit ended the run. */
   limit?: ExceededLimit;
 }
 
@@ -233,8 +230,8 @@ export type RunOutcome =
   | { ok: false; fault: RunFault; innocent: boolean; diedAlone?: true; cpuMs: number; wallMs: number };
 
 /**
- * What the operating system does around each sandbox process. docs/security.md says what each
- * stops.
+ * Layers of the operating system that confine each sandbox process. docs/security.md explains what
+ * each one stops.
  */
 export const SANDBOX_LAYERS = [
   'network',

@@ -19,7 +19,7 @@ import type {
  * its RunHost. sandbox-types.ts has what goes over it; bridge/messages.ts how it reaches the guest.
  */
 
-/** What the engine may call. It is made by `startSandbox`. */
+/** Interface for the engine; `startSandbox` makes it. */
 export interface Sandbox {
   /**
    * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the
@@ -30,16 +30,15 @@ export interface Sandbox {
   run(request: RunRequest, host: RunHost): Promise<RunOutcome>;
   /** Figures for /metrics. */
   stats(): { processes: number; idleProcesses: number; runsInFlight: number; crashes: number };
-  /** What the operating system does around each process, as found at the start. */
+  /** Confinement layers of each process, as found at the start. */
   layers(): readonly SandboxLayer[];
   /** Ends every sandbox process; runs in flight end as innocent faults. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * What a run may ask of its host. Calls arrive in the order in which the component made them, all
- * of them before the run's outcome. None may throw; those that answer later get an AbortSignal that
- * fires when the run is over.
+ * Requests of a run to its host. Calls arrive in the component's order, before the run's outcome.
+ * None may throw. Asynchronous ones get an AbortSignal that fires at the end of the run.
  */
 export interface RunHost {
   emit(event: EmittedEvent): void;
@@ -52,11 +51,11 @@ export interface RunHost {
   fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchOutcome>;
   /** Asked only for stores that are among the run's props. */
   dataStore(call: DataStoreCall, signal: AbortSignal): Promise<DataStoreAnswer>;
-  /** Of the entry `step`, and only of that. */
+  /** Present only for the entry `step`. */
   step?: StepHost;
 }
 
-/** What the entry `step` may ask for besides; its calls arrive as those of RunHost do. */
+/** Further requests of the entry `step`. Its calls arrive like those of RunHost. */
 export interface StepHost {
   /**
    * `$.export`: the last value of a name holds. `$summary` is one of the names, `$return_value` and

@@ -1,9 +1,6 @@
 import type { ExceededLimit } from './exceeded-limit.ts';
 
-/**
- * What the component interface looks like once it has been read from a component and turned into
- * plain data.
- */
+/** Types of a component, read from its code and turned into plain data. */
 
 export type DedupeStrategy = 'unique' | 'greatest' | 'last';
 /** A transform changes the requests of a webhook. */
@@ -33,7 +30,7 @@ export interface PropDefinition {
   [extra: string]: unknown;
 }
 
-/** What loading a component showed. */
+/** Result of loading a component. */
 export interface ComponentDescription {
   name: string;
   version: string;
@@ -58,7 +55,7 @@ export interface HttpEvent {
   headers: Record<string, string>;
   url: string;
   rawQuery: string;
-  /** Of the body as it was sent. */
+  /** Text of the body as it was sent. */
   bodyRaw: string;
   body: unknown;
   /** The body is not UTF-8: `bodyRaw` is the base64 of its bytes. */
@@ -75,8 +72,8 @@ export interface TimerEvent {
 }
 
 /**
- * What a prop is worth in one run: plain values as they are, interfaces and services as what the
- * guest builds them from.
+ * Value of a prop in one run: plain values unchanged, interfaces and services as data from which
+ * the guest builds them.
  */
 export type RunProp =
   | { kind: 'value'; value: unknown }
@@ -90,8 +87,8 @@ export type RunProp =
   /** `request`: the configured value of an http_request prop. */
   | { kind: 'http-request'; request: unknown }
   /**
-   * Of a step: a value with `{{…}}` in its strings, at any depth; worked out in the isolate, right
-   * before the run. `type`: of the prop, where its definition is not the component's own.
+   * Only in a step: a value with `{{…}}` in its strings, at any depth. The isolate evaluates it
+   * right before the run. `type`: the prop's type, if the component does not define it.
    */
   | { kind: 'template'; value: unknown; type?: string };
 
@@ -112,7 +109,8 @@ export interface EmittedEvent {
 }
 
 /**
- * What an event counts for: ten thousand empty ones with long ids and summaries are no small run.
+ * Size of an event. Ids and summaries count, because ten thousand empty events with long ones are a
+ * large run.
  */
 export function eventChars({ data, id, name, summary }: EmittedEvent): number {
   return data.length + String(id ?? '').length + (name?.length ?? 0) + (summary?.length ?? 0);
@@ -128,13 +126,13 @@ export interface LogLine {
   level: LogLevel;
   message: string;
   /**
-   * Of a line that is not whole (`maxLogLineBytes`; `used`: the bytes it had, at least), and of the
-   * last one, which stands for those that were dropped (`maxLogLinesPerRun`).
+   * Limit of a cut line (`maxLogLineBytes`; `used`: its original bytes, at least). The last line
+   * stands for dropped lines (`maxLogLinesPerRun`).
    */
   limit?: ExceededLimit<LogLimitName>;
 }
 
-/** What `respond` sends. `body` is what goes over the wire. */
+/** Response of `respond`. `body` has the bytes that are sent. */
 export interface HttpResponse {
   status: number;
   /** `set-cookie` in lower case, with one text for each cookie: they cannot be joined. */

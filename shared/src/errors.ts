@@ -118,7 +118,7 @@ export const ERRORS = {
     title: 'The component does not accept how it is configured',
     advice: 'Change the values that the component complains about.',
   },
-  // What ends a run. They are recorded with the run and never become an API status of their own.
+  // Errors that end a run. They are recorded with the run, and never become an API status.
   COMPONENT_ERROR: {
     status: 422,
     title: 'The component threw an error',
@@ -172,7 +172,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface FieldError {
   path: string;
   message: string;
-  /** Of component code: the author's file, 1-based line and 0-based column. */
+  /** Only for component code: the author's file, 1-based line and 0-based column. */
   file?: string;
   line?: number;
   column?: number;
@@ -183,7 +183,7 @@ export interface FieldError {
   limit?: ExceededLimit;
 }
 
-/** What is wrong with one value. */
+/** Error of one value. */
 export type Fault = Pick<FieldError, 'message' | 'limit'>;
 
 interface ErrorDetails {
@@ -222,7 +222,7 @@ function withoutLimit(error: FieldError): FieldError {
   return field;
 }
 
-/** Where several things are wrong: the first limit among them. */
+/** First limit among several errors. */
 export function firstLimit(errors: readonly Fault[]): ExceededLimit | undefined {
   return errors.find(({ limit }) => limit !== undefined)?.limit;
 }

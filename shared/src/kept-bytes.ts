@@ -1,11 +1,9 @@
-/**
- * Where single pieces are copied to; the first blocks of a body are as small as what it has so far.
- */
+/** Size of blocks that hold copied pieces. The first blocks are as small as the body so far. */
 const MAX_BLOCK_BYTES = 64 * 1024;
 const MIN_BLOCK_BYTES = 512;
 /**
- * Of smaller pieces the list would be large beside what is in it, and putting them together would
- * take the thread.
+ * Smaller pieces are copied: a list of them would outweigh their bytes, and joining them would take
+ * the thread.
  */
 const MIN_VIEW_BYTES = 1024;
 

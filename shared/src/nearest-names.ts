@@ -24,7 +24,7 @@ export function nearest(word: string, candidates: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Of names that are all far from what was written, so many are shown. */
+/** Number of names shown if none is similar to the given word. */
 const MAX_SHOWN = 8;
 
 /**

@@ -1,11 +1,11 @@
 import type { HttpAnswer } from './services.d.ts';
 
-/** What `run` of an action is called with. */
+/** Argument of an action's `run`. */
 export interface ActionRun {
   $: ActionContext;
   /**
-   * What the steps before have exported, `$error` of one that has failed and was passed over, and
-   * `steps.trigger.event`.
+   * Exports of earlier steps, and `steps.trigger.event`. A failed step that was skipped has
+   * `$error`.
    */
   steps?: Record<string, any>;
 }
@@ -79,9 +79,9 @@ export interface Send {
 export interface StepRuns {
   /** Counts from 1. */
   runs: number;
-  /** What `$.flow.rerun` was given. */
+  /** Context that `$.flow.rerun` got. */
   context?: any;
-  /** Of a step that was run again by a request to `resume_url`: what that brought. */
+  /** Set if a request to `resume_url` ran the step again: the request's body. */
   callback_request?: { body: any };
 }
 

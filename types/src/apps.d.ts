@@ -1,5 +1,5 @@
 /**
- * Of no signature: a parameter without a type is then reported to its author, as everywhere in
+ * `Function` has no signature, so a parameter without a type is reported to the author, as in all
  * strict code.
  */
 export interface Methods {
@@ -24,8 +24,8 @@ export interface AppAuth {
 export interface AppAuths {}
 
 /**
- * What was inferred for an optional part: nothing where it was left out, and only its constraint is
- * known.
+ * Inferred type of an optional part. If the part is absent, inference yields only its constraint;
+ * then this is `{}`.
  */
 export type Given<T> = string extends keyof T ? {} : T;
 
@@ -67,8 +67,8 @@ type AuthOfSlug<A> = A extends { readonly app: infer Slug }
   : AppAuth;
 
 /**
- * What `this.<app>` is in a component. An app that is optional is there without an account, too,
- * with an empty `$auth`.
+ * Type of `this.<app>` in a component. An optional app exists without an account too, with an empty
+ * `$auth`.
  */
 export type AppInstance<A> = (A extends { readonly methods: infer M } ? M : unknown) & {
   readonly $auth: A extends { readonly optional: true } ? Partial<AuthOf<A>> : AuthOf<A>;

@@ -95,7 +95,7 @@ export type ActionThis<P, M> = PropValues<P> & M & DynamicValues<P>;
 
 export interface ActionOptions<P, M, K, V, R> extends ComponentFields<P, M, K, V> {
   readonly type: 'action';
-  /** What a person or an agent may expect of it. */
+  /** Hints for people and agents about its effects. */
   readonly annotations?: {
     readonly destructiveHint?: boolean;
     readonly openWorldHint?: boolean;

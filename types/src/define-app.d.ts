@@ -2,7 +2,7 @@ import type { App, Given, Methods } from './apps.d.ts';
 import type { DefinitionProp, PropDefinitions } from './props.d.ts';
 import type { CheckedProps } from './values.d.ts';
 
-/** What `this` is in methods of an app and in its `options`. */
+/** Type of `this` in methods of an app and in its `options`. */
 export type AppThis<M, Auth> = M & { readonly $auth: Auth };
 
 export interface AppOptions<D, M, Slug> {

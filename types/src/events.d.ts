@@ -1,8 +1,8 @@
-/** What `run` gets when a request arrives at an HTTP interface. */
+/** Argument of `run` for a request to an HTTP interface. */
 export interface HttpEvent {
   /** Upper case. */
   method: string;
-  /** What follows the endpoint, `/` at least. */
+  /** Path after the endpoint; at least `/`. */
   path: string;
   query: Record<string, string | string[]>;
   /** Names in lower case. */
@@ -27,7 +27,7 @@ export interface HttpEvent {
   body: any;
 }
 
-/** What `run` gets when a timer fires. */
+/** Argument of `run` when a timer fires. */
 export interface TimerEvent {
   /** Epoch seconds. */
   timestamp: number;

@@ -65,7 +65,7 @@ export declare const defineAction: DefineAction;
  */
 export declare const defineApp: DefineApp<AppAuth> & (<Auth>() => DefineApp<Auth>);
 
-/** What is wrong with the user's configuration: its message is shown to the user as it is. */
+/** Error in the user's configuration; the user sees its message unchanged. */
 export declare class ConfigurationError extends Error {
   readonly name: 'ConfigurationError';
 }

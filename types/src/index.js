@@ -1,6 +1,6 @@
 /*
- * What there is of the package at run time. A component that is saved to a server gets the server's
- * own copy of it (sandbox-runtime/src/builder/own-packages.ts), whatever is installed beside it.
+ * Run-time code of the package. The server bundles saved components with its own copy
+ * (sandbox-runtime/src/builder/own-packages.ts), whatever version is installed next to them.
  */
 
 /**

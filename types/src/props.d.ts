@@ -1,19 +1,19 @@
 import type { AnyApp } from './apps.d.ts';
 
-/** What an `options` method is called with, and the `inputValues` of the prop that took it over. */
+/** Argument of an `options` method, with the `inputValues` of the prop that reuses it. */
 export interface OptionsInput {
   /** Counts from 0. */
   page: number;
   /** `context` of the answer before. */
   prevContext: any;
-  /** What the user typed, with `useQuery`. */
+  /** Search text of the user; only with `useQuery`. */
   query?: string;
   [inputValue: string]: any;
 }
 
 type Option<V> = V | { readonly label: string; readonly value: V };
 
-/** What an `options` method answers; `context` comes back as `prevContext`. */
+/** Result of an `options` method; `context` comes back as `prevContext`. */
 export type OptionsAnswer<V = string | number | boolean> =
   | readonly Option<V>[]
   | { readonly options: readonly Option<V>[]; readonly context?: object };
@@ -24,7 +24,7 @@ export type OptionsAnswer<V = string | number | boolean> =
  */
 type LaterMethod = Function;
 
-/** What every kind of prop may say. */
+/** Fields of every kind of prop. */
 interface PropFields {
   readonly label?: string;
   /** Markdown. */
@@ -178,8 +178,8 @@ export type ActionProp = InputProp | TakenProp | AnyApp | ShortInput;
 export type SourceProp = ActionProp | SourceService | ShortService;
 
 /**
- * What props of a plain object that is spread into a component have become: literals are widened
- * there, and nothing can be said of them.
+ * Type of props from a plain object that is spread into a component. TypeScript widens their
+ * literals, so they cannot be checked.
  */
 export type WidenedProp = string | { readonly type: string } | { readonly propDefinition: readonly unknown[] };
 

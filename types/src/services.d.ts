@@ -50,7 +50,7 @@ export interface DataStore<T = any> extends AsyncIterable<[key: string, value: T
   clear(): Promise<void>;
 }
 
-/** What came back; a status that is no 2xx is thrown, with `response` on the error. */
+/** Response; a status other than 2xx is thrown, with `response` on the error. */
 export interface HttpResult {
   /** Parsed where it is JSON, else text. */
   data: any;

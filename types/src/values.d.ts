@@ -57,7 +57,7 @@ type Over<Base, Top> = Omit<Base, keyof Top> & Top;
 
 type DefinitionIn<A, N> = A extends { propDefinitions: infer P } ? (N extends keyof P ? P[N] : never) : never;
 
-/** What `this.<name>` is for the prop D. */
+/** Type of `this.<name>` for the prop D. */
 export type PropValue<D> =
   IsAny<D> extends true
     ? any

@@ -12,7 +12,7 @@ export interface ClientFacts {
 export type ReadClientFacts = (request: IncomingMessage) => ClientFacts;
 
 export interface ClientFactsOptions {
-  /** Of the URL under which clients reach this server. */
+  /** Scheme of the URL that clients use. */
   scheme: 'http' | 'https';
   /**
    * CIDR ranges and addresses. Only what these say of a client is believed: anybody can send the

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Where a request to an endpoint points: its key, and what the source sees as path and query. */
+/** Target of a request to an endpoint: its key, and the path and query that the source gets. */
 export interface EndpointAddress {
   key: string;
   /** As it was sent, not decoded; `/` where nothing follows the key. */

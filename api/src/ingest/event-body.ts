@@ -16,7 +16,7 @@ export interface EventBody {
 }
 
 interface Body {
-  /** What came over the wire: `bodyRaw` gives exactly these bytes back. */
+  /** Bytes as received; `bodyRaw` returns exactly these. */
   sent: Buffer;
   /** The same without its content coding. */
   plain: Buffer;

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { type Charset, charsetOf, declaredCharset, UTF8 } from './charset.ts';
 import { fieldsJson } from './form-pairs.ts';
 
-/** What a file of a form looks like to the component. */
+/** A form's file as the component gets it. */
 interface FormFile {
   filename: string;
   mimetype: string;
@@ -15,7 +15,7 @@ interface FormFile {
 interface Part {
   /** Names in lower case; a character of the values is a byte. */
   headers: ReadonlyMap<string, string>;
-  /** Of the content disposition. */
+  /** Parameters of the content disposition. */
   parameters: ReadonlyMap<string, string>;
   content: Buffer;
 }

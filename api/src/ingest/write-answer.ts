@@ -108,8 +108,9 @@ const SITE_WIDE_HEADERS = new Set(['clear-site-data']);
 const ISOLATE_PAGE = 'sandbox allow-forms allow-modals allow-popups allow-scripts';
 
 /**
- * What the run responded, as far as HTTP allows, and, where the endpoint shares its host, as far as
- * it concerns no other. Throws for a status that cannot be sent.
+ * Writes the run's response, without headers that HTTP forbids. If the endpoint shares its host,
+ * headers and cookies that affect other endpoints are dropped or confined. Throws for an invalid
+ * status.
  */
 export function writeRunResponse(
   response: ServerResponse,

@@ -35,8 +35,8 @@ const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
 /**
- * Where `text` stops being JSON. Only called for text that JSON.parse refused: the engine's own
- * message leaves the position out for some errors, and shows parts of the text instead.
+ * Position where `text` stops being JSON. Call it only after JSON.parse failed: V8's message omits
+ * some positions, and quotes the text.
  */
 export function findJsonError(text: string): number {
   const open: string[] = [];

@@ -7,9 +7,9 @@ interface Visit {
 }
 
 /**
- * What makes a JSON value unfit to be kept: nesting that overflows the stack of whoever serialises
- * it, and (with `storable`) NUL characters and lone surrogates, which Postgres refuses in jsonb.
- * Walks without recursion, for the same reason; reports the first finding.
+ * First reason why a JSON value cannot be stored. Deep nesting overflows the stack of a serializer.
+ * With `storable`, also NUL characters and lone surrogates, which Postgres refuses in jsonb. Not
+ * recursive, because the value may be deep.
  */
 export function findJsonDefect(value: unknown, path: string, storable: boolean): FieldError | undefined {
   return isFit(value, storable) ? undefined : locateDefect(value, path, storable);

@@ -27,8 +27,8 @@ export async function readBodyBytes(
 }
 
 /**
- * What is not UTF-8 would become U+FFFD, and be stored as if it had been sent. A byte order mark is
- * none of the text.
+ * Throws for invalid UTF-8: decoding would store U+FFFD as if the client had sent it. Drops a byte
+ * order mark.
  */
 export function utf8Text(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new HeadwaterError('INVALID_REQUEST', 'The request body is not valid UTF-8');

@@ -46,8 +46,8 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 }
 
 /**
- * Of names that the endpoint does not know: `ignored`, or `kept` for the schema or the handler to
- * judge.
+ * Names that the endpoint does not know are `ignored`, or `kept` for the schema or the handler to
+ * check.
  */
 export type UnknownNames = 'ignored' | 'kept';
 
@@ -101,7 +101,8 @@ function opensJson(text: string): boolean {
 const HIGH_ESCAPE = /%[89a-f][\da-f]/i;
 
 /**
- * What escapes stand for besides UTF-8 would become U+FFFD, and be stored as if it had been sent.
+ * Refuses percent escapes that are not UTF-8. Decoding would store U+FFFD as if the client had sent
+ * it.
  */
 function checkEscapes(text: string, path: string): void {
   if (HIGH_ESCAPE.test(text) && !isUtf8(unescapedBytes(text)))
@@ -176,7 +177,7 @@ function takeJson(into: Record<string, unknown>, body: object, kinds: ParameterK
   }
 }
 
-/** Of the steps and triggers of a workflow each, and of their props. */
+/** Checks each step and trigger of a workflow, and its props, separately. */
 function checkSizes(value: unknown, name: string): void {
   checkSize(value, name);
   if (!Array.isArray(value)) return;
@@ -220,7 +221,7 @@ export function checkParameters<S extends z.ZodObject>(
   throw invalid([...firstByPath.values()]);
 }
 
-/** What `exceed` notes with an issue. */
+/** Limit that `exceed` attached to the issue. */
 function limitOf(issue: z.core.$ZodIssue): { limit?: ExceededLimit } {
   const limit = issue.code === 'custom' ? (issue.params?.['limit'] as ExceededLimit | undefined) : undefined;
   return limit === undefined ? {} : { limit };
@@ -262,7 +263,7 @@ function explainType({ input, expected }: Issue): string {
   return `must be of type ${String(expected)}, not ${got}`;
 }
 
-/** Of the path to each problem: names in it are as long as the client made them. */
+/** Bounds the path of each problem, because the client chooses the length of its names. */
 const MAX_SHOWN_PATH_CHARS = 500;
 
 function invalid(all: readonly FieldError[]): HeadwaterError {

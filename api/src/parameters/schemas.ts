@@ -53,7 +53,7 @@ export function clearableParameter(maxChars: PlatformLimitName) {
     .optional();
 }
 
-/** Of another resource. Whether it exists, and in this account, is the engine's to say. */
+/** Id of another resource. The engine checks that it exists in this account. */
 export function idParameter(description: string) {
   return textParameter('maxIdChars', 1).openapi({ description });
 }

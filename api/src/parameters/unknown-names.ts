@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { z } from '@hono/zod-openapi';
 import { didYouMean, type FieldError, LIMITS } from '@headwater/shared';
 
-/** What is asked of a schema here; zod's own types name each kind apart. */
+/** The parts of a schema that this file reads. zod has a separate type for each kind. */
 interface SchemaNode {
   def: {
     type: string;
@@ -58,8 +58,8 @@ function visit(node: SchemaNode, value: unknown, path: readonly string[], unknow
 }
 
 /**
- * Of a union the member that the value names, or else the names of all. Undefined where any name
- * will do.
+ * Names of a schema. For a union: those of the member that the value selects, or else of all
+ * members. Undefined if any name is allowed.
  */
 function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unknown>>): Shape | undefined {
   const { options, discriminator } = def;
@@ -74,9 +74,9 @@ function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unkn
 }
 
 /**
- * What is to be said of them. `shown`: the resource as it is answered now. A client may read it,
- * change something and send all of it back; of what it shows and does not take only another value
- * is a mistake.
+ * Errors for unknown names. `shown`: the resource as the API returns it now. A client may send back
+ * everything that it read. So a name that is shown but cannot be set is an error only with another
+ * value.
  */
 export function unknownNameErrors(unknown: readonly UnknownName[], given: object, shown: unknown): FieldError[] {
   return unknown.flatMap(({ path, value, known }) => {

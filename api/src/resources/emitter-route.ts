@@ -4,7 +4,7 @@ import { ID_PREFIXES, notFound } from '@headwater/shared';
 export interface EmitterRoute {
   path: 'sources' | 'workflows';
   noun: 'source' | 'workflow';
-  /** Of names of operations. */
+  /** Used in names of operations. */
   Noun: 'Source' | 'Workflow';
   pathId: string;
   /** Throws NOT_FOUND for the id of the other kind. */

@@ -9,9 +9,8 @@ import { oauthPage } from '../oauth-page.ts';
 export const OAUTH_CALLBACK_PATH = '/oauth/callback';
 
 /**
- * Where providers send browsers back to. There is no key: the state proves which flow this is. The
- * query holds a code, so nothing of it is logged, and no page that follows is told where the
- * browser came from.
+ * OAuth callback for browsers. It needs no key: the state identifies the flow. The query contains a
+ * code, so it is never logged or sent on as a referrer.
  */
 export function mountOAuth(app: App, engine: Engine): void {
   app.get(OAUTH_CALLBACK_PATH, async (c) => {
@@ -30,7 +29,10 @@ async function finish(c: ApiContext, engine: Engine): Promise<Response> {
   });
 }
 
-/** What is there twice is not there: of two, the provider and we might believe different ones. */
+/**
+ * Ignores a parameter that occurs twice: the provider and the node might each trust a different
+ * value.
+ */
 function callbackOf(query: URLSearchParams): OAuthCallback {
   const one = (name: string) => {
     const [first, ...rest] = query.getAll(name);

@@ -44,7 +44,7 @@ export function mountWaitUrls(
       }
       const { incoming } = c.env;
       const held = unfinished.begin(accountId, announced, () => incoming?.destroy());
-      // Whoever resumes decides what is sent.
+      // Checked in turns, because the client that resumes chooses the body.
       const checkJson = (text: string) => inTurn(checks, accountId, c.req.raw.signal, () => isJson(text));
       const read = async () => {
         if (incoming === undefined) return Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What URLs of this instance begin with: `/`, or `/hw/` for `https://example.com/hw`. */
+/** Path prefix of this instance's URLs: `/`, or `/hw/` for `https://example.com/hw`. */
 export function basePathOf(publicUrl: string): string {
   const { pathname } = new URL(publicUrl);
   return pathname.endsWith('/') ? pathname : `${pathname}/`;

@@ -26,7 +26,7 @@ export interface BaselineRounds {
   round(): Promise<Baselines>;
 }
 
-/** Of each measurement; a shorter one comes before it to warm up. */
+/** Duration of each measurement. A shorter warm-up precedes it. */
 const DURATION_MS = 2_000;
 
 export function createBaselines(undo: Undo, options: BenchArguments, receiverUrl: string): BaselineRounds {

@@ -21,7 +21,7 @@ export interface LoadResult {
   sent: number;
   /** Count of answers by status. */
   statuses: Record<number, number>;
-  /** Of each request, on the machine's clock: when it was sent, in an open loop when it was due. */
+  /** Start of each request on the machine's clock; in an open loop, the time when it was due. */
   startedAtMs: Float64Array;
   /** From the first request to the last answer. */
   elapsedMs: number;

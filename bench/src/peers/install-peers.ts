@@ -37,7 +37,9 @@ export function installPeers(): void {
   writeFileSync(done, wanted);
 }
 
-/** What the package exports. Its types are not there: who imports it says what it uses of it. */
+/**
+ * Exports of the package. Its types are not installed, so the caller declares those that it uses.
+ */
 export async function importPeer<T>(name: PeerPackage): Promise<T> {
   return (await import(pathToFileURL(requireHere().resolve(name)).href)) as T;
 }

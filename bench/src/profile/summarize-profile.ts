@@ -25,7 +25,7 @@ export interface CpuProfile {
 interface ProfileEntry {
   name: string;
   selfMs: number;
-  /** Of the time in which the process did anything. */
+  /** Part of the process's busy time. */
   share: number;
 }
 
@@ -40,8 +40,8 @@ export interface ProfileSummary {
 const IDLE = '(idle)';
 
 /**
- * Where the time of a profile went, the most first. Time is by the clock: what waits for a core
- * counts too.
+ * Time of a profile by function and place, largest first. It is wall time, so waiting for a core
+ * counts.
  */
 export function summarizeProfile(profile: CpuProfile): ProfileSummary {
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));

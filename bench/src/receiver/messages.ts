@@ -1,4 +1,4 @@
-/** Where the receiver counts what it gets. */
+/** Path where the receiver counts deliveries. */
 export const EVENTS_PATH = '/events';
 
 /** Ids of events: one letter for the phase, then the request's index in eight digits. */

@@ -4,7 +4,7 @@ import type { Undo } from '../undo.ts';
 import { type Arrivals, EVENTS_PATH, type FromReceiver, type ReceiverTotals, type ToReceiver } from './messages.ts';
 
 export interface Receiver {
-  /** Of a webhook whose deliveries are noted. */
+  /** URL for a webhook; its deliveries are recorded. */
   url: string;
   /** Answers the same and notes nothing. */
   baselineUrl: string;

@@ -2,19 +2,19 @@ import { newId } from '@headwater/shared';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { insertInvocationRows } from '../../../engine/src/runs/insert-invocations.sql.ts';
 
-/** What a node works on for one tenant. */
+/** The work of a node for one tenant. */
 export interface Work {
   accountId: string;
   /** A source or workflow. */
   emitterId: string;
   propName: string;
-  /** Where what it emits is delivered to. */
+  /** Webhook that receives the events. */
   webhookId?: string;
 }
 
 const BATCH = 1_000;
 
-/** Where an endpoint leads. */
+/** Reads the emitter that an endpoint leads to. Throws if there is none. */
 export async function readWork(sql: Sql, endpointUrl: string): Promise<Work> {
   const key = new URL(endpointUrl).pathname.split('/').at(-1) ?? '';
   const [row] = await sql<Work[]>`

@@ -33,7 +33,7 @@ interface Round {
 interface KindResult {
   kind: string;
   rounds: Round[];
-  /** Of the medians. */
+  /** Ratio of the medians. */
   ratio: number;
 }
 

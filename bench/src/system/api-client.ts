@@ -24,13 +24,13 @@ export interface ApiClient {
   subscribe(sourceId: string, url: string): Promise<{ webhookId: string; secret: string }>;
   /** Deliveries of the webhook in the database. */
   countDeliveries(webhookId: string): Promise<number>;
-  /** Of the newest `limit` deliveries of the webhook. */
+  /** Statuses of the newest `limit` deliveries of the webhook. */
   deliveryStatuses(webhookId: string, limit: number): Promise<string[]>;
   /** Sum of all series of a metric; undefined when there is none. */
   metric(name: string, labels?: string): Promise<number | undefined>;
 }
 
-/** What a page has at most. */
+/** Largest page that the API returns. */
 const PAGE = 100;
 
 interface Answer {

@@ -13,7 +13,7 @@ export interface System {
   apiKey: string;
   /** The operator's. */
   adminKey: string;
-  /** Where a profiler attaches; only when asked for. */
+  /** Debugger URL for the profiler; only with `inspect`. */
   inspectorUrl?: string;
   processes(): ProcessInfo[];
   /** Graceful, then by force. Idempotent. */
@@ -23,7 +23,10 @@ export interface System {
 export interface BootOptions {
   /** Run under the inspector, on a free port of loopback. Default: `npm start`, as a user would. */
   inspect?: boolean;
-  /** Where the server keeps its data; stays. Default: a folder that goes away with the system. */
+  /**
+   * Data folder of the server, kept afterwards. Default: a temporary folder, deleted with the
+   * system.
+   */
   dataDir?: string;
   /** A server that runs already. Default: the embedded one. */
   databaseUrl?: string;

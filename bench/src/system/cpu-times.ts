@@ -3,10 +3,7 @@ import type { ProcessInfo } from './process-tree.ts';
 /** CPU time by role, in milliseconds. */
 export type CpuTimes = Record<string, number>;
 
-/**
- * What the processes used between two listings. Unlike time by the clock it hardly depends on what
- * else the machine does.
- */
+/** CPU time used between two listings. Unlike wall time, it hardly depends on other load. */
 export function cpuTimes(before: readonly ProcessInfo[], after: readonly ProcessInfo[]): CpuTimes {
   const usedBefore = new Map(before.map((info) => [`${info.pid} ${info.startTicks}`, info.cpuMs]));
   const times: CpuTimes = {};

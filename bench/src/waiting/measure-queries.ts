@@ -87,7 +87,7 @@ async function measureOne(
   return { name, ms, scanned: (await scannedRows(sql)) - before };
 }
 
-/** Of the tables that grow with executions. */
+/** Rows read by sequential scans of the tables that grow with executions. */
 async function scannedRows(sql: Sql): Promise<number> {
   await sql`select pg_stat_force_next_flush()`;
   const [row] = await sql<{ rows: number }[]>`

@@ -25,9 +25,9 @@ const ANSWERS = 100;
 const STEP = `export default { name: 'Step', version: '1', type: 'action', run({ $ }) { $.respond({ status: 200, body: 'ok' }); } };`;
 
 /**
- * What so many executions that wait, and as many that are queued, cost everything else: each query
- * that looks for some of them, the start of a node, and a request that is answered by a workflow.
- * With the schema and the queries of the engine.
+ * Measures how many waiting and queued executions slow down the rest. It times each query that
+ * searches them, a node's start, and a request that a workflow answers. It uses the engine's schema
+ * and queries.
  */
 export async function benchWaiting(undo: Undo, options: BenchArguments): Promise<boolean> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-waiting-'));
@@ -53,9 +53,9 @@ export async function benchWaiting(undo: Undo, options: BenchArguments): Promise
 }
 
 interface Workflows {
-  /** Whose executions wait. */
+  /** Workflow whose executions wait. */
   waitsId: string;
-  /** Whose executions are queued, one after the other. */
+  /** Workflow whose executions are queued, one at a time. */
   queuedId: string;
   /** Path of a third one's endpoint, which answers itself. */
   answersPath: string;

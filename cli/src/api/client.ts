@@ -44,11 +44,14 @@ export interface ClientOptions {
   signal: AbortSignal;
   /** Default: three minutes, more than fetching packages and running hooks may take. */
   timeoutMs?: number;
-  /** What to do where the key is refused. */
+  /** Hint for an error about a refused key. */
   refusedHint?: string;
   /** The variable that names a proxy on the way. */
   proxy?: string | undefined;
-  /** Of an answer; of all pages of a list LIST_ANSWERS times that. Default: MAX_ANSWER_BYTES. */
+  /**
+   * Largest answer in bytes; all pages of a list may have LIST_ANSWERS times that. Default:
+   * MAX_ANSWER_BYTES.
+   */
   maxAnswerBytes?: number;
 }
 
@@ -135,7 +138,7 @@ async function readAll<T>(
   }
 }
 
-/** What may still be read; less with every answer. */
+/** Bytes that may still be read; each answer reduces it. */
 interface Room {
   bytes: number;
 }
@@ -176,7 +179,8 @@ export function interrupted(): CliError {
 }
 
 /**
- * Of something new: nobody can say whether a Ctrl-C came before or after the server had made it.
+ * Wraps the creation of a resource: after Ctrl-C, the client cannot know whether the server made
+ * it.
  */
 export async function making<T>(work: () => Promise<T>): Promise<T> {
   try {

@@ -2,7 +2,7 @@ import { CliError, type ErrorField } from '../cli-error.ts';
 import type { ExitName } from '../exit-codes.ts';
 
 /**
- * What the server answers where it refuses (RFC 9457); all of it may be absent where something else
+ * Problem document of the server (RFC 9457). Every member may be absent, because a proxy may have
  * answered.
  */
 interface ProblemDocument {

@@ -6,7 +6,7 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** All pages of a list together may have so many times the bytes of one answer. */
 export const LIST_ANSWERS = 8;
 
-/** What is read is more than `maxBytes`, after decompression. */
+/** The body exceeds `maxBytes` after decompression. */
 export class TooLarge extends Error {}
 
 /**

@@ -1,4 +1,4 @@
-/** What is read here of the server's answers; --json prints them as they came. */
+/** Members of the server's answers that the CLI reads; --json prints answers unchanged. */
 export interface Source {
   id: string;
   component_id: string;

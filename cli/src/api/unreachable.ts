@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPROTO: PLAIN,
 };
 
-/** What `fetch` throws, as a sentence. `proxy`: the variable that names one. */
+/** Describes an error of `fetch`. `proxy`: the variable that sets a proxy. */
 export function unreachableError(url: string, thrown: unknown, proxy?: string): CliError {
   const error = thrown as Error & { cause?: { code?: string; message?: string } };
   const code = error.name === 'TimeoutError' ? 'ETIMEDOUT' : error.cause?.code;

@@ -45,7 +45,7 @@ export async function bundleFiles(
       sourcemap: 'inline',
       sourcesContent: false,
       logLevel: 'silent',
-      // What is around a component has no say in how the server reads it.
+      // A tsconfig near the component must not change how the server reads it.
       tsconfigRaw: {},
       plugins: [imports.plugin],
     });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { CliError, type ErrorField } from '../cli-error.ts';
 import { COMPONENT_FILE } from './component-file.ts';
 
-/** What the server calls a file that was sent alone. */
+/** Name that the server gives to a single file. */
 const SENT_AS = 'component.mjs';
 const PLACE = /\bcomponent\.mjs(?=:\d)/g;
 
@@ -14,9 +14,7 @@ export function nameLocally(text: string, word: string): string {
   return COMPONENT_FILE.test(word) ? text.replaceAll(PLACE, () => path.basename(word)) : text;
 }
 
-/**
- * What the server says of code that is sent meanwhile is told with the name that its file has here.
- */
+/** Renames the server's file to the local one in errors of `work`. */
 export async function namingLocally<T>(word: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -9,8 +9,8 @@ export function isPackage(specifier: string): boolean {
 const OWN = '@headwater/';
 const PACKAGE = /^((?:@[^/@]+\/)?[^/@]+)(@[^/]+)?(\/.*)?$/;
 /**
- * What npm's registry understands: the ranges of folders, files and repositories mean something on
- * this machine alone.
+ * Ranges that the npm registry understands. Folders, files and repositories exist only on this
+ * machine.
  */
 const RANGE = /^[\^~]?\d+(?:\.\d+){0,2}[\w.+-]*$/;
 

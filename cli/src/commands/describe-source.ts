@@ -7,7 +7,7 @@ interface Interface {
   timezone?: string | null;
 }
 
-/** Where a source is reached and when it ticks, from the props of its interfaces. */
+/** Endpoints and timers of a source, from the props of its interfaces. */
 export function describePlaces({ configured_props: props }: Pick<Source, 'configured_props'>): [string, string][] {
   return Object.values(props).flatMap((value): [string, string][] => {
     const { endpoint_url: url, interval_seconds: seconds, cron, timezone } = (value ?? {}) as Interface;

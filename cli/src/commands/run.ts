@@ -51,7 +51,10 @@ export async function runNamed(context: CommandContext, kinds: readonly Kind[]) 
   return { json: answer, text: `Runs as ${answer.invocation_id}\n${next}`, quiet: answer.invocation_id };
 }
 
-/** What is stopped runs for nobody; the server's sentence says how its own interface starts it. */
+/**
+ * Replaces the server's error for a stopped source: it names the API's parameter, not the `hw`
+ * command.
+ */
 function stoppedError(error: unknown, name: string): unknown {
   if (!(error instanceof CliError) || error.code !== 'CONFLICT' || !error.message.includes('is not active'))
     return error;

@@ -96,7 +96,7 @@ function refuseOnWorkflow({ input }: CommandContext): void {
   );
 }
 
-/** Of a source. New code may need values that the old one did not. */
+/** Parameters for a source. New code may need values that the old code did not. */
 async function newParameters(context: CommandContext, api: ApiClient, id: string): Promise<Record<string, unknown>> {
   const { input, workDir } = context;
   const code = input.text('code');

@@ -53,7 +53,7 @@ const create: CommandSpec = {
     const proof = await authOfFlags(context);
     const api = await connect();
     const [name, description, format] = ['name', 'description', 'format'].map((option) => input.text(option));
-    // What is undefined is left out of JSON.
+    // JSON omits undefined members.
     const secret = input.text('secret');
     const body = {
       url: input.argument('url'),

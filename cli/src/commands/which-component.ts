@@ -16,8 +16,8 @@ export interface ComponentChoice {
 }
 
 /**
- * What the word of a user means: a file that is there, a URL, the id of a saved component, or a
- * key, `key@version` too.
+ * Resolves a user's word: an existing file, a URL, the id of a saved component, or a key with
+ * optional `@version`.
  */
 export async function askForComponent(word: string, workDir: string): Promise<ComponentChoice> {
   if (word.trim() === '') throw usageError('An empty word names no component');

@@ -29,11 +29,11 @@ const FILES = ':files';
 const PLAIN_WORD = /^[\w@%+:,./][\w@%+=:,./-]*$/;
 const HELP: Candidate = { word: 'help', means: 'What a command does, with examples' };
 
-/** What may stand in the place of the last word, as lines for the scripts of the shells. */
+/** Completions for the last word, as lines for the shell scripts. */
 export async function completeWords(words: readonly string[], sources: CompletionSources): Promise<string[]> {
   const current = words.at(-1) ?? '';
   const before = words.slice(0, -1);
-  // What help is asked for are commands, whatever they take.
+  // `hw help` completes names of commands only, never their arguments.
   const isHelp = before[0] === 'help';
   const { command, group, position, pending } = readWords(isHelp ? before.slice(1) : before, sources);
   const given = await candidates();
@@ -55,7 +55,7 @@ export async function completeWords(words: readonly string[], sources: Completio
 interface Read {
   command: CommandSpec | undefined;
   group: GroupSpec | undefined;
-  /** Of the next argument. */
+  /** Index of the next argument. */
   position: number;
   /** An option that waits for its value. */
   pending: OptionSpec | undefined;

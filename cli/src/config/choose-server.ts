@@ -12,7 +12,6 @@ export interface ServerChoice {
   /** Absent: nobody is logged in there. */
   apiKey?: string;
   profile: string;
-  /** Where the key is from. */
   keyFrom?: 'option' | 'environment' | 'profile';
 }
 
@@ -33,9 +32,9 @@ export async function chooseServer(given: Given, env: CliEnvironment, profiles: 
   const fromEnv = given.profile === undefined ? keyedEnvironment(env, given.url) : {};
   const isNamed = (given.profile ?? env.profile) !== undefined;
   const isComplete = (given.apiKey ?? fromEnv.apiKey) !== undefined && (given.url ?? fromEnv.url) !== undefined;
-  // Where nothing of it is needed, it does not matter what is wrong with the file.
+  // A broken profile file does not matter if no value of it is needed.
   const saved = isComplete ? undefined : await profiles.get(profile);
-  // What was meant is elsewhere: the server on this machine would be a guess.
+  // The user named a profile, so the server on this machine would be a guess.
   if (isNamed && saved === undefined && !isComplete) throw await noProfile(profile, given, profiles);
   const url = readUrl(given.url ?? fromEnv.url ?? saved?.url ?? DEFAULT_URL);
   if (given.apiKey !== undefined) return { url, apiKey: checkServerKey(given.apiKey), profile, keyFrom: 'option' };
@@ -75,7 +74,7 @@ async function noProfile(profile: string, given: Given, profiles: Profiles): Pro
   });
 }
 
-/** What to do where the server refuses the key. */
+/** Hint for a key that the server refuses. */
 export function refusedHint({ url, profile, keyFrom }: ServerChoice): string {
   if (keyFrom === 'option') return 'The key is that of --api-key';
   if (keyFrom === 'environment') return 'The key is that of HEADWATER_API_KEY: set another, or unset it and log in';

@@ -31,9 +31,9 @@ export async function createLogin(context: CommandContext): Promise<Answer> {
 }
 
 /**
- * Of a profile that is there, its own: logging in again is for another key. One that an option
- * names goes before the environment, as for every command: it would become a login to the server of
- * the environment.
+ * An existing profile keeps its URL: a new login is for another key. A profile that an option names
+ * wins over the environment, as in every command. Otherwise the login would go to the environment's
+ * server.
  */
 async function chooseUrl(context: CommandContext, profile: string): Promise<string> {
   const { input, environment, ask, profiles } = context;

@@ -62,12 +62,12 @@ export async function keepDeployed(options: KeepDeployed): Promise<never> {
   }
 }
 
-/** What has been sent and told so far. */
+/** Remembers the last code that was sent and the last error that the user saw. */
 function createDeployments({ file, deploy, onBroken, onMended }: KeepDeployed, watched: FileWatch) {
   let runs = false;
-  /** What was sent last, and why it was refused. */
+  /** Code that was sent last, and the server's refusal, if any. */
   let sent: { code: string; refusal?: CliError } | undefined;
-  /** What was told last and holds still. */
+  /** Error that was reported last and is not yet fixed. */
   let told: CliError | undefined;
 
   async function deployOnce(): Promise<void> {
@@ -118,7 +118,7 @@ async function readCode(file: string, watched: FileWatch): Promise<string> {
     try {
       const { code, files } = await bundleFiles(file, (found) => imported.add(found));
       const isUnseen = watched.follow(files, true);
-      // What was saved between reading a folder's files and watching it would be missed.
+      // A file may be saved after its folder is read and before it is watched, so read again.
       if (!isUnseen || reads === MAX_READS) return code ?? (await readText(file));
     } catch (error) {
       const isUnseen = watched.follow(imported, false);

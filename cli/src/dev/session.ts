@@ -67,7 +67,7 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
       const now = placesOf(source);
       showDeployed(context, held, source, before === undefined || now !== places ? now : undefined);
       places = now;
-      // What its hooks have emitted and logged by now belongs to it.
+      // Events and log lines that its hooks already wrote belong to the source.
       if (before === undefined) follow(source.id, RECENT);
     },
     onBroken(error) {

@@ -56,7 +56,7 @@ export interface Following {
   show(record: EventRecord): void;
   output: Output;
   signal: AbortSignal;
-  /** What is said of it. Default: `tellOfConnection`, for this feed alone. */
+  /** Reports a lost connection and its return. Default: `tellOfConnection`, for this feed only. */
   connection?: Connection;
 }
 
@@ -107,8 +107,8 @@ export async function followFeed(api: ApiClient, feed: Feed, following: Followin
 }
 
 /**
- * What a workflow has sent with `$.send.sse` comes as its payload alone: the rest of the record is
- * made here.
+ * `$.send.sse` of a workflow streams the payload alone. This function adds the other members of the
+ * record.
  */
 function readRecord({ id = '', event: channel = '', data }: EventSourceMessage): EventRecord | undefined {
   let value: unknown;

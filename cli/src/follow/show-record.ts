@@ -30,9 +30,9 @@ function eventJson(event: unknown, indent = 0): string {
 interface LogEvent {
   level?: string;
   message?: string;
-  /** Of an execution. */
+  /** Only for a workflow execution. */
   step?: string;
-  /** Of the error that a run failed with. */
+  /** Error code of a failed run. */
   code?: string;
   limit?: LogLimit;
 }

@@ -4,9 +4,8 @@ import { CliError } from '../cli-error.ts';
 import { isIdOf, type Kind, KINDS, type Named } from './named-kinds.ts';
 
 /**
- * What an id, a slug or a name stands for. An id is taken as it is: the server says whether there
- * is such a thing. Throws with the candidates where several have that name, and with the nearest
- * names where none has.
+ * Resolves an id, a slug or a name. An id is not checked here: the server does that. Throws with
+ * the candidates if the name is ambiguous, or with the nearest names if it is unknown.
  */
 export async function findNamed(
   api: ApiClient,

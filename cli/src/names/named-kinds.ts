@@ -15,7 +15,7 @@ export interface Named {
 export interface NamedKind {
   prefix: string;
   plural: string;
-  /** Of the REST API. */
+  /** Path in the REST API. */
   path: string;
   list(api: ApiClient): Promise<Named[]>;
 }

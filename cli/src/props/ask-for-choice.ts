@@ -19,7 +19,7 @@ const MORE = Symbol('more');
 const SEARCH = Symbol('search');
 const OTHER = Symbol('other');
 
-/** What may be picked beside the options themselves. */
+/** Choices that are shown after the options. */
 const ACTIONS = new Map<unknown, string>([
   [MORE, 'more …'],
   [SEARCH, 'search for something else …'],

@@ -8,9 +8,9 @@ export interface MissingProps {
   component: Component;
   /** The source that gets the component, where there is one. */
   source: Source | undefined;
-  /** Of earlier questions. */
+  /** Answers to earlier questions. */
   answers: Readonly<Record<string, unknown>>;
-  /** What was given without a question, read as these definitions want it. */
+  /** Values from --props and --prop, parsed by these definitions. */
   given(definitions: readonly ComponentProp[]): Promise<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ export async function askForProps(context: CommandContext, api: ApiClient, missi
   return { props, dynamicPropsId };
 }
 
-/** What is filled in so far, and which props there are for that. */
+/** Holds the values so far, and the props that they lead to. */
 async function createForm(api: ApiClient, { component, source, answers, given }: MissingProps) {
   const own = component.configurable_props ?? [];
   const filled: { configured_props: Record<string, unknown>; dynamic_props_id?: string } = {

@@ -10,7 +10,7 @@ export interface PropsOf {
   choice: ComponentChoice;
   /** One that is there already: it keeps what it is configured with. */
   source?: Source | undefined;
-  /** What was answered before for a source that could not be made then. */
+  /** Answers for a source that could not be created then. */
   answers?: Record<string, unknown>;
 }
 
@@ -21,9 +21,8 @@ export interface SourceParameters {
 }
 
 /**
- * What --props, --prop and answers at the terminal say together for a source that is to be made of
- * a component, or that is there already. Throws where somebody is missing who could be asked, with
- * the options to give.
+ * Combines --props, --prop and answers at the terminal, for a new or an existing source. Throws
+ * with the options to give if a value is missing that the terminal could ask for.
  */
 export async function givenProps(context: CommandContext, api: ApiClient, of: PropsOf): Promise<SourceParameters> {
   const { choice, source, answers = {} } = of;

@@ -1,4 +1,4 @@
-/** What was typed for a prop of a type; with a problem where it is none of that type. */
+/** Parses a typed value by the type of its prop; `problem` if it does not fit. */
 export function parseTyped(text: string, type: string): { value?: unknown; problem?: string } {
   if (type.endsWith('[]')) return parseList(text, type.slice(0, -2));
   switch (type) {

@@ -5,7 +5,7 @@ import { parseTyped } from './parse-typed.ts';
 export interface Question {
   component: Component;
   prop: ComponentProp;
-  /** What is filled in so far, as the endpoint for choices wants it. */
+  /** Values so far, as the endpoint for choices expects them. */
   form: Record<string, unknown>;
 }
 

@@ -28,7 +28,7 @@ export function typesOf(definitions: readonly { name: string; type: string }[] =
   return new Map(definitions.map(({ name, type }) => [name, type]));
 }
 
-/** What --props and --prop say together. */
+/** Merges --props and --prop. */
 export async function readProps(
   input: CommandInput,
   workDir: string,
@@ -63,8 +63,7 @@ function listOf(text: string, type: string): unknown {
 }
 
 /**
- * What would have to be an object for the server: an account by its id, a timer by its seconds or
- * cron expression.
+ * Shorthand for values that are objects in the API: an account by id, a timer by seconds or cron.
  */
 function shorthandOf(value: unknown, type: string | undefined): unknown {
   if (type === 'app' && typeof value === 'string') return { authProvisionId: value };

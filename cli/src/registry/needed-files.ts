@@ -8,13 +8,12 @@ const RELATIVE_PATH = /(["'`])(\.{1,2}\/[^"'`\n]*|\.{1,2})\1/g;
 const ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'];
 
 /**
- * Of a tree, the code in folders of components, what it names by relative paths, and the
- * package.json above: a folder may hold settings and keys as well, which nobody imports and nobody
- * else is to have.
+ * Selects the files to send: code in folders of components, relative imports, and each package.json
+ * above. Other files stay here, because a folder may also hold settings and keys.
  */
 export function neededFiles(tree: FileTree): FileTree {
   const needed = new Set(Object.keys(tree).filter((name) => OF_COMPONENTS.test(name) && CODE.test(name)));
-  // What is added on the way is gone through as well.
+  // A Set also iterates over names that are added during the loop.
   for (const name of needed) {
     if (CODE.test(name)) for (const found of importedBy(tree, name)) needed.add(found);
     for (let at = path.posix.dirname(name); ; at = path.posix.dirname(at)) {

@@ -2,7 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { usageError } from '../cli-error.ts';
 
-/** What a component may consist of; the rest of a folder (texts, pictures, locks) stays here. */
+/**
+ * Files that a component may need. Other files of the folder (texts, pictures, locks) stay here.
+ */
 const NEEDED = /(?<!\.d)\.(?:[cm]?js|[cm]?ts|json)$/;
 const LEFT_OUT = new Set(['node_modules', 'package-lock.json', 'dist', 'coverage']);
 

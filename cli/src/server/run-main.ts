@@ -8,11 +8,11 @@ import { CliError } from '../cli-error.ts';
 const MAX_HELPERS = 4;
 
 /**
- * Of the process of a node. The young generation stays below what V8 lets it grow to (32 MB):
- * collecting that holds the thread for 10 to 30 ms once or twice a second, just often enough to be
- * everybody's p99. A smaller one than this costs more in all than it saves, and so does one that
- * begins small and grows: loading the code alone takes an eighth longer. V8 has a helper for each
- * processor but that of the thread: more of them take turns with it.
+ * Flags for the process of a node. V8 would let the young generation grow to 32 MB. Collecting that
+ * blocks the thread for 10 to 30 ms once or twice a second, which decides the p99. A smaller size
+ * costs more in total than it saves. A size that starts small and grows makes loading the code an
+ * eighth slower. V8 gets one helper for each processor except the main thread's: more would compete
+ * with it.
  */
 export const NODE_FLAGS: readonly string[] = [
   '--min-semi-space-size=8',

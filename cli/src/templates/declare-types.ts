@@ -8,7 +8,7 @@ export const TYPES_MARK = "// The types of '@headwater/types', written by `hw in
 
 const INDEX = 'index.d.ts';
 
-/** Where the package lies beside this one. Nothing of it is imported: it is text here. */
+/** Folder of the types package, next to this one. It is read as text, never imported. */
 const FOLDER = fileURLToPath(new URL('../../../types/src', import.meta.url));
 
 export function hasTypes(): boolean {
@@ -30,7 +30,7 @@ export async function declareTypes(): Promise<string> {
   return `${head}\n\ndeclare module '@headwater/types' {\n${indent(parts.join('\n\n'))}\n\n  export {};\n}\n`;
 }
 
-/** What the package exports: of its own, and from its other files. */
+/** Exported names of the package: its own, and those of its other files. */
 function publicNames(index: string): string[] {
   const own = index.matchAll(/^export declare \w+ (\w+)/gm);
   const others = index.matchAll(/^export type \{([^}]*)\} from/gms);

@@ -4,9 +4,9 @@ import { safeLine, safeText } from './safe-text.ts';
 
 interface TextOptions {
   placeholder?: string;
-  /** What no answer means. */
+  /** Answer for empty input. */
   fallback?: string;
-  /** What is wrong with an answer; it is then asked again. */
+  /** Returns the problem of an answer, or undefined. After a problem the question repeats. */
   check?: (answer: string) => string | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface Ask {
   /** Not shown while it is typed. */
   secret(question: string): Promise<string>;
   confirm(question: string): Promise<boolean>;
-  /** What somebody needs to know to answer. */
+  /** Shows information that the user needs to answer. */
   tell(text: string): void;
 }
 
@@ -74,8 +74,8 @@ function numbered(choices: readonly Choice<unknown>[]): { label: string; value: 
 }
 
 /**
- * What is answered. Ctrl-D, and a terminal that is closed, end the input without a word to the
- * prompt: nobody will answer, and without this the process would be gone in the middle.
+ * Waits for an answer. Ctrl-D or a closed terminal ends the input without a signal to the prompt.
+ * Without this function the process would then end in the middle.
  */
 async function answer<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<Exclude<T, symbol>> {
   const ended = new AbortController();

@@ -1,7 +1,7 @@
-/** What is written to: stdout or stderr of the process. */
+/** Output of the process: stdout or stderr. */
 export interface OutputStream {
   write(text: string): unknown;
   isTTY?: boolean;
-  /** Of a terminal. */
+  /** Width in characters; only for a terminal. */
   columns?: number;
 }

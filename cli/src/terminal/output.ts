@@ -16,13 +16,13 @@ export interface OutputOptions {
   colors: boolean | undefined;
 }
 
-/** What a command says: results to stdout, everything about them to stderr. */
+/** Writes results to stdout and all other messages to stderr. */
 export interface Output {
   json: boolean;
   quiet: boolean;
   /** People read stdout. */
   forTerminal: boolean;
-  /** Of stdout. */
+  /** Style for stdout. */
   style: Style;
   answer(answer: Answer): void;
   /** One record of a command that follows something. */
@@ -114,7 +114,7 @@ function isHeadline({ message: text, file, line }: ErrorField, message: string):
   return file !== undefined && message === `${file}:${line}: ${text}`;
 }
 
-/** Where one thing alone is wrong, the server says it in the sentence above too. */
+/** If only one field is wrong, the server repeats its message in the sentence above. */
 function isRepeated({ path, message: text, file }: ErrorField, message: string): boolean {
   return file === undefined && message.includes(text) && (message === text || message.includes(path));
 }

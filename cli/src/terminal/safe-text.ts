@@ -1,7 +1,6 @@
 /**
- * What steers a terminal, or has it show letters in another order than they are in. All but line
- * breaks and tabs of the control characters, those of Latin-1 too: some terminals take U+009B for
- * the beginning of a sequence.
+ * Characters that control a terminal or change the order of letters. All control characters except
+ * line breaks and tabs, also Latin-1 ones: some terminals treat U+009B as the start of a sequence.
  */
 const STEERING = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 /** The same, and the sequences of `createStyle` whole. */

@@ -16,12 +16,12 @@ export interface TableOptions {
    * Columns in line under their titles; else a line a row, with tabs between, for other programs.
    */
   aligned: boolean;
-  /** Of the terminal, where there is one. */
+  /** Terminal width in characters; absent without a terminal. */
   width?: number | undefined;
 }
 
 const GAP = 2;
-/** Of a column that is shortened. */
+/** Minimum width of a shortened column. */
 const MIN_WIDTH = 8;
 
 export function renderTable<T>(rows: readonly T[], columns: readonly Column<T>[], options: TableOptions): string {

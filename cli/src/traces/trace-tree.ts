@@ -108,7 +108,7 @@ function listenerNode(listener: TraceListener, view: TraceView): TreeNode {
   return leaf(`to ${who}: ${statusText(status, style)}${attemptsText(attempts)}${next}`);
 }
 
-/** What came of the last one. */
+/** Outcome of the last attempt, and the number of attempts. */
 function attemptsText(attempts: readonly TraceAttempt[]): string {
   const last = attempts.at(-1);
   if (last === undefined) return '';

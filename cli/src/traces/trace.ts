@@ -1,6 +1,6 @@
 import type { LogLimit } from '../follow/log-limit.ts';
 
-/** What is read here of `GET /v1/traces/{id}`. */
+/** Members of `GET /v1/traces/{id}` that the CLI reads. */
 export interface Trace {
   id: string;
   truncated: boolean;
@@ -14,7 +14,7 @@ export interface TraceRun {
   emitter_name: string | null;
   kind: string | null;
   status: string;
-  /** What has become of it, in words. */
+  /** Outcome in words. */
   explanation: string;
   /** Epoch milliseconds. */
   invoked_at: number | null;

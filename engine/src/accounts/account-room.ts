@@ -5,7 +5,9 @@ import type { LimitsCache } from './limits-cache.ts';
 /** Nobody notices it. */
 const SHORT_MS = 4;
 
-/** Where objects of accounts are made that are counted for a limit. */
+/**
+ * Runs an account's transactions that check a counted limit and insert, one at a time on this node.
+ */
 export interface AccountRoom {
   /** The limits that hold for the account now. */
   limits: Pick<LimitsCache, 'get'>['get'];
@@ -23,7 +25,7 @@ export function createAccountRoom(limits: Pick<LimitsCache, 'get'>): AccountRoom
   return {
     limits: (accountId) => limits.get(accountId),
     async make(accountId, work) {
-      // What waits has been validated, and ends soon: nothing calls it off.
+      // Not cancelled: waiting work is already validated and ends soon.
       const end = await turns.take(accountId, new AbortController().signal);
       const begunMs = performance.now();
       try {

@@ -14,8 +14,8 @@ interface Row {
 }
 
 /**
- * Whose keys these are, one for each hash. The one query that has no tenant yet: it finds out
- * which.
+ * The principal of each hash, in the same order; undefined for an unknown, revoked or expired key.
+ * This is the only query without a tenant: it finds the tenant.
  */
 export async function findApiKeys(sql: Sql, keyHashes: readonly Buffer[]): Promise<(Principal | undefined)[]> {
   const rows = await sql<Row[]>`

@@ -4,7 +4,7 @@ import { type AccountLimits, accountLimits } from '@headwater/shared';
 export interface LimitsCache {
   /** The node's own, which hold where an account has nothing set. */
   defaults: AccountLimits;
-  /** What is in memory; undefined where the account has not been read yet. */
+  /** The cached limits; undefined if the account has not been read yet. */
   known(accountId: string): AccountLimits | undefined;
   /** Read where they are not known. Callers that ask at the same time share one read. */
   get(accountId: string): AccountLimits | Promise<AccountLimits>;
@@ -22,9 +22,9 @@ export interface LimitsCache {
 }
 
 export interface LimitsCacheOptions {
-  /** What is set for an account; undefined where there is no such account. */
+  /** The limits set for the account; undefined if the account does not exist. */
   read: (accountId: string) => Promise<(Partial<AccountLimits> & { isSuspended?: boolean }) | undefined>;
-  /** What the node sets for all accounts. Default: nothing. */
+  /** Limits that this node sets for all accounts. Default: none. */
   defaults?: Partial<AccountLimits>;
 }
 
@@ -68,7 +68,7 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
         return limits;
       },
       (error: unknown) => {
-        // What was known goes too: it may be what has changed.
+        // Also drop the cached limits: they may be the ones that changed.
         if (entry.reading === reading && entries.get(accountId) === entry) entries.delete(accountId);
         throw error;
       },

@@ -8,8 +8,8 @@ import { lockAccount } from './require-room.sql.ts';
 export type CodeLimits = Pick<AccountLimits, 'maxComponents' | 'maxCodeBytes'>;
 
 /**
- * Of source text, bundle, source map, and the definitions of props, which code of a few bytes can
- * make megabytes of.
+ * Bytes of source text, bundle, source map and prop definitions. Definitions count because a few
+ * bytes of code can generate megabytes of them.
  */
 export function codeBytes({ code, bundle, props }: StoredCode): number {
   return (

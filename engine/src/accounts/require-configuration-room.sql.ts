@@ -4,8 +4,8 @@ import type { Sql, Transaction } from '../db/database.ts';
 import { lockAccount } from './require-room.sql.ts';
 
 /**
- * What a row costs beside the values in it, with its indexes; the sum below is over so many rows at
- * most.
+ * Bytes counted for each row besides its values, indexes included. It also bounds how many rows the
+ * sum below reads.
  */
 const ROW_BYTES = 1024;
 
@@ -39,8 +39,8 @@ export async function checkConfigurationRoom(
   { maxConfigurationBytes: value }: Pick<AccountLimits, 'maxConfigurationBytes'>,
   bytes: number,
 ): Promise<void> {
-  // Of texts, kept in each row: pg_column_size would be that of compressed ones, and a length reads
-  // all of the value.
+  // `configuration_bytes` is stored in each row: pg_column_size would give the compressed size, and
+  // a length would read the whole value.
   const [row] = await sql<{ used: number }[]>`
     select (
       select coalesce(sum(configuration_bytes + ${ROW_BYTES}::int4), 0)

@@ -7,7 +7,7 @@ export type CountedLimit = 'maxSources' | 'maxWorkflows' | 'maxWebhooks' | 'maxS
 
 type Counted = Promise<{ used: number }[]>;
 
-/** What counts, each found by an index that begins with the account. */
+/** Each query uses an index that begins with the account. */
 const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) => Counted> = {
   // One whose deployment has not ended counts: it has its rows.
   maxSources: (sql, accountId) => sql`

@@ -46,12 +46,12 @@ export interface NodeLease extends LeaseCheck {
 export interface NodeLeaseOptions {
   sql: Sql;
   /**
-   * Of one connection, for heartbeats alone: one that falls silent, or a pool that is busy, is no
-   * reason to be taken for dead. Default: `sql`.
+   * A client with one connection for heartbeats only, so that a silent connection or a busy pool
+   * does not make the node look dead. Default: `sql`.
    */
   beatSql?: Sql;
   role: string;
-  /** Of the master key that it seals with; absent where that comes from a file. */
+  /** Id of the master key that seals secrets; absent if the key comes from a file. */
   encryptionKeyId?: string;
   /** At all addresses of this machine. Default: none. */
   listeningPorts?: () => readonly number[];

@@ -40,7 +40,7 @@ export async function refuseNodePorts(
   };
 }
 
-/** Of this machine's interfaces, without loopback, which every machine has. */
+/** Addresses of this machine's interfaces, without loopback: every machine has that. */
 export function ownAddresses(): string[] {
   const entries = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return [...new Set(entries.flatMap(({ address, internal }) => (internal ? [] : [address])))];

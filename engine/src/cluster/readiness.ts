@@ -4,7 +4,9 @@ import { describeDatabaseError } from '../db/lost-connection.ts';
 /** A database that had no room for something is taken to have none for so long. */
 const FAULT_MS = 10_000;
 
-/** What keeps the node from its work, in words for whoever operates it; nothing: it is ready. */
+/**
+ * Problems that stop the node from working, in words for the operator. Empty: the node is ready.
+ */
 export async function readinessProblems(
   db: Pick<Database, 'sql' | 'away' | 'fault'>,
   stuck: () => readonly string[],

@@ -54,7 +54,9 @@ export async function hasDeadNodes(sql: Sql, options: DeadNodesOptions): Promise
   return rows.length > 0;
 }
 
-/** Of other users' connections Postgres does not say when they began. */
+/**
+ * Postgres hides `backend_start` of other users' connections, so the pid alone must match there.
+ */
 function isDead(sql: Sql | Transaction, { deadAfterMs, goneAfterMs = deadAfterMs, exceptId }: DeadNodesOptions) {
   return sql`
     id <> ${exceptId} and (
@@ -90,7 +92,8 @@ export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } =
 export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;
-    // Of a workflow: see HeldInvocation.attempts.
+    // Keeps `attempts` of executions at 1 or more, so that they still go before executions that
+    // have not begun.
     await tx`
       update invocations set attempts = greatest(attempts - 1, 1)
       where leased_by = ${id} and starts_with(source_id, ${ID_PREFIXES.workflow})`;

@@ -10,7 +10,7 @@ interface OverdueTimer {
   due_ms: number;
 }
 
-/** Of those that are overdue, what one turn looks at. */
+/** Maximum number of overdue timers in one call. */
 const OVERDUE_BATCH = 1_000;
 
 /**

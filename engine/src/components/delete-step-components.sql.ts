@@ -7,8 +7,8 @@ import type { Transaction } from '../db/database.ts';
  */
 export async function deleteStepComponents(tx: Transaction, accountId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  // Whoever makes a version or a source of one holds its row until that is there, and is seen by
-  // the next statement.
+  // A transaction that uses a component in a new version or source locks its row until commit. If
+  // the row is unlocked, the next statement sees that use.
   const locked = await tx<{ id: string }[]>`
     select id from components where account_id = ${accountId} and id = any(${[...ids]}::text[])
       and of_step and key is null and published_at is null order by id for update skip locked`;

@@ -5,7 +5,7 @@ import type { HopRequest } from '../egress/guest-request.ts';
 
 type Answer = Extract<FetchOutcome, { ok: true }>;
 
-/** Of an answer of more than `maxBytes` nothing is read further. */
+/** Fetches one response; stops reading a body at `maxBytes`. */
 export type FetchCode = (request: FetchRequest, signal: AbortSignal, maxBytes: number) => Promise<FetchOutcome>;
 
 const DEFAULT_FILE_NAME = 'component.mjs';
@@ -81,7 +81,7 @@ async function fetchFirst(
 
 interface FetchState {
   signal: AbortSignal;
-  /** Of the files that are there. */
+  /** Bytes of the files fetched so far. */
   heldBytes: number;
 }
 
@@ -99,9 +99,8 @@ async function fetchText(
 }
 
 /**
- * Where the URL leads. Each redirect is checked here: whoever reads along one that is not protected
- * can lead elsewhere. What is larger than all code may be is not read, though what says that there
- * is no such file may be larger than what is left.
+ * Follows redirects. Each target is checked here, because an attacker can forge a redirect over
+ * plain HTTP. The body limit is that of all code: a 404 page may exceed the space that is left.
  */
 async function fetchFinal(fetchCode: FetchCode, url: URL, { signal, heldBytes }: FetchState): Promise<Answer> {
   const { maxFetchRedirects: value, maxComponentCodeBytes: maxBytes } = LIMITS;

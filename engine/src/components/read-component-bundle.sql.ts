@@ -2,9 +2,9 @@ import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { Sql } from '../db/database.ts';
 
 /**
- * Of a component that the caller may use, of an account or the registry: whoever asks has found it
- * for an account before. Undefined where it was deleted or withdrawn since: sandbox processes know
- * code by its hash, and the code that is left there, none, is not what its hash says.
+ * The bundle of a component of an account or the registry; the caller has checked access. Undefined
+ * if it was deleted or withdrawn since. Its stored code is empty then and does not match the hash,
+ * by which sandbox processes know code.
  */
 export async function readComponentBundle(sql: Sql, componentId: string): Promise<ComponentBundle | undefined> {
   const [row] = await sql<{ bundle: string; source_map: string | null; hash: string }[]>`
@@ -16,7 +16,7 @@ export async function readComponentBundle(sql: Sql, componentId: string): Promis
   return row && { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.hash };
 }
 
-/** Of those of these components that are there, by id. */
+/** Bundle hash by id, for the components that still exist. */
 export async function readBundleHashes(sql: Sql, componentIds: readonly string[]): Promise<Map<string, string>> {
   const ids = [...componentIds];
   const rows = await sql<{ id: string; hash: string }[]>`

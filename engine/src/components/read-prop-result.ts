@@ -1,14 +1,14 @@
 import { HeadwaterError, isStorableJson, type PropDefinition } from '@headwater/shared';
 import type { PropOptions } from '../contract/props.ts';
 
-/** What `options` answered: the sandbox's host has judged its shape and size. */
+/** Parses the result of `options`; the sandbox host has checked its shape and size. */
 export function readOptions(json: string): PropOptions {
   return JSON.parse(json) as PropOptions;
 }
 
 /**
- * What `additionalProps` answered, judged likewise. Throws COMPONENT_ERROR for what no database can
- * hold.
+ * Parses the result of `additionalProps`, checked likewise. Throws COMPONENT_ERROR for text that no
+ * database can hold.
  */
 export function readDefinitions(json: string): PropDefinition[] {
   if (!isStorableJson(json)) {

@@ -27,7 +27,7 @@ export interface SaveOptions {
   sandbox: Sandbox;
   builder: Builder;
   room: AccountRoom;
-  /** Of an answer of more than `maxBytes` nothing is read further. */
+  /** Stops reading a body at `maxBytes`. */
   fetch: (who: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => Promise<FetchOutcome>;
 }
 
@@ -193,7 +193,8 @@ async function readCode(
 }
 
 /**
- * Of several files, components are told apart by the entry too: two of them may import each other.
+ * With several files, the hash includes the entry: two components that import each other have the
+ * same files.
  */
 function hashOf({ entry, files }: ComponentFiles): string {
   const names = Object.keys(files).toSorted();

@@ -10,9 +10,9 @@ import type { Saver } from './save-component.ts';
  * the account gets no row.
  */
 export interface UnsavedComponents extends Pick<Components, 'save' | 'obtain'> {
-  /** Of one that was saved or obtained here before. */
+  /** The component must have been saved or obtained here. Throws NOT_FOUND. */
   get(componentId: string): ComponentRecord;
-  /** Of one that was saved here. */
+  /** Undefined if the component was not saved here. */
   bundleOf(componentId: string): ComponentBundle | undefined;
   readBundle(componentId: string): Promise<ComponentBundle | undefined>;
 }

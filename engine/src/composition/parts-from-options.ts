@@ -37,7 +37,7 @@ export function builderOf(
     ...(npmRegistry === undefined ? {} : { registryUrl: npmRegistry }),
     log: (level, message, fields) => log[level](fields, message),
   });
-  // What goes wrong is told by the first build, which tries again.
+  // Ignored here: the first build tries again and reports the error.
   builder.findLayers().catch(() => undefined);
   return builder;
 }

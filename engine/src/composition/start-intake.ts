@@ -34,7 +34,7 @@ export interface IntakeParts {
   stops: readonly Stop[];
 }
 
-/** What takes in requests, and what hears from other nodes. */
+/** Starts the parts that accept requests and the parts that listen to other nodes. */
 export async function startIntake({
   ground,
   counts,

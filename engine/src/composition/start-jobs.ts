@@ -20,7 +20,7 @@ export interface Jobs {
   stop: Stop;
 }
 
-/** What is done beside requests: nothing on a node of the role `api`. */
+/** Starts background work. A node with the role `api` has none. */
 export async function startJobs(
   options: EngineOptions,
   databaseUrl: EngineParts['databaseUrl'],

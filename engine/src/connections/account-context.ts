@@ -10,7 +10,7 @@ import type { AskProvider } from './provider-request.ts';
 import type { StoredCredentials } from './stored-credentials.ts';
 import type { OAuthClient, OAuthParty } from './token-endpoint.ts';
 
-/** What everything about connected accounts works with. */
+/** Dependencies of all code for connected accounts. */
 export interface AccountContext {
   sql: Sql;
   sealer: Pick<Sealer, 'seal' | 'open'>;

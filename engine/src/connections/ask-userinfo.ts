@@ -32,7 +32,10 @@ export async function askUserinfo(
   return proofOf(filled.url.host, await ask(party.accountId, { method: 'GET', url: filled.url, headers }), secrets);
 }
 
-/** What stands in the place of secrets: their names say nothing of what the provider means. */
+/**
+ * Placeholders of redacted secrets. Their names may contain words such as "token" that the provider
+ * did not write.
+ */
 const MARKS = /\[secrets?:[^\]]*\]/g;
 
 /** 403 is not a refusal: the credentials are known, and may do other things. */

@@ -6,13 +6,13 @@ import { authOf, secretsOf } from './stored-credentials.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 
 /**
- * What an app prop is worth in a run. The same object for as long as the credentials are the same.
+ * The `$auth` value of an app prop in a run. The object is the same as long as the credentials are.
  */
 interface ResolvedAuth {
   /** The app's slug. */
   app: string;
   auth: Record<string, unknown>;
-  /** What may not leave the run, named for the prop. */
+  /** Values that must not leave the run, named after the prop. */
   secrets: (prop: string) => SecretValue[];
 }
 
@@ -31,8 +31,8 @@ const MAX_CACHED = 2_000;
 /** A flood of events for an account that does not work asks its provider once in this time. */
 const FAILURE_TRUST_MS = 2_000;
 /**
- * What an entry takes besides its texts, which are as long as the sealed one, about, at two bytes a
- * character.
+ * Memory of an entry besides its texts. Those have about as many characters as the sealed text, at
+ * two bytes each.
  */
 const ENTRY_BYTES = 4_096;
 const FAILURE_BYTES = 1_024;
@@ -70,8 +70,8 @@ export function createAuthCache(resolver: AccountResolver): AuthCache {
 
   async function current(accountId: string, id: string): Promise<ResolvedOutcome> {
     const slot = slots.get(id);
-    // Whoever names an id of another account is told by the database that there is none, and leaves
-    // no trace here.
+    // An id of another account bypasses the cache: the database answers that it does not exist, and
+    // no entry changes.
     if (slot !== undefined && slot.accountId !== accountId) {
       return entryOf(await resolver.resolve(accountId, id, RUNS)).outcome;
     }

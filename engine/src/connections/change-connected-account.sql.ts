@@ -13,8 +13,8 @@ export async function renameConnectedAccount(
 }
 
 /**
- * What was found out about its credentials, where they are still those. A check leaves the lease of
- * a refresh to who has it.
+ * Records the result of a check or refresh, if the credentials are unchanged. A check does not end
+ * a refresh lease.
  */
 export async function recordHealth(
   sql: Sql,

@@ -3,13 +3,12 @@ import { hasLongHost } from '../egress/long-host.ts';
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 
 /**
- * Where a flow may send the browser in the end: a path of this server, a program on the user's own
- * machine (RFC 8252, 7.3), or an origin that the operator allows. Anything else would make the
- * provider's page, and then this server, a way to a page of a stranger. Undefined for what may not
- * be.
+ * The final redirect target of a flow; undefined: not allowed. Allowed are a path of this server, a
+ * program on the user's machine (RFC 8252, 7.3), and an origin that the operator allows. Any other
+ * target would make this server an open redirect.
  */
 export function checkRedirect(redirect: string, publicUrl: string, allowedOrigins: readonly string[]): URL | undefined {
-  // What begins with two slashes (or a backslash, which browsers read as one) names another host.
+  // Two leading slashes name another host. Browsers read a backslash as a slash.
   const isPath = redirect.startsWith('/') && !/^\/[/\\]/.test(redirect);
   if (!isPath && !/^https?:\/\//i.test(redirect)) return undefined;
   // Browsers drop tabs and line breaks from URLs. A long host takes the thread when it is read.

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * What a flow has to know when the browser comes back. Kept sealed: whoever has the verifier can
+ * State that a flow needs when the browser comes back. Sealed: an attacker with the verifier can
  * use the code.
  */
 export interface OAuthRequest {

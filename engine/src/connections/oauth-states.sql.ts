@@ -18,7 +18,7 @@ export interface NewOAuthState {
   appId: string;
   request: string;
   ttlSeconds: number;
-  /** Of one account; the oldest make room. */
+  /** Maximum of one account; the oldest are deleted. */
   maxOpen: number;
 }
 

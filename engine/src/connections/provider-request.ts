@@ -3,7 +3,7 @@ import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { FetchTenant } from '../egress/guest-fetch.ts';
 
-/** What a provider answered, as far as it could be read; or that it did not. */
+/** A provider's readable response, or the reason why there is none. */
 export type ProviderAnswer =
   | { ok: true; status: number; body: Record<string, unknown> }
   | { ok: false; message: string; limit?: ExceededLimit };

@@ -3,10 +3,10 @@ import { notifyConnectedAccountChanged } from '../db/notify-changed.ts';
 import { countConnectedAccounts } from './read-connected-accounts.sql.ts';
 import { lockAccount } from '../accounts/require-room.sql.ts';
 
-/** Of those that were deleted, the newest: their rows say what became of their tokens. */
+/** Newest deleted accounts whose rows stay: they record whether their tokens were revoked. */
 const KEPT_DELETED = 1_000;
 
-/** What a connection brings; the same for a new account and for one that is connected anew. */
+/** Values that a new connection stores, for a new account and for a reconnected one. */
 export interface ConnectedCredentials {
   /** Sealed. */
   credentials: string;

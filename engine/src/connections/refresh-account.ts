@@ -67,8 +67,8 @@ async function fetchTokens(
 }
 
 /**
- * Whoever deleted the account has revoked the tokens that it had then. Of one that was connected
- * anew nothing is revoked: there are providers that would end its new tokens as well.
+ * A deletion revokes only the tokens it knows, so a token refreshed meanwhile is revoked here. A
+ * reconnected account keeps its tokens: some providers would also end the new ones.
  */
 async function revokeIfDeleted(
   { sql, ask, log }: AccountContext,

@@ -16,12 +16,12 @@ interface SharedOptions extends ResolveOptions {
   goesFirst?: boolean;
 }
 
-/** What one look answers all who asked for the same while it was under way. */
+/** One lookup, shared by all callers that ask for the same account meanwhile. */
 interface Look {
   id: string;
   outcome: Promise<AuthOutcome>;
   isStale: boolean;
-  /** Who came after the first. */
+  /** Callers that joined after the first. */
   followers: number;
   /** For those who came once it was stale. */
   next?: Promise<AuthOutcome>;

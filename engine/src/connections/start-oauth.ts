@@ -11,7 +11,7 @@ import { challengeOf, hashState, type OAuthRequest, randomText } from './oauth-r
 import { validateFields } from './validate-credentials.ts';
 
 export interface OAuthOptions {
-  /** Of this server, without a slash at the end. */
+  /** URL of this server, without a trailing slash. */
   publicUrl: string;
   /** Origins that a flow may send the browser to in the end, besides this server's and loopback. */
   redirectOrigins: readonly string[];

@@ -1,7 +1,7 @@
 import { type AppDefinition, isSecretField } from '../contract/app-definition.ts';
 import type { SecretValue } from '../secrets/redactor.ts';
 
-/** What a connected account holds, sealed as JSON text. */
+/** The secrets of a connected account, sealed as JSON text. */
 export interface StoredCredentials {
   /** Values of the app's fields. */
   fields: Record<string, string>;
@@ -30,7 +30,7 @@ export function authOf(credentials: StoredCredentials): Record<string, unknown> 
   };
 }
 
-/** What of it may not leave a run: `[secret:<prop>.<key>]`. */
+/** Values that must not leave a run; they are shown as `[secret:<prop>.<key>]`. */
 export function secretsOf(prop: string, app: AppDefinition, credentials: StoredCredentials): SecretValue[] {
   const { fields, oauth } = credentials;
   const ofFields = app.fields

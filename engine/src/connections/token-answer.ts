@@ -3,7 +3,7 @@ import type { AppOAuth } from '../contract/app-definition.ts';
 import type { ProviderAnswer } from './provider-request.ts';
 import { readPath } from './read-path.ts';
 
-/** What a token endpoint granted. */
+/** Tokens that a token endpoint granted. */
 export interface Grant {
   accessToken: string;
   refreshToken?: string;
@@ -27,7 +27,7 @@ export type TokenFault = {
 export type TokenOutcome = { ok: true; grant: Grant } | { ok: false; fault: TokenFault };
 
 const MAX_SHOWN_CHARS = 300;
-/** Of all scopes together; who answers more has not said which. */
+/** Limit of all scopes together. A longer value counts as no scopes. */
 const MAX_SCOPES_CHARS = 16_384;
 /** Ten years. Postgres has no time at which some lifetimes end, and JavaScript no date. */
 const MAX_LIFETIME_SECONDS = 10 * 365 * 24 * 3_600;
@@ -73,7 +73,7 @@ export async function readTokenAnswer(
   return { ok: false, fault: await faultOf(host, status, body, withoutSent) };
 }
 
-/** What makes tokens useless, however often they are asked for. */
+/** A fault that makes the tokens useless and that a new request does not fix. */
 function tokenFault(host: string, status: number, tokens: Record<string, unknown>): TokenFault | undefined {
   const value = LIMITS.maxOAuthTokenChars;
   for (const name of ['access_token', 'refresh_token']) {

@@ -16,7 +16,7 @@ export interface OAuthParty {
   accountId: string;
   oauth: AppOAuth;
   client: OAuthClient;
-  /** Of the app's fields, for URLs. */
+  /** Values of the app's fields, for URLs. */
   fields: Readonly<Record<string, string>>;
 }
 

@@ -13,7 +13,7 @@ export interface AppField {
   secret?: boolean;
   /** Default false. */
   optional?: boolean;
-  /** Of an optional field. */
+  /** Only for an optional field. */
   default?: string;
 }
 
@@ -31,7 +31,7 @@ export interface AppOAuth {
    * or checked.
    */
   userinfoUrl?: string;
-  /** What is asked for unless the user names others. */
+  /** Scopes requested unless the user names others. */
   scopes: readonly string[];
   /** Default a space. */
   scopeSeparator?: string;
@@ -41,7 +41,7 @@ export interface AppOAuth {
   pkce: boolean;
   /** How the client proves itself at the token endpoint. `none`: a public client. */
   tokenAuth: 'basic' | 'body' | 'none';
-  /** Of requests to the token endpoint. Default `form`. */
+  /** Encoding of requests to the token endpoint. Default `form`. */
   tokenBody?: 'form' | 'json';
   /**
    * The object in the token endpoint's answer that holds the tokens, where it is not the answer
@@ -49,7 +49,7 @@ export interface AppOAuth {
    */
   tokenAt?: string;
   authorizeParameters?: Readonly<Record<string, string>>;
-  /** Where the answer does not say how long an access token lives. Default: for ever. */
+  /** Lifetime of an access token whose response names none. Default: forever. */
   lifetimeSeconds?: number;
   /**
    * Each refresh answers a new refresh token and ends the old one. Said for people; both kinds are
@@ -84,11 +84,10 @@ export interface AppTest {
 
 /** An app of the catalogue. */
 export interface AppDefinition {
-  /** What components call it: `{ type: "app", app: "<slug>" }`. */
+  /** The name that components use: `{ type: "app", app: "<slug>" }`. */
   slug: string;
   name: string;
   description?: string;
-  /** Where its API is documented. */
   docsUrl?: string;
   authType: AppAuthType;
   fields: readonly AppField[];
@@ -100,7 +99,9 @@ export interface AppDefinition {
 export interface StoredApp {
   id: string;
   definition: AppDefinition;
-  /** Whose own it is, which nobody else sees. Absent: it is one of the catalogue. */
+  /**
+   * The account that owns the app; no other account sees it. Absent: the app is in the catalogue.
+   */
   accountId?: string;
   /** The catalogue has got one of the same slug since, which the account does not see. */
   hidesCatalogue?: boolean;

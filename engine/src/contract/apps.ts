@@ -13,7 +13,7 @@ export interface AppRecord {
    * The catalogue has got one of the same slug since, which components of this account do not get.
    */
   hidesCatalogue?: boolean;
-  /** Whose OAuth client an account of it would be connected with; absent where there is none. */
+  /** Owner of the OAuth client that a connection uses; absent if there is none. */
   oauthClient?: 'instance' | 'own';
   createdAt: Date;
   updatedAt: Date;
@@ -72,7 +72,7 @@ export interface ConnectedAccountRecord {
   state: 'healthy' | 'dead';
   reason?: string;
   checkedAt?: Date;
-  /** Of the access token; a new one is fetched before. */
+  /** Expiry of the access token; a new one is fetched before. */
   expiresAt?: Date;
   createdAt: Date;
   updatedAt: Date;
@@ -89,8 +89,8 @@ export interface OAuthStart {
   name?: string;
   scopes?: readonly string[];
   /**
-   * Where the browser goes in the end: a path of this server, loopback, or an origin that the
-   * operator allows.
+   * Final target of the browser: a path of this server, loopback, or an origin that the operator
+   * allows.
    */
   redirect?: string;
   /** Values of the app's fields. */
@@ -99,7 +99,7 @@ export interface OAuthStart {
   connectedAccountId?: string;
 }
 
-/** What the provider sent the browser back with. */
+/** Query parameters that the provider sends back with the browser. */
 export interface OAuthCallback {
   state?: string;
   code?: string;
@@ -126,7 +126,6 @@ export interface CheckOutcome {
 
 export interface DeletedAccount {
   id: string;
-  /** What became of the tokens at the provider. */
   revocation: { status: 'revoked' | 'failed' | 'not-supported'; detail: string };
 }
 

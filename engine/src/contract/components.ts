@@ -10,7 +10,7 @@ export interface ComponentRecord {
   description?: string;
   code: string;
   codeHash: string;
-  /** Where the code came from, or what was said about it. */
+  /** Source of the code, as a URL: fetched from there, or only stated by the client. */
   codeUrl?: string;
   dedupe?: DedupeStrategy;
   configurableProps: PropDefinition[];
@@ -43,7 +43,7 @@ export interface ComponentChoice {
 export interface SourceCreate extends ComponentChoice {
   name?: string;
   configuredProps?: Record<string, unknown>;
-  /** Of ComponentProps.dynamicProps, for the same code. */
+  /** From ComponentProps.dynamicProps, for the same code. */
   dynamicPropsId?: string;
   /** Default: `allow`. */
   preflight?: Preflight;
@@ -59,9 +59,9 @@ export interface ComponentListRequest extends PageRequest {
 }
 
 /**
- * What code is saved for that was given with it. It goes when nothing runs it any more. That of a
- * step, which is named, may lack what a component says of itself. `before`: the component that runs
- * there now; where the code is the same it stays.
+ * The use that code was given for. The component is deleted when nothing uses it any more. A step
+ * is named, so its code may lack a component's metadata. `before`: the component that runs there
+ * now; it stays if the code is the same.
  */
 export type CodeUse = ({ of: 'source' } | { of: 'step'; name: string }) & { before?: string };
 
@@ -83,7 +83,7 @@ export interface Components {
    * others do.
    */
   obtain(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
-  /** What was saved, newest first, without copies from the registry. */
+  /** Saved components, newest first, without copies from the registry. */
   list(who: Principal, request: ComponentListRequest): Promise<Page<ComponentSummary>>;
   /** Throws CONFLICT while sources, or any version of a workflow, use it. */
   delete(who: Principal, idOrKey: string, version?: string): Promise<void>;
@@ -140,8 +140,8 @@ export interface Registry {
 }
 
 /**
- * What becomes of each component: saved alone, published in the account as well, or in the
- * registry.
+ * Target of an import: `draft` saves each component, `account` also publishes it in the account,
+ * `registry` publishes it in the registry.
  */
 export type ImportScope = 'draft' | 'account' | 'registry';
 

@@ -31,13 +31,13 @@ export interface LogLineRecord extends LogLine {
   index: number;
   /** The step of a workflow. */
   namespace?: string;
-  /** Of an error. */
+  /** Only for an error. */
   code?: string;
 }
 
 export interface NewestLines {
   lines: LogLineRecord[];
-  /** Of all lines that were read for it: those of a run are read together. */
+  /** Characters of all lines that were read: the lines of a run are read together. */
   readChars: number;
 }
 
@@ -72,9 +72,8 @@ export interface EventSearchRequest extends PageRequest {
 
 export interface Events {
   /**
-   * Of the newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes; with
-   * `expand` it is whole as long as all of it together has at most LIMITS.maxSummariesBytes,
-   * counted from the newest.
+   * The newest LIMITS.recentEvents, newest first. Data is cut to LIMITS.summaryEventBytes. With
+   * `expand` it is whole while the total, from the newest on, is at most LIMITS.maxSummariesBytes.
    */
   recent(
     who: Principal,
@@ -92,7 +91,7 @@ export interface Events {
    * `total` is what the page has. Throws NOT_FOUND for an emitter of another account.
    */
   search(who: Principal, request: EventSearchRequest): Promise<Page<EventRecord>>;
-  /** What the newest runs logged, newest first. */
+  /** Log lines of the newest runs, newest first. */
   logLines(who: Principal, emitterId: string, limit: number): Promise<NewestLines>;
   /** Both ends are included; an absent one is open. */
   delete(who: Principal, emitterId: string, range: { startId?: string; endId?: string }): Promise<void>;

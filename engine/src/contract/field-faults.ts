@@ -35,8 +35,8 @@ export function longHostFault(limit: ExceededLimit): Fault {
 export type GivenCount = number | null | undefined;
 
 /**
- * What is wrong with a whole number, with the limit where it goes over that; `max`: the limit in
- * the unit of the number.
+ * The problem of a whole number, with the limit if the number exceeds it. `max`: the limit in the
+ * unit of the number.
  */
 export function findCountFault(
   value: GivenCount,

@@ -1,15 +1,15 @@
 import type { PropDefinition } from '@headwater/shared';
 import type { Principal } from './base.ts';
 
-/** What a form about a component has been filled with so far. */
+/** Current input of a form about a component. */
 export interface PropForm {
   /** Values by name; what is missing is not complained about. */
   configuredProps?: Record<string, unknown>;
   /** Definitions that `dynamicProps` has answered: they count as the component's own. */
   dynamicPropsId?: string;
   /**
-   * What this source is configured with counts where the form says nothing, secrets included; null
-   * in the form removes.
+   * The source whose configured props fill the gaps of the form, secrets included. Null in the form
+   * removes a value.
    */
   sourceId?: string;
 }
@@ -44,6 +44,6 @@ export interface DynamicProps {
 export interface ComponentProps {
   /** The choices for one prop. Nothing is emitted or stored. */
   options(who: Principal, idOrKey: string, request: OptionsRequest): Promise<PropOptions>;
-  /** What `additionalProps` answers for the values. Each answer is kept under an id of its own. */
+  /** Runs `additionalProps` with the values. Each result is stored under its own id. */
   dynamicProps(who: Principal, idOrKey: string, form: PropForm): Promise<DynamicProps>;
 }

@@ -3,7 +3,7 @@ import type { ShownJson } from './workflows.ts';
 
 /** A run of a source whose sandbox process ended too often while the run was alone in it. */
 export interface AbandonedRunRecord {
-  /** Of its invocation, `inv_…`. */
+  /** Id of its invocation, `inv_…`. */
   id: string;
   sourceId: string;
   kind: string;

@@ -1,6 +1,6 @@
 import type { AttemptRecord, Page, PageRequest, Principal } from './base.ts';
 
-/** What a step sent with `$.send.http`, `.email` or `.s3`. */
+/** A message that a step sent with `$.send.http`, `.email` or `.s3`. */
 export interface SendRecord {
   id: string;
   kind: 'http' | 'email' | 's3';
@@ -10,7 +10,7 @@ export interface SendRecord {
   status: 'pending' | 'delivered' | 'failed';
   /** JSON text of what was given to `$.send`, secrets taken out. */
   payload: string;
-  /** Of S3, once it was put together with others: the object that holds its line. */
+  /** S3 only: the object that holds the send's line, once it was combined with others. */
   objectKey?: string;
   attempts: AttemptRecord[];
   nextAttemptAt?: Date;
@@ -29,7 +29,7 @@ export interface S3SettingsInput {
 export type S3SettingsRecord = Omit<S3SettingsInput, 'secretAccessKey'> & { updatedAt: Date };
 
 export interface Sends {
-  /** Of one execution, newest first. */
+  /** Sends of one execution, newest first. */
   list(who: Principal, executionId: string, page: PageRequest): Promise<Page<SendRecord>>;
   /**
    * Attempts one that has failed anew, from the beginning of the schedule. Throws CONFLICT for one

@@ -85,8 +85,8 @@ export interface Stats {
   /** Work of active sources, workflows and webhooks that no node has begun. */
   waiting(who: Principal): Promise<WaitingStats>;
   /**
-   * Of the account, or of one of its sources, workflows or webhooks. Throws INVALID_REQUEST,
-   * NOT_FOUND.
+   * Counters of the account, or of one of its sources, workflows or webhooks. Throws
+   * INVALID_REQUEST, NOT_FOUND.
    */
   series(who: Principal, range: StatRange, subject?: { kind: 'emitter' | 'webhook'; id: string }): Promise<StatSeries>;
   /** Those that did something in the range: the most failures first, then the most active. */

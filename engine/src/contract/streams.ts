@@ -7,8 +7,8 @@ import type { EventRecord, LogLineRecord } from './events.ts';
  */
 export interface Stream<T> {
   /**
-   * What comes next, after `waitMs` nothing. Undefined: the stream has ended, because the emitter
-   * was deleted or the node stops. One call at a time.
+   * The next items; an empty array after `waitMs` without any. Undefined: the stream has ended,
+   * because the emitter was deleted or the node stops. One call at a time.
    */
   next(waitMs: number): Promise<T[] | undefined>;
   /** Idempotent. */
@@ -25,9 +25,9 @@ export interface EventStreamRequest {
 }
 
 /**
- * Of sources and workflows. Both throw NOT_FOUND, INVALID_REQUEST naming `last_event_id`,
- * RATE_LIMITED where the account has maxStreams open on this node, UNAVAILABLE where the node has
- * too many or stops.
+ * Streams of sources and workflows. Both methods throw NOT_FOUND, INVALID_REQUEST (`last_event_id`)
+ * and RATE_LIMITED if the account has maxStreams open on this node. They throw UNAVAILABLE if the
+ * node has too many or stops.
  */
 export interface Streams {
   events(who: Principal, emitterId: string, request: EventStreamRequest): Promise<Stream<EventRecord>>;

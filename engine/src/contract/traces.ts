@@ -8,12 +8,12 @@ export interface TraceRecord {
   id: string;
   /** There is more than is shown: of runs, events or log lines. */
   isCut: boolean;
-  /** Where it began; more than one where what lies between is not shown, or not kept any more. */
+  /** Roots of the trace; more than one if a run between them is not shown or no longer kept. */
   runs: TraceRun[];
 }
 
 export interface TraceRun {
-  /** Of a source, or of a workflow. */
+  /** `run`: of a source. `execution`: of a workflow. */
   type: 'run' | 'execution';
   id: string;
   emitterId: string;
@@ -22,15 +22,15 @@ export interface TraceRun {
   kind?: string;
   causedBy?: string;
   status: 'ok' | 'error' | ExecutionStatus;
-  /** What has become of it so far, as a sentence. */
+  /** The current state and its reason, as a sentence. */
   explanation: string;
-  /** Of one that is queued or runs: the node that has it. Absent: none has begun it. */
+  /** The node that holds a queued or running one. Absent: no node has begun it. */
   nodeId?: string;
   /** It is queued because its source or workflow is stopped. */
   isStopped?: true;
-  /** Of an execution that waits. */
+  /** Only for a waiting execution. */
   wait?: ExecutionRecord['wait'];
-  /** What `$.flow.exit` was given. */
+  /** The argument of `$.flow.exit`. */
   reason?: string;
   /** When it was accepted; from here to its start it waited. */
   invokedAtMs?: number;
@@ -42,10 +42,7 @@ export interface TraceRun {
   /** In the order in which they were stored. */
   events: TraceEvent[];
   sends: TraceSend[];
-  /**
-   * Of what it emitted, so many events were known already, by this strategy; the first of their
-   * ids.
-   */
+  /** Emitted events that were dropped because their ids were known, with the first of those ids. */
   deduped?: { count: number; emitIds: string[]; strategy?: DedupeStrategy };
 }
 
@@ -56,9 +53,9 @@ export interface TraceStep {
   startedAtMs: number;
   endedAtMs: number;
   error?: ExecutionError;
-  /** What it exported as `$summary`. */
+  /** Its export `$summary`. */
   summary?: string;
-  /** What it got, JSON text of an object: see ExecutionStepRecord. */
+  /** Input of the step, JSON text of an object: see ExecutionStepRecord. */
   props?: string;
   logs: LogLine[];
 }

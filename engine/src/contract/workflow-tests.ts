@@ -3,13 +3,13 @@ import type { Principal } from './base.ts';
 import type { ExecutionError, StepInputRecord } from './workflows.ts';
 
 export interface WorkflowTest {
-  /** What triggers it. Default: what `eventId` names, else an empty object. */
+  /** The trigger event. Default: the event of `eventId`, else an empty object. */
   event?: unknown;
   /** An execution of the workflow, or an event of the account as `<emitter id>-<event id>`. */
   eventId?: string;
   /**
-   * What `steps` has of steps before the first that runs, by namespace; goes before what the
-   * execution has of them.
+   * Exports of steps before the first that runs, by namespace, for `steps`. They override those of
+   * the execution.
    */
   exports?: Record<string, Record<string, unknown>>;
   /** Only this step, after the steps that the execution has completed. */
@@ -53,7 +53,7 @@ export interface TestedStep {
   exports: string;
   logs: LogLine[];
   error?: ExecutionError;
-  /** What it asked for with `$.flow`. */
+  /** The step's request through `$.flow`. */
   flow?: TestedFlow;
   /** `payload`: JSON text of the argument. */
   sends: { kind: string; payload: string }[];

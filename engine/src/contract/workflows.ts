@@ -145,8 +145,8 @@ export interface Workflows {
   /** Makes a version the current one: one that was saved, or an older one. */
   deploy(who: Principal, id: string, deploymentId: string): Promise<WorkflowRecord>;
   /**
-   * What waits is dropped. Sources that it has deployed are deleted first, unless something else is
-   * subscribed to them by their id.
+   * Waiting executions are dropped. Sources that the workflow deployed are deleted first, unless
+   * something else is subscribed to them by id.
    */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Stores an execution and answers; it follows. */
@@ -194,7 +194,7 @@ export interface ExecutionStepRecord {
   props?: string;
   /** Those of which `props` has only the beginning of their JSON, as a string, or nothing. */
   propsCut?: string[];
-  /** What it returned; absent: nothing. */
+  /** The return value; absent: none. */
   value?: ShownJson;
   exports: ShownJson;
   logs: LogLine[];
@@ -219,9 +219,9 @@ export interface ExecutionRecord {
   context?: string;
   steps: ExecutionStepRecord[];
   error?: ExecutionError;
-  /** What `$.flow.exit` was given. */
+  /** The argument of `$.flow.exit`. */
   reason?: string;
-  /** Where it waits: why, and until when. */
+  /** Reason and end of the wait. */
   wait?: { kind: 'delay' | 'suspend' | 'rerun' | 'retry'; until: Date };
   startedAt?: Date;
   endedAt?: Date;
@@ -232,7 +232,7 @@ export interface FailedExecutionChoice {
   /** From this time on, before that one; when they ended. */
   since?: Date;
   until?: Date;
-  /** Of the error with which they failed. */
+  /** Code of the error that failed the execution. */
   code?: string;
 }
 
@@ -274,7 +274,7 @@ export interface Executions {
    */
   waitingFor(id: string, token: string): Promise<string | undefined>;
   /**
-   * What the URLs of a suspended execution do. False: nothing waits for that token. `data`: JSON
+   * The effect of a suspended execution's URLs. False: nothing waits for that token. `data`: JSON
    * text.
    */
   resume(id: string, token: string, data: string): Promise<boolean>;

@@ -2,7 +2,6 @@ import { type AccountLimits, type Fault, LIMITS, platformLimit } from '@headwate
 
 export type RecordProblem = Fault & { field: 'key' | 'value' | 'ttl' };
 
-/** What is wrong with a key, or undefined. */
 export function findKeyProblem(key: unknown): RecordProblem | undefined {
   if (typeof key !== 'string' || key === '') return { field: 'key', message: 'must be a string that is not empty' };
   if (key.includes('\0') || !key.isWellFormed())
@@ -14,7 +13,6 @@ export function findKeyProblem(key: unknown): RecordProblem | undefined {
     : { field: 'key', message: `has ${used} bytes; at most ${value} are allowed`, limit };
 }
 
-/** What is wrong with the JSON text of a value, or undefined. */
 export function findValueProblem(
   valueJson: string,
   { maxDataStoreValueBytes: value }: Pick<AccountLimits, 'maxDataStoreValueBytes'>,
@@ -25,7 +23,6 @@ export function findValueProblem(
   return { field: 'value', message, limit: { name: 'maxDataStoreValueBytes', value, used } };
 }
 
-/** What is wrong with the seconds for which a record is to stay, or undefined. */
 export function findTtlProblem(ttlSeconds: number | undefined): RecordProblem | undefined {
   if (ttlSeconds === undefined || (ttlSeconds > 0 && ttlSeconds <= LIMITS.maxDataStoreTtlSeconds)) return undefined;
   const limit = platformLimit('maxDataStoreTtlSeconds', ttlSeconds);

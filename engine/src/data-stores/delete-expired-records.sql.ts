@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
 
-/** Of one store, whose writers wait meanwhile. */
+/** Maximum of one store in one transaction: its writers wait meanwhile. */
 const STORE_RECORDS = 1_000;
 
 /**
@@ -35,9 +35,9 @@ export async function deleteExpiredOfStore(
   return row?.records ?? 0;
 }
 
-/** What one turn deletes at most: whoever calls this has other work to do, and calls it again. */
+/** Maximum of one call: the caller has other work and calls again. */
 const TURN_RECORDS = 4_000;
-/** Of the turn's records, unless a single one has more. */
+/** Maximum of one call, unless a single record is larger. */
 const TURN_BYTES = 32 * 1024 * 1024;
 const TURN_STORES = 20;
 

@@ -16,7 +16,7 @@ import { endAtPace } from '../fairness/end-at-pace.ts';
  */
 const PACE = { smallChars: LIMITS.smallDataStoreValueChars, charsPerSecond: LIMITS.dataStoreCharsPerSecond };
 
-/** Who asks: the account of the run, with the limits that the run was started with. */
+/** The account of the run, with the limits that the run was started with. */
 interface StoreTenant {
   id: string;
   limits: AccountLimits;

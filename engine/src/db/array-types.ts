@@ -1,6 +1,6 @@
 import type { Client } from './postgres-query.ts';
 
-/** Of Postgres' own types, the array's oid by the element's: the same on every server. */
+/** Array oid by element oid of Postgres's built-in types. They are the same on every server. */
 const ARRAY_TYPES: Readonly<Record<number, number>> = {
   16: 1000, // bool
   17: 1001, // bytea

@@ -33,7 +33,7 @@ export interface Batcher<T, R> {
   drain(): Promise<void>;
 }
 
-/** What becomes of a commit that does not end. */
+/** Handling of a commit that does not end. */
 export interface BatcherWatch {
   /**
    * Its items are rejected after so long, and the next batch begins. What it may still store is for
@@ -73,9 +73,9 @@ export interface BatcherOptions<T, R> {
    */
   isHeldUp?: (error: unknown) => boolean;
   /**
-   * Whose items are whose, and how much work each is: a batch goes round the tenants and ends
-   * before it is heavier than `maxWeight`, so that nobody waits for all that another one brought.
-   * The order of one tenant's items is kept. Default: first come, first served.
+   * Tenant and weight of each item. A batch rotates between tenants and stops before it exceeds
+   * `maxWeight`, so no tenant waits for all work of another. The items of one tenant keep their
+   * order. Default: first come, first served.
    */
   share?: SharesOptions<T> & {
     /**
@@ -118,7 +118,7 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
   ];
   const size = () => rows.reduce((sum, row) => sum + row.committing(), queue.size());
 
-  // What was heavy may be light by now, and the other way round.
+  // Schedules both kinds: a heavy tenant may have become light, or a light one heavy.
   function schedule(): void {
     for (const row of rows) row.schedule();
   }

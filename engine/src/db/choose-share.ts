@@ -1,4 +1,4 @@
-/** What of one tenant waits, or is part of a share. */
+/** Items of one tenant that wait or belong to a share. */
 export interface Line<T> {
   items: T[];
   weight: number;
@@ -7,7 +7,7 @@ export interface Line<T> {
 interface ShareBounds<T> {
   maxItems: number;
   maxWeight: number;
-  /** Of one tenant. */
+  /** Maximum weight of one tenant. */
   maxPart: number;
   weightOf: (item: T) => number;
 }

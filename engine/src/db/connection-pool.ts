@@ -197,7 +197,7 @@ export class ConnectionPool {
     for (let tries = 1; ; tries++) {
       try {
         const target = targets[this.target] as MakeClient;
-        // Of several servers, all but one only follow.
+        // With several servers, only one accepts writes.
         const how = { timeoutMs: this.#limits.connectMs, mustWrite: targets.length > 1 };
         return await Connection.open(target, { ...how, onLost, onFault: (error) => this.#noteFault(error) });
       } catch (error) {
@@ -276,7 +276,7 @@ export class ConnectionPool {
       await connection.close(1);
     } catch (error) {
       const hasHeard = [...this.#open].some(({ heardAtMs }) => heardAtMs >= sinceMs);
-      // What the server itself says, such as that it has no more connections, is an answer.
+      // An error from the server itself, such as "too many connections", proves that it is alive.
       if (hasHeard || isServersWord(error)) return;
       this.#giveUpSilent(sinceMs, () => false);
       this.#lostAtMs = sinceMs - this.#limits.probeAfterMs;

@@ -39,7 +39,7 @@ export interface ClientEvents {
  */
 export class Connection {
   readonly openedAtMs = performance.now();
-  /** Of the server's process. */
+  /** Process id of the server's backend. */
   pid = 0;
   /** The last answer. */
   heardAtMs = this.openedAtMs;
@@ -201,8 +201,8 @@ export function isServersWord(error: unknown): boolean {
 }
 
 /**
- * What the client would do; but this one can be destroyed when nobody answers, and is not made a
- * second time.
+ * Replaces the client's own connect. This socket can be destroyed if the server does not answer,
+ * and the client does not connect a second time.
  */
 function connect({ options }: Client, made: { current?: net.Socket }): Promise<net.Socket> {
   const socket = new net.Socket();

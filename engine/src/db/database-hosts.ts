@@ -11,7 +11,7 @@ export function hostUrlsOf(databaseUrl: string): string[] {
   return hosts.split(',').map((host) => withoutTarget(`${before}${host}${after}`));
 }
 
-/** Of several servers Headwater uses the one that stores, and finds it by itself. */
+/** Headwater finds the writable server of several by itself. */
 function withoutTarget(text: string): string {
   const url = URL.parse(text);
   if (url === null) return text;

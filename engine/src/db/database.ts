@@ -33,7 +33,7 @@ export interface Database {
   fault(): Fault | undefined;
   /** While a node starts: work waits for a database that is away, however long. */
   waitForEver(isPatient: boolean): void;
-  /** Of the host that is used, where the URL names several. */
+  /** URL of the host in use, if the database URL names several. */
   currentUrl(): string;
   /** Closes the pool; waits up to five seconds for queries in flight. */
   close(): Promise<void>;
@@ -126,8 +126,8 @@ function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
         // the table has 400 000 (measured, before statistics caught up). Planning each time costs a
         // fraction of a millisecond a batch.
         plan_cache_mode: 'force_custom_plan',
-        // What a node held that vanished in a transaction would stay locked until the server's
-        // system notices, for a quarter of an hour and more.
+        // If a node vanishes in a transaction, its locks would stay until the server's system
+        // notices, which takes 15 minutes or more.
         idle_in_transaction_session_timeout: LIMITS.databaseSilenceMs,
         statement_timeout: LIMITS.maxStatementMs,
       },

@@ -23,7 +23,7 @@ export function mayBeOneItems(error: unknown): boolean {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Of the client, and of Node where it makes bytes of texts. */
+/** Errors of the client, and of Node.js when it encodes texts. */
 const OF_DATA = new Set([
   'MAX_PARAMETERS_EXCEEDED',
   'UNDEFINED_VALUE',

@@ -1,7 +1,7 @@
 import type { Fragment } from 'postgres';
 import type { Sql, Transaction } from './database.ts';
 
-/** What can be a parameter where it is made here. */
+/** Values that FragmentParts can pass as a parameter. */
 type Value = string | number | null | readonly (string | null)[] | readonly (number | null)[];
 
 /**

@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 
-/** Where a list of keys goes on. */
+/** Makes a cursor from the last key of a page. */
 export function encodeKeyCursor(key: string): string {
   return Buffer.from(key).toString('base64url');
 }

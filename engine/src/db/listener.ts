@@ -64,7 +64,8 @@ class ListeningConnection {
     if (this.#current !== undefined) void this.#hear(this.#current, subscriber);
     this.#running ??= this.#run();
     await first.promise;
-    // What is not heard any more, the server still sends: few channels, until the connection ends.
+    // The server still sends notifications of this channel until the connection ends. There are few
+    // channels, so that is cheap.
     return { unlisten: async () => void this.#subscribers.delete(subscriber) };
   }
 
@@ -107,7 +108,7 @@ class ListeningConnection {
 
   async #hear(connection: Connection, { channel, onListen }: Subscriber): Promise<void> {
     const hears = connection.ask(`listen "${channel}"`, this.#options.silenceMs);
-    // Where it is lost, the next connection hears it.
+    // If the connection is lost, the next one listens.
     await hears.then(onListen, () => undefined);
   }
 }

@@ -13,9 +13,7 @@ export type Patience = 'endless' | 'usual' | 'short';
  */
 export const MAX_LOCK_MS = { endless: undefined, usual: 100, short: 25 } as const;
 
-/**
- * Of the statements behind it in the transaction: see wasHeldUp. Undefined: as long as it takes.
- */
+/** Applies to the next statements of the transaction: see wasHeldUp. Undefined: no limit. */
 export async function setLockTimeout(tx: Sql | Transaction, maxLockMs: number | undefined): Promise<void> {
   if (maxLockMs !== undefined) await tx`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`;
 }

@@ -21,7 +21,7 @@ export function longTexts(sql: Sql | Transaction, texts: readonly (string | null
 /** The same, for a fragment of more. */
 export function addLongTexts(parts: FragmentParts, texts: readonly (string | null)[]): void {
   const joined = texts.map((text) => text ?? NULL).join(SEPARATOR);
-  // Of an empty text it makes an empty array.
+  // string_to_array makes an empty array of an empty text.
   const isPlain = joined !== '' && texts.every((text) => text === null || isFree(text));
   if (!isPlain) parts.value(texts).text('::text[]');
   else {

@@ -45,10 +45,7 @@ const WORDS: readonly (readonly [codes: RegExp, words: string])[] = [
   [/^ECONNREFUSED$/, 'Nothing listens where the database should be'],
 ];
 
-/**
- * What is the matter with the database, for whoever asks: without its address, and what else an
- * error says.
- */
+/** Describes a database problem without the address or other details of the error. */
 export function describeDatabaseError(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };
   const code = codeOf(error);

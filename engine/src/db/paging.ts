@@ -33,7 +33,7 @@ export interface PageQuery {
     | 'sources'
     | 'subscriptions'
     | 'webhooks';
-  /** Whose; absent only for the operator's lists. */
+  /** Owner of the rows; absent only for the operator's lists. */
   accountId: string | undefined;
   /** Narrows the list: `` sql`and deleted_at is null` ``. */
   where?: Fragment;
@@ -44,12 +44,13 @@ export interface PageQuery {
    */
   order: 'created' | 'id';
   /**
-   * Where counting stops, for lists of what happens rather than of what was made. Default: nowhere.
+   * Maximum that `total` counts, for lists of activity rather than of resources. Default: no
+   * maximum.
    */
   maxCounted?: number;
   /**
-   * What a row is shown with, in bytes, for tables whose rows may have megabytes: a page ends
-   * before it has too many of them.
+   * Size of a row as shown, in bytes, for tables whose rows may have megabytes. A page ends before
+   * it gets too large.
    */
   bytes?: Fragment;
 }

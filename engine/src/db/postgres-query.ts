@@ -3,9 +3,9 @@ import type postgres from 'postgres';
 export type Client = postgres.Sql<{ bigint: number }>;
 
 /**
- * What postgres.js 3.4.9 keeps in a query beside its published type. It hands the query to
- * `handler` when somebody waits for it, and settles it by `resolve` and `reject`. The tests of the
- * pool hold a newer version to this.
+ * Internal state of a query in postgres.js 3.4.9, beyond its published type. The query goes to
+ * `handler` when a caller awaits it, and `resolve` or `reject` settles it. The pool's tests check
+ * newer versions.
  */
 export interface PostgresQuery {
   handler: (query: PostgresQuery) => void;

@@ -3,7 +3,7 @@ import type { Sql } from './database.ts';
 export interface LiveNode {
   id: string;
   role: string;
-  /** Of the master key that it seals with; null where it takes it from a file. */
+  /** Id of the master key that seals secrets; null if the key comes from a file. */
   encryptionKeyId: string | null;
 }
 

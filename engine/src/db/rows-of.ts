@@ -13,10 +13,9 @@ const LONG_CHARS = 64 * 1024;
 const MAX_VALUES_ROWS = 8;
 
 /**
- * What rows are inserted `from`. As a rule an array for each column, so that the statement is the
- * same however many rows there are. Few rows with long texts are `values`: to plan with an array
- * and to take it apart Postgres copies each text several times (five megabytes took 30 to 40 ms of
- * it, 15 to 25 as values).
+ * The `from` item of an insert. Usually one array per column, so that the statement is the same for
+ * any number of rows. A few rows with long texts become `values`, because Postgres copies texts of
+ * an array several times. 5 MB take 30 to 40 ms as an array, and 15 to 25 ms as `values`.
  */
 export function rowsOf(sql: Sql | Transaction, columns: readonly Column[]): Fragment {
   const count = columns[0]?.[1].length ?? 0;

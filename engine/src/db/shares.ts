@@ -7,10 +7,10 @@ export interface SharesOptions<T> {
   weightOf: (item: T) => number;
   maxWeight: number;
   /**
-   * Of one tenant that gives way. Whoever has more than half of that waiting is heavy, and has
-   * shares beside those of the others, also while nobody else is here: who comes next must not wait
-   * for what is under way. It gives way while somebody is here who brings little. Default: nobody
-   * is heavy, and one tenant may have all.
+   * Maximum weight of a tenant that gives way, in one share. A tenant with more than half of that
+   * waiting is heavy. It has separate shares even when it is alone, so that a newcomer does not
+   * wait for them. It gives way while a light tenant is active. Default: no tenant is heavy, and
+   * one tenant may fill a share.
    */
   maxTenantWeight?: number;
   /** Default: the process's clock. */
@@ -30,12 +30,12 @@ interface Share<T> {
   end(): void;
 }
 
-/** What waits, by tenant. */
+/** Waiting items by tenant. */
 export interface Shares<T> {
   push(item: T): void;
   /**
-   * What a share could not do goes to the front of its tenants' lines, whose shares are heavy ones
-   * for a while. The share has not ended: nothing of them was taken meanwhile.
+   * Puts items that a share could not commit at the front of their tenants' lines. Those tenants
+   * get heavy shares for a while. The share has not ended, so no other share has taken their items.
    */
   putBack(items: readonly T[]): void;
   /**
@@ -51,7 +51,7 @@ export interface Shares<T> {
   size(): number;
 }
 
-/** Who has locked it once does so again, commit after commit. */
+/** A transaction that locked the rows once is likely to lock them again, commit after commit. */
 const HELD_UP_MS = 1_000;
 
 export function createShares<T>(options: SharesOptions<T>): Shares<T> {

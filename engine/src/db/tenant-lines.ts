@@ -1,6 +1,6 @@
 import type { Line } from './choose-share.ts';
 
-/** What waits of each tenant, the tenants in the order of their turns. */
+/** Waiting items of each tenant, with the tenants in the order of their turns. */
 export interface TenantLines<T> {
   all(): Iterable<[string, Line<T>]>;
   add(tenant: string, item: T): void;

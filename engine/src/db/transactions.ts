@@ -10,7 +10,7 @@ type Reserved = postgres.ReservedSql<Types>;
 type Transaction = postgres.TransactionSql<Types>;
 export type Work<T> = (tx: Transaction) => T | Promise<T>;
 
-/** Of connections of one's own, the ends of their transactions. */
+/** Rollback function of each reserved connection. */
 const rollBacks = new WeakMap<object, (error: unknown) => Promise<void>>();
 
 const MAX_TRIES = 4;
@@ -42,7 +42,7 @@ export function runAlone(pool: ConnectionPool, query: PostgresQuery, tries = 1):
   else pool.acquire().then(runOn, (error: unknown) => query.reject(error));
 }
 
-/** What a `select` can change, it changes by a function. */
+/** Functions and clauses with which a `select` can change or lock something. */
 const CHANGES =
   /\b(graphile_worker|pg_notify|pg_advisory\w*|set_config|nextval|for (no key )?update|for (key )?share)\b/i;
 
@@ -72,7 +72,7 @@ export async function rollBackReserved(reserved: Reserved, error: unknown): Prom
 }
 
 function giveBack(pool: ConnectionPool, connection: Connection): void {
-  // What is still under way would be answered to whoever has it next.
+  // A pending query would send its result to the next user of the connection.
   if (connection.isBusy)
     connection.retire(connectionError('CONNECTION_CLOSED', 'The connection was given back too early'));
   else pool.release(connection);

@@ -11,7 +11,7 @@ export interface Watchdog {
   look(what: string, isIdle: () => boolean): void;
   /** Something was given up, and is done again: told by `problems` for TOLD_MS. */
   tell(what: string, text: string): void;
-  /** What makes no progress, in words. */
+  /** Parts that make no progress, in words. */
   problems(): string[];
   stop(): void;
 }

@@ -24,7 +24,10 @@ interface Connecting {
   tls?: ClientTls | undefined;
 }
 
-/** What buildConnector makes answers its socket, which its type leaves out; tests hold on to it. */
+/**
+ * The function that buildConnector makes returns its socket, which its type omits. Tests check
+ * that.
+ */
 type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 
 /**
@@ -73,7 +76,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
 function endParserAtOverflow(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
-    // What is not 0 is an error to the parser.
+    // The parser treats every result but 0 as an error.
     if (error instanceof errors.HeadersOverflowError)
       Object.assign(parserOf(socket) ?? {}, { onHeaderField: () => -1, onHeaderValue: () => -1 });
     return destroy(error);

@@ -42,7 +42,7 @@ export function describeFailure(host: string, error: unknown): string {
   return `The request to ${host} failed (${code})`;
 }
 
-/** What a guest is told in `code`, by the names of Node and undici. */
+/** The `code` that a guest sees, named as in Node and undici. */
 export function nodeCodeOf(error: unknown): string | undefined {
   if (isEgressRefused(error)) return error.nodeCode;
   if (error instanceof EgressProxyFailed) return 'ECONNREFUSED';

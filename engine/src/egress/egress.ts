@@ -46,8 +46,7 @@ export interface Egress {
    */
   createConnector(options?: { connectTimeoutMs?: number; tenantId?: string }): Connector;
   /**
-   * What can be said of a URL without connecting: its scheme, port and literal address. Throws
-   * EgressRefused.
+   * Checks a URL without connecting: its scheme, port and literal address. Throws EgressRefused.
    */
   checkUrl(url: URL): void;
   /** More of `deniedPorts`, known only when there is somebody to ask for them. */

@@ -65,7 +65,7 @@ const STOPPED = new Error('The exchange was ended from this side');
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** What a connection ends with that its server had closed. */
+/** Errors of a connection that the server has closed. */
 const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
@@ -75,8 +75,8 @@ const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const MAX_INTERIM_RESPONSES = 16;
 
 /**
- * Of a body, before others have the thread: what is read of a connection at once may be ten
- * thousand, of a byte each.
+ * Pieces of a body handled before other work gets the thread. One read may contain ten thousand
+ * pieces of one byte each.
  */
 const MAX_PIECES_PER_TURN = 256;
 const giveWay = createGiveWay(0);
@@ -229,7 +229,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     this.moments.endedMs = performance.now();
     clearTimeout(this.#timer);
-    // What was read without a body is a debt all the same.
+    // Bytes that were read count for pacing even without a body.
     this.#paceMs();
     const isFinal = this.#request.overflow.kind === 'cut' && this.#status >= 200;
     this.#resolve(isFinal ? this.#response() : outcome);

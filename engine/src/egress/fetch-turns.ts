@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 
-/** What one tenant may have of a node. */
+/** Limits of one tenant's requests on a node. */
 interface FetchShare {
   /** Requests under way at the same time. */
   maxConnections: number;
@@ -23,7 +23,7 @@ export interface FetchTurns {
   take(tenantId: string, share: FetchShare, timeoutMs: number, signal: AbortSignal): Promise<FetchTurn>;
 }
 
-/** What was not used is saved up for ten seconds. */
+/** Unused requests accumulate for ten seconds. */
 const BURST_MS = 10_000;
 
 /** Tenants that have nothing under way are forgotten when there are more than these. */

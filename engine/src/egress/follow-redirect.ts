@@ -5,7 +5,7 @@ import { longHostOf } from './long-host.ts';
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Dropped with the body (https://fetch.spec.whatwg.org/#request-body-header-name). */
 const BODY_HEADERS = new Set(['content-encoding', 'content-language', 'content-location', 'content-type']);
-/** What one origin was told in confidence is not passed on to another. */
+/** Credentials for one origin must not reach another. */
 const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 export type Redirect =
@@ -14,8 +14,8 @@ export type Redirect =
   | { kind: 'follow'; request: HopRequest };
 
 /**
- * Where a response leads, by the rules of https://fetch.spec.whatwg.org/#http-redirect-fetch.
- * Counting is the caller's.
+ * The request that a redirect leads to, by https://fetch.spec.whatwg.org/#http-redirect-fetch. The
+ * caller counts redirects.
  */
 export function followRedirect(from: HopRequest, status: number, location: string | undefined): Redirect {
   if (!REDIRECTS.has(status) || location === undefined) return { kind: 'none' };

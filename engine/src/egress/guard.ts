@@ -34,10 +34,7 @@ export interface Guard {
   resolveDenied?: Resolver;
 }
 
-/**
- * Of the addresses of one name: a name with hundreds would make one request knock at each of them
- * in turn.
- */
+/** Addresses tried for one name. A name with hundreds would make one request probe them all. */
 const MAX_ADDRESSES_TRIED = 8;
 
 const HINT = 'The operator of this server can allow addresses that are not public.';

@@ -64,7 +64,7 @@ export interface GuestFetch {
 
 export interface GuestFetchOptions {
   egress: Egress;
-  /** Who uses the node. Default: who fetches. */
+  /** Active tenants of the node. Default: tenants that fetch. */
   activeTenants?: ActiveTenants;
 }
 
@@ -241,7 +241,7 @@ async function finish(
   return { ok: true, status, statusText, headers: rest, url, redirected, body: decoded.body };
 }
 
-/** What came out of a body, as far as it was decoded. */
+/** Number of decoded bytes; one over the limit if decoding stopped there. */
 function decodedBytes(decoded: DecodedBody, maxBytes: number): number {
   if (decoded.kind === 'too-large') return maxBytes + 1;
   return decoded.kind === 'decoded' ? decoded.body.byteLength : 0;

@@ -35,7 +35,7 @@ export function parseProxy(text: string): EgressProxy {
 }
 
 export interface TunnelTarget {
-  /** What the tenant named, for messages. */
+  /** Name from the tenant, for messages. */
   hostname: string;
   /** Checked addresses, tried in this order. */
   addresses: readonly string[];

@@ -14,9 +14,9 @@ export class EgressRefused extends Error {
    * reaches the caller.
    */
   readonly code = 'EGRESS_REFUSED';
-  /** What a guest is told: it is to take the host for one that is not there. */
+  /** Code for the guest: a refused host looks like one that does not exist. */
   readonly nodeCode: 'ECONNREFUSED' | 'ENOTFOUND';
-  /** Where it is one that refuses. */
+  /** The limit that caused the refusal, if one did. */
   readonly limit: ExceededLimit | undefined;
   /** The address of a name, which the message does not tell: see describeRefusal. */
   readonly nameFault: NameFault | undefined;
@@ -76,7 +76,7 @@ export class OverRunLimit extends Error {
   }
 }
 
-/** What undici has errors of its own for, which do not say how much it was. */
+/** undici has its own errors for these limits; they do not contain the amount. */
 const LIMITS_OF_CODES: Readonly<Record<string, ExceededLimit>> = {
   UND_ERR_HEADERS_OVERFLOW: leastOver('maxFetchResponseHeaderBytes'),
   UND_ERR_CONNECT_TIMEOUT: leastOver('connectTimeoutMs'),

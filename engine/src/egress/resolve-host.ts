@@ -16,7 +16,7 @@ const LOCALHOST = /^(.+\.)?localhost\.?$/i;
  */
 const MAX_SYSTEM_LOOKUPS = 1;
 
-/** What DNS says when it does not know a name, or when there is no DNS server at all. */
+/** DNS errors for an unknown name, or for a machine without a DNS server. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
 /**
@@ -93,7 +93,7 @@ function queryBoth(dns: DnsResolver, hostname: string, done: Parameters<Resolver
   let failure: NodeJS.ErrnoException | null = null;
   let waiting = 2;
   const answer = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: string[] | undefined) => {
-    // Of two failures the one that is no plain "unknown" counts: a server that timed out may know
+    // If both lookups fail, keep a failure other than "unknown": a server that timed out may know
     // the name.
     if (error !== null && (failure === null || UNKNOWN.has(failure.code ?? ''))) failure = error;
     found[family === 4 ? 0 : 1] = (addresses ?? []).map((address) => ({ address, family }));

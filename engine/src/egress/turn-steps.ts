@@ -1,6 +1,6 @@
 import type { ActiveTenants } from '@headwater/shared';
 
-/** Of one tenant, in one turn of the event loop: each is some 0.1 ms of the node's thread. */
+/** Steps of one tenant in one turn of the event loop. Each takes about 0.1 ms of the thread. */
 const MAX_PER_TURN = 4;
 
 interface Tenant {

@@ -1,5 +1,2 @@
-/**
- * What requests of this server call themselves. The version is the package's; a test compares the
- * two.
- */
+/** `user-agent` of this server's requests. A test compares the version with the package's. */
 export const USER_AGENT = 'Headwater/0.1.0';

@@ -18,7 +18,7 @@ export interface EnvironmentPage {
   total: number;
 }
 
-/** What follows `after`, or what is just before `before`. */
+/** Variables after `after`, or the last ones before `before`. */
 export async function listEnvironmentVariables(
   sql: Sql,
   accountId: string,
@@ -131,7 +131,7 @@ export async function deleteEnvironmentVariable(
   name: string,
 ): Promise<{ kind: 'deleted' } | { kind: 'absent' } | { kind: 'used'; usedBy: string[] }> {
   return sql.begin(async (tx) => {
-    // Whoever deploys what names it holds this row until the version is there.
+    // A deploy that names the variable locks this row until its version exists.
     const found = await tx`
       select from environment_variables where account_id = ${accountId} and name = ${name} for update`;
     if (found.length === 0) return { kind: 'absent' };

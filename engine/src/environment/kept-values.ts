@@ -11,7 +11,7 @@ export interface KeptValues {
   forgetAll(): void;
 }
 
-/** What an entry takes beside its value, about, as measured. */
+/** Approximate bytes of an entry besides its value, as measured. */
 const ENTRY_BYTES = 350;
 /** Forgetting those of one account takes a few milliseconds. */
 const MAX_VALUES = 20_000;

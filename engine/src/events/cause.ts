@@ -1,4 +1,4 @@
-/** What an invocation that an event made knows of where it comes from. */
+/** Origin of an invocation that an event started. */
 export interface EventCause {
   /** The event, as `<emitter id>-<event id>`. */
   event: string;
@@ -12,8 +12,7 @@ export interface EventCause {
 }
 
 /**
- * What `caused_by`, `trace_id` and `hops` of a row say; undefined where no event made the
- * invocation.
+ * Reads `caused_by`, `trace_id` and `hops` of a row; undefined if no event started the invocation.
  */
 export function causeOf(row: {
   caused_by: string | null;

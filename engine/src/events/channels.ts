@@ -1,11 +1,11 @@
 export const DEFAULT_CHANNEL = '';
 /** Events about runs that failed. */
 export const ERRORS_CHANNEL = '$errors';
-/** What runs log, line by line; stored as events only where somebody is subscribed. */
+/** Log lines of runs; stored as events only if a listener is subscribed. */
 export const LOGS_CHANNEL = '$logs';
 /** Events about an account's webhooks. Its emitter is the account. */
 export const WEBHOOKS_CHANNEL = '$webhooks';
-/** What workflows send with `$.send.sse`. */
+/** Messages that workflows send with `$.send.sse`. */
 export const SSE_CHANNEL = '$sse';
 
 /** Events there tell of runs and webhooks, or is on its way to a listener at once. */

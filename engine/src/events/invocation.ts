@@ -4,9 +4,7 @@ import type { EventCause } from './cause.ts';
 
 export type InvocationKind = 'http' | 'timer' | 'manual' | 'event';
 
-/**
- * Of a source it is an invocation, `inv_…`; of a workflow the execution that it becomes, `exec_…`.
- */
+/** `inv_…` for a source. `exec_…` for a workflow, because the invocation becomes that execution. */
 export function newInvocationId(targetId: string, nowMs?: number): string {
   return newId(isWorkflow(targetId) ? 'execution' : 'invocation', nowMs);
 }
@@ -30,13 +28,13 @@ export interface HeldInvocation {
   propName?: string | undefined;
   /** JSON text. */
   event: string;
-  /** Where the event comes from; of the kind `event`. */
+  /** Origin of the event; only for the kind `event`. */
   cause?: EventCause | undefined;
-  /** Of a source: times that its sandbox process ended while it was alone in it, on any node. */
+  /** Sources only: times that the sandbox process ended while this ran alone in it, on any node. */
   crashes: number;
   /**
-   * Of a workflow: at least 1 once a node has taken it, so that it goes before those that have not
-   * begun. Judges nothing.
+   * Workflows only: at least 1 once a node has taken it, so that it goes before executions that
+   * have not begun. No other decision uses it.
    */
   attempts: number;
   leasedBy: string;
@@ -48,16 +46,16 @@ export interface HeldInvocation {
   claim: number;
   /** It was started by the rules of its workflow: its end lets the next one start. */
   inTurn?: true;
-  /** Where a client waits for the component's own answer. Called at most once. */
+  /** Present if a client waits for the component's own answer. Called at most once. */
   respond?: (response: RunResponse) => void;
 }
 
-/** What a commit needs to end the invocation, and to lead on what it emitted. */
+/** Fields that a commit needs to end the invocation and to continue its chain of events. */
 export function leaseOf({ id, leasedBy, claim, cause, kind }: HeldInvocation) {
   return { id, leasedBy, claim, cause, kind };
 }
 
-/** Where its event comes from, as `$errors` tells it. */
+/** Origin of the event, for `$errors`. */
 export function originOf(invocation: HeldInvocation | undefined): { caused_by?: string; trace_id?: string } {
   const cause = invocation?.cause;
   if (cause === undefined) return {};

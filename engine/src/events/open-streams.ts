@@ -10,7 +10,7 @@ export interface OpenStreams {
 }
 
 interface Place {
-  /** What ends the stream when the node ends all. */
+  /** Sets the function that closes the stream when the node ends all streams. */
   closeWith(close: () => void): void;
   /** Idempotent. */
   leave(): void;

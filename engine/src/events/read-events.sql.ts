@@ -189,7 +189,7 @@ function scanLimit(sql: Transaction, range: EventRange): Fragment {
   return hasIndex(range) ? sql`` : sql`limit ${LIMITS.maxScannedEvents}`;
 }
 
-/** Of what was looked at; where there is an index, inRange has told the channel already. */
+/** Channel condition for scanned rows; with an index, inRange already contains it. */
 function ofChannel(sql: Transaction, { channel }: EventRange): Fragment {
   return channel === undefined ? sql`channel not like '$%'` : sql`channel = ${channel}`;
 }

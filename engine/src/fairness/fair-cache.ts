@@ -4,13 +4,12 @@ export interface FairCacheBounds {
   /** Default: any number. */
   maxCount?: number;
   /**
-   * What is set stays, however heavy it is, and makes room among the others. Default: false, it may
-   * go at once.
+   * A new entry stays, however heavy, and evicts others. Default: false, it may be evicted at once.
    */
   keepsNewest?: boolean;
 }
 
-/** What an account has. */
+/** Entries of one account. */
 interface Share<K, V> {
   accountId: string;
   count: number;
@@ -68,9 +67,9 @@ class Entry<K, V> {
 }
 
 /**
- * What was used most recently, of all accounts together, within bounds. Where it is too much, an
- * account that has more than half of the weight or of the number, the largest first, gives up its
- * own before others lose any. What is done to one key costs the same however much there is.
+ * Keeps the most recently used entries of all accounts, within bounds. Over a bound, accounts with
+ * more than half of the weight or the count lose their own entries first, the largest account
+ * first. An operation on one key takes constant time.
  */
 export class FairCache<K, V> {
   readonly #bounds: Required<FairCacheBounds>;

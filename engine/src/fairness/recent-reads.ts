@@ -9,10 +9,10 @@ export interface RecentReads<T> {
 
 export interface RecentReadsOptions<T> {
   read: (id: string) => Promise<T | undefined>;
-  /** Whose room it takes. */
+  /** Account whose part of the cache the value uses. */
   accountOf: (value: T) => string;
   maxCount: number;
-  /** What all together may weigh; a heavier one is read each time. Default: any weight. */
+  /** Maximum weight of all values; a heavier value is read each time. Default: no maximum. */
   maxWeight?: number;
   weightOf?: (value: T) => number;
 }

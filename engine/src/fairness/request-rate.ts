@@ -9,7 +9,7 @@ export interface RequestRate {
   take(name: string, perSecond: number): RateLimitState & { waitSeconds: number };
 }
 
-/** What is saved up while nothing comes, in seconds of the rate. */
+/** Seconds of the rate that accumulate while no request comes. */
 export const REQUEST_BURST_SECONDS = 10;
 const MAX_BUCKETS = 50_000;
 

@@ -1,7 +1,7 @@
 import type { EndpointRoute } from '../contract/engine.ts';
 import { createBatcher } from '../db/batcher.ts';
 
-/** Where endpoints lead, kept in memory. */
+/** Routes of endpoints, kept in memory. */
 export interface EndpointRoutes {
   /** Undefined for an unknown key or a stopped source. */
   get(endpointKey: string): EndpointRoute | Promise<EndpointRoute | undefined> | undefined;

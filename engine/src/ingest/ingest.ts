@@ -14,7 +14,7 @@ import { readEndpoints } from './read-endpoints.sql.ts';
 export interface IngestOptions {
   sql: Sql;
   limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
-  /** What is sent to a workflow whose settings say when its executions start. */
+  /** Intake of workflows whose settings control when executions start. */
   inTurn: Pick<Ingest, 'accept' | 'endWaits'>;
   backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
   intake: Intake;

@@ -2,8 +2,8 @@ import type { EndpointRoute } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
 
 /**
- * Where endpoints of active sources lead, by key; keys that lead nowhere are left out. A source
- * that is being deployed already answers: services ping at once.
+ * Routes of the endpoints of active sources, by key; keys without a route are omitted. A source
+ * that is still deploying already answers, because services ping at once.
  */
 export async function readEndpoints(sql: Sql, keys: readonly string[]): Promise<Map<string, EndpointRoute>> {
   // Postgres text cannot hold NUL, so no key has one.

@@ -37,7 +37,7 @@ export async function listExecutionIds(
   return isUpward ? ids.toReversed() : ids;
 }
 
-/** Of all accounts. */
+/** Counts all accounts. */
 export async function countWaitingExecutions(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int4 as count from execution_waits where kind <> 'early'`;
@@ -61,8 +61,8 @@ export async function countExecutions(
 }
 
 /**
- * What is taken of a part. Its order begins with columns that are the same in all of its rows, as
- * that of an index does.
+ * Limits a part to one page. Its order begins with columns that are constant in the part, like the
+ * order of an index.
  */
 type Slicer = (...columns: string[]) => Fragment;
 
@@ -91,7 +91,7 @@ function executionsOf(
     (select held.id from nodes n cross join lateral (
       select id from invocations where leased_by = n.id and source_id = ${workflowId} and ${own} ${slice('leased_by', 'source_id')}
     ) as held)`;
-  // Of each row by itself: as a join it may read all invocations that are newer.
+  // A subquery for each row: a join may read all newer invocations.
   const isParked = sql`(select i.leased_by from invocations i where i.id = executions.id) = ${PARKED}`;
   const ofStatus = (status: ExecutionStatus): Fragment => {
     switch (status) {
@@ -222,7 +222,7 @@ interface StepRow {
 }
 
 export interface StepsOfExecution {
-  /** Of the last step. */
+  /** Version of the last step. */
   deploymentId: string;
   steps: ExecutionStepRecord[];
 }

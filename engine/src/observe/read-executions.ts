@@ -12,7 +12,7 @@ import {
   type StepsOfExecution,
 } from './read-executions.sql.ts';
 
-/** What workflows have done and do, as the API sees it. */
+/** Executions of workflows, for the API. */
 export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'> {
   return {
     async list({ accountId }, workflowId, { limit, after, before, statuses }) {
@@ -50,7 +50,8 @@ export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'>
 function withSteps(record: ExecutionRecord, found: StepsOfExecution | undefined): ExecutionRecord {
   const [firstStep] = found?.steps ?? [];
   return {
-    // Of one that has not ended and not waited its steps know the most.
+    // The record of an execution that has neither ended nor waited lacks these values; its steps
+    // have them.
     ...(found === undefined ? {} : { deploymentId: found.deploymentId }),
     ...(firstStep === undefined ? {} : { startedAt: firstStep.startedAt }),
     ...record,

@@ -39,7 +39,7 @@ export interface DrainOptions<T extends OutboxItem> extends AttemptContext {
   transport: Transport<T>;
   /** Unique among all tenants. */
   laneIdOf: (item: T) => string;
-  /** Of the texts that are held for it. */
+  /** Characters of the texts held for an item. */
   charsOf: (item: T) => number;
   limits: DrainLimits;
   /** As in SenderOptions. */
@@ -185,7 +185,7 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
     // Each one taken makes the tenant's part larger by one and what is free smaller by one.
     const half = Math.max(0, Math.floor((free - own.count) / 2));
-    // What may not begin soon would only wait here, where it takes room from others.
+    // Items that cannot begin soon would take room from other tenants.
     const most = Math.min(half, this.#sender.soon(of.accountId));
     if (of.laneId === undefined) return most;
     // The same within the tenant: the backlog of one lane leaves room for its others.

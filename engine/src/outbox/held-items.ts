@@ -3,10 +3,7 @@ interface Share {
   bytes: number;
 }
 
-/**
- * What a node holds of what goes out, from its lease to what was recorded of it: in all, and of
- * each tenant.
- */
+/** Outgoing items that this node holds, from lease to recorded attempt, in total and by tenant. */
 export interface HeldItems<T> {
   add(item: T): void;
   remove(item: T): void;

@@ -6,7 +6,7 @@
 export interface LaneChanges {
   /** Asked before items are read. It only grows. */
   heard(): number;
-  /** Of this lane, or of all. */
+  /** Notes a change of this lane, or of all lanes. */
   note(laneId?: string): void;
   /**
    * Whether this node has heard of a change of it after `heard` had answered that. Now and then

@@ -30,7 +30,7 @@ export interface Lanes<T> {
   next(): T | undefined;
   /** Whether a tenant has used up its turn. */
   isTurnOver(): boolean;
-  /** Of all tenants that have begun something, or of this one. */
+  /** For all tenants that have begun an item, or for this one. */
   newTurn(tenantId?: string): void;
   /**
    * Answers what the lane, its window smaller now, should not hold any longer; it has left the
@@ -41,7 +41,7 @@ export interface Lanes<T> {
   held(laneId: string): number;
   /** How many more of this lane may be held. Never negative. */
   room(laneId: string): number;
-  /** Of all tenants, or of this one. */
+  /** Waiting items of all tenants, or of this one. */
   waiting(tenantId?: string): number;
   /** Takes out what waits, of all lanes or of this one, in its order. */
   clear(laneId?: string): T[];

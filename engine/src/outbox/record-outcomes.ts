@@ -4,7 +4,6 @@ import { createBatcher, isDataError } from '../db/batcher.ts';
 import { failsEachTime } from '../db/fails-each-time.ts';
 import { isDatabaseUnavailable } from '../db/lost-connection.ts';
 
-/** What an attempt led to. */
 interface Outcome {
   status: 'pending' | 'delivered' | 'failed' | 'dropped';
 }

@@ -14,7 +14,7 @@ export interface Attempt<R> {
   abort(): void;
 }
 
-/** What one tenant may have of a node. */
+/** Limits of one tenant's attempts on a node. */
 export interface OutgoingShare {
   /** Attempts at the same time. */
   maxAtOnce: number;
@@ -25,7 +25,7 @@ export interface OutgoingShare {
 export interface SenderOptions<T, R> {
   attempt: (item: T) => Attempt<R>;
   laneIdOf: (item: T) => string;
-  /** Of the texts that it sends. */
+  /** Characters of the texts that an item sends. */
   charsOf: (item: T) => number;
   limits: Pick<LaneLimits, 'maxPerLane' | 'maxHeldPerLane'> & { maxInFlight: number };
   /**
@@ -33,11 +33,11 @@ export interface SenderOptions<T, R> {
    * `shareKnown`.
    */
   shareOf: (tenantId: string) => OutgoingShare | undefined;
-  /** Who uses the node. Default: whose items are pushed here. */
+  /** Active tenants of the node. Default: tenants whose items are pushed here. */
   activeTenants?: ActiveTenants;
   /** An attempt ended; its slot is free already. Must not throw. */
   onEnd: (item: T, end: AttemptEnd<R>) => void;
-  /** What left without an attempt: its lane has no room for it now. Must not throw. */
+  /** Items that leave without an attempt, because their lane has no room. Must not throw. */
   onShed: (items: readonly T[]) => void;
 }
 

@@ -2,16 +2,16 @@ import { createPacer, createRests, LIMITS, type ActiveTenants } from '@headwater
 import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
 
 /**
- * Of one tenant that gives way, in one turn: a turn of the event loop, after which a busy thread is
- * left to others for a while. Each is some 0.3 ms of the node's thread: for hundreds at once
- * everybody would wait, at each of the dozen turns of the loop that a request takes.
+ * Starts in one turn of a tenant that gives way. After a turn of the event loop, a busy thread is
+ * left to others for a while. A start takes about 0.3 ms, and a request about a dozen turns, so
+ * hundreds of starts would delay every tenant.
  */
 const MAX_STARTS_GIVING_WAY = 2;
 /** The same, of who need not, beside somebody who is not busy, and where all others are. */
 const MAX_STARTS_BESIDE_LIGHT = 4;
 const MAX_STARTS_BESIDE_BUSY = 16;
 
-/** What was not begun is saved up for so long. */
+/** Unused starts accumulate for this long. */
 const BURST_MS = 10_000;
 /**
  * Lanes that found no room come back after deliveryLaneRetryMs: what begins until then is at hand.
@@ -36,7 +36,7 @@ export interface Starts {
 
 export interface StartsOptions {
   activeTenants: ActiveTenants;
-  /** Of one tenant; undefined while it is not known. */
+  /** Rate of one tenant; undefined while it is unknown. */
   perSecondOf: (tenantId: string) => number | undefined;
   mayStart: (tenantId?: string) => void;
 }

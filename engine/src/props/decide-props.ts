@@ -25,9 +25,9 @@ export interface DecideContext {
   additionalProps: (who: Principal, componentId: string, form: PropForm) => Promise<PropDefinition[]>;
 }
 
-/** What is configured already. */
+/** The current configuration. */
 export interface PropsBefore {
-  /** Of the source; absent for a step of a workflow. */
+  /** Id of the source; absent for a step of a workflow. */
   id?: string;
   component_id: string;
   configured_props: Record<string, unknown>;
@@ -44,11 +44,10 @@ export interface DecidedProps {
 }
 
 /**
- * What a source, or a step of a workflow, is deployed or changed with: definitions first, then
- * values under them. Dynamic definitions are those that the caller names; else, where a prop with
- * `reloadProps` is set or the code is new, the component is asked; else those of before.
- * `expressions`: of a step, whose values may hold some. Throws INVALID_PROPS, INVALID_REQUEST and
- * what `additionalProps` ends with.
+ * Decides definitions, then values, to deploy or change a source or a step. Dynamic definitions are
+ * those that the caller names. Otherwise the component is asked if a prop with `reloadProps` is set
+ * or the code is new; else the earlier ones stay. `expressions`: for a step, whose values may
+ * contain some. Throws INVALID_PROPS, INVALID_REQUEST and the errors of `additionalProps`.
  */
 export async function decideProps(
   context: DecideContext,
@@ -118,7 +117,10 @@ async function findDynamicProps(
   return context.additionalProps(who, owner.id, formOf(context, who, asked));
 }
 
-/** What a step has is given whole, but for what is not known before it runs. */
+/**
+ * For a step, the form has all values except those with expressions, which are unknown before it
+ * runs.
+ */
 function formOf({ sealer }: DecideContext, { accountId }: Principal, { given, before, isStep }: AskedProps): PropForm {
   if (!isStep) return { configuredProps: { ...given }, ...(before?.id === undefined ? {} : { sourceId: before.id }) };
   const all = { ...openStoredProps(sealer, accountId, before?.configured_props ?? {}), ...given };

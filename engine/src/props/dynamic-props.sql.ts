@@ -10,8 +10,7 @@ export async function insertDynamicProps(
 ): Promise<string> {
   const id = newId('dynamicProps');
   await sql.begin(async (tx) => {
-    // What another one is deleting is left to it: two that wait for each other's rows would
-    // deadlock.
+    // Skips rows that another transaction deletes: waiting for each other's rows would deadlock.
     await tx`
       delete from dynamic_props where account_id = ${accountId} and id in (
         select id from dynamic_props where account_id = ${accountId}
@@ -26,7 +25,6 @@ export async function insertDynamicProps(
 
 export interface FoundDynamicProps {
   componentId: string;
-  /** Of the component's code. */
   codeHash: string;
   definitions: PropDefinition[];
 }
@@ -43,7 +41,7 @@ export async function readDynamicProps(
   return row && { componentId: row.component_id, codeHash: row.code_hash, definitions: row.definitions };
 }
 
-/** Of all accounts. */
+/** Covers all accounts. */
 export async function deleteExpiredDynamicProps(sql: Sql): Promise<void> {
   await sql`delete from dynamic_props where expires_at <= now()`;
 }

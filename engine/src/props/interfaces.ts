@@ -12,10 +12,7 @@ export interface TimerProp {
   schedule: TimerSchedule;
 }
 
-/**
- * What a source has besides its row: one endpoint for each HTTP prop, one schedule for each timer
- * prop.
- */
+/** Interfaces of a source: an endpoint for each HTTP prop, a schedule for each timer prop. */
 export interface Interfaces {
   httpProps: readonly HttpProp[];
   timers: readonly TimerProp[];

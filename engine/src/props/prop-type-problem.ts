@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PropDefinition } from '@headwater/shared';
 
 /**
- * What is wrong with a value that is there, by the type of its prop; undefined where nothing is. Of
- * timers the caller asks timerCheck.
+ * The problem of a value under the type of its prop; undefined if there is none. The caller checks
+ * timers with timerCheck.
  */
 export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
   const { type } = definition;

@@ -20,8 +20,8 @@ export interface ConfiguredSource {
 }
 
 /**
- * What a prop is worth, but for apps: what a run gets as `$auth` is fetched right before it.
- * Without `provisionId` the app is used without an account.
+ * The value of a prop, except that of an app: its `$auth` is fetched right before the run. Without
+ * `provisionId` the app is used without an account.
  */
 export type SourceProp = Exclude<RunProp, { kind: 'app' }> | { kind: 'app'; app: string; provisionId?: string };
 
@@ -35,8 +35,8 @@ export interface OpenedProps {
 }
 
 /**
- * What each prop is worth in a run. Secrets are opened here, for runs alone. Throws SealError where
- * one was sealed with a key that this node does not have: another node may have it.
+ * The value of each prop in a run. Opens secrets, so it is only for runs. Throws SealError if a
+ * secret was sealed with a key that this node lacks; another node may have it.
  */
 export function openProps(opener: PropOpener, source: ConfiguredSource): OpenedProps {
   const props: Record<string, SourceProp> = Object.create(null) as Record<string, SourceProp>;
@@ -90,7 +90,7 @@ function endpointOf(opener: PropOpener, { endpoints }: ConfiguredSource, { name 
   return key === undefined ? '' : opener.endpointUrl(key);
 }
 
-/** Of opened props those that are stored sealed, whatever their definition says by now. */
+/** Opened props that are stored sealed, whatever their definition says now. */
 export function secretsIn(
   configured: Readonly<Record<string, unknown>>,
   props: Readonly<Record<string, SourceProp>>,

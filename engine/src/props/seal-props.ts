@@ -18,13 +18,13 @@ export interface PropContext {
 export interface GivenProps {
   definitions: readonly PropDefinition[];
   given: Readonly<Record<string, unknown>>;
-  /** What is configured already, as it is stored. Default: nothing. */
+  /** Current configuration, as stored. Default: none. */
   stored?: Readonly<Record<string, unknown>>;
   /** Names of props that may be given. Default: any may, and what no prop has is left out. */
   known?: readonly string[] | undefined;
   /** Default: complete. */
   completeness?: Completeness;
-  /** Of a step. Absent: `{{…}}` is text like any other. */
+  /** For a step. Absent: `{{…}}` is plain text. */
   expressions?: ExpressionCheck;
 }
 

@@ -18,7 +18,7 @@ import { withoutLabels } from './without-labels.ts';
  */
 export type Completeness = 'complete' | 'partial';
 
-/** What is wrong with the expressions in the value of a prop; undefined where nothing is. */
+/** The problem of the expressions in a prop's value; undefined if there is none. */
 export type ExpressionCheck = (value: unknown, propName: string) => string | undefined;
 
 export interface ValidateOptions {
@@ -184,7 +184,7 @@ function findAppProblem(
   if (app === undefined) return unknownApp(slug);
   if (id === undefined) {
     const isEmpty = typeof value === 'object' && (value as { authProvisionId?: unknown }).authProvisionId === undefined;
-    // What a form sends for an app that needs no account.
+    // A form sends this for an app that needs no account.
     if (isEmpty && (app.authType === 'none' || definition.optional === true)) return undefined;
     return 'Expected { "authProvisionId": "apn_…" }';
   }

@@ -50,8 +50,8 @@ export function isNeeded(path: string): boolean {
 }
 
 /**
- * What may be a path of an import: neither leading out of it, nor anything that a database does not
- * take.
+ * Whether a name is safe as an import path: it stays inside the import, and a database can store
+ * it.
  */
 export function isPlainPath(name: string): boolean {
   if (name.length > MAX_PATH_CHARS || !name.isWellFormed()) return false;
@@ -139,8 +139,8 @@ export async function pinPackages(text: string, versions: ReadonlyMap<string, st
 }
 
 /**
- * What the nearest package.json that names a package asks for, of each package; `manifests` are
- * their texts, the nearest first.
+ * Version by package, from the nearest package.json that names the package. `manifests`: their
+ * texts, the nearest first.
  */
 export async function askedVersions(manifests: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const giveWay = createGiveWay();

@@ -36,7 +36,7 @@ export interface ImportOptions {
 
 const PAUSE_MS = 1_000;
 const LEASE_SECONDS = 60;
-/** Of its lease, what is gone when a turn extends it. */
+/** Part of the lease that has passed when a turn extends it. */
 const EXTENDED_AFTER = 1 / 3;
 const MAX_ERROR_CHARS = 1_000;
 const MAX_ERRORS = 10;
@@ -158,7 +158,7 @@ async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStoppi
     while (!isStopping() && performance.now() <= untilMs) {
       const begun = await beginComponent(sql, claimed);
       if (begun === undefined) {
-        // Where the turn was lost nothing ends: see releaseImport.
+        // Harmless if the turn was lost: releaseImport then ends nothing.
         end = { kind: 'ended' };
         return true;
       }

@@ -11,7 +11,6 @@ import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require
 const PUBLISH_LOCK = 4_815_162_345;
 
 export interface RegistryCandidate {
-  /** Whose component it is, and its id. */
   accountId: string;
   componentId: string;
   key: string;
@@ -117,7 +116,7 @@ export async function withdrawFromRegistry(sql: Sql, id: string): Promise<void> 
   });
 }
 
-/** Whose a version is: undefined where there is none, null where it comes with the server. */
+/** Publisher of a version. Undefined: no such version. Null: it comes with the server. */
 export async function readPublisher(sql: Sql, id: string): Promise<string | null | undefined> {
   const [row] = await sql<{ publisher: string | null }[]>`select publisher from registry_components where id = ${id}`;
   return row?.publisher;

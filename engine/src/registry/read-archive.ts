@@ -50,8 +50,8 @@ async function unpack(gzipped: Buffer): Promise<Buffer> {
 }
 
 /**
- * Of what is larger than code may be just so much that this shows: nothing of it is kept. A
- * character a byte, so that none is missing.
+ * Keeps one byte past the limit, so that the caller detects overflow. Latin-1 gives one character
+ * per byte, so the length is exact.
  */
 function textOf(bytes: Buffer): string {
   const max = LIMITS.maxComponentCodeBytes;

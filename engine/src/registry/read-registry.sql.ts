@@ -46,7 +46,7 @@ export async function readRegistryComponent(
 
 export interface RegistryPageRequest {
   limit: number;
-  /** Of the search language: `requ:* & http:*`. Absent: everything. */
+  /** In the search language: `requ:* & http:*`. Absent: no filter. */
   words?: string;
   type?: ComponentType;
   app?: string;
@@ -93,18 +93,15 @@ export async function readRegistryPage(
   };
 }
 
-/** What stands in the way of a new version, or lets it be. */
+/** State of the registry that decides whether a new version is accepted. */
 export interface KeyState {
-  /** Of the key, newest first, withdrawn ones too. */
+  /** Versions of the key, newest first, withdrawn ones included. */
   versions: { id: string; version: string; publisher: string | null; codeHash: string; isWithdrawn: boolean }[];
-  /**
-   * Who has keys with the same prefix that no app stands for; the first one first, null being the
-   * server itself.
-   */
+  /** The first publisher of a key with this prefix and without an app; null: the server itself. */
   prefixOwner: { publisher: string | null } | undefined;
   /** Versions that the publisher has in the registry, withdrawn ones too. */
   published: number;
-  /** Of the app that the prefix is the slug of. */
+  /** Auth type of the app whose slug is the prefix. */
   prefixAppAuth: string | undefined;
 }
 

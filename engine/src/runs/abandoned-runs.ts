@@ -24,7 +24,7 @@ const RETRIED_AT_ONCE = 200;
 const MAX_RETRIED_CHARS = 4_000_000;
 const RUN_ID = /^inv_\w{1,64}$/;
 
-/** What was given up, to be looked at and run again. */
+/** Lists abandoned runs and retries them. */
 export function createAbandonedRuns({ sql, limits, backlogs }: AbandonedRunsOptions): AbandonedRuns {
   /** Answers how many were retried, and after which id others may be left. */
   async function retrySome(accountId: string, sizes: readonly AbandonedRunSize[], mayRetryNone: boolean) {
@@ -62,7 +62,7 @@ export function createAbandonedRuns({ sql, limits, backlogs }: AbandonedRunsOpti
       await requireSource(accountId, choice);
       await limits.get(accountId);
       let count = 0;
-      // What is abandoned anew meanwhile has an id that lies behind.
+      // A run that is abandoned again meanwhile has an id before `after`, so the loop ends.
       for (let after: string | undefined = ''; after !== undefined; ) {
         const next = { ...choice, after, limit: RETRIED_AT_ONCE };
         const found: AbandonedRunSize[] = await readAbandonedRunSizes(sql, accountId, next);

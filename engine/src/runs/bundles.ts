@@ -16,7 +16,7 @@ export interface HeldBundle {
 export type HoldBundle = (accountId: string, componentId: string) => Promise<HeldBundle | undefined>;
 
 export interface BundlesOptions {
-  /** Of a saved component, which never changes. */
+  /** Reads the bundle of a saved component, which never changes. */
   read: (componentId: string) => Promise<ComponentBundle | undefined>;
   /**
    * Characters of what runs of one account may hold at the same time; a single one may be larger.
@@ -82,7 +82,7 @@ interface Held {
   bundle: Promise<ComponentBundle | undefined>;
 }
 
-/** What the runs of one account hold, and those that wait. */
+/** Bundles that the runs of one account hold, and the runs that wait for one. */
 class AccountBundles {
   readonly #read: (componentId: string) => Promise<ComponentBundle | undefined>;
   readonly #sizeOf: (componentId: string) => number;

@@ -1,8 +1,7 @@
 /**
- * What runs on this node do to `$.service.db`, as long as runs of the source overlap. Reads look
- * here before Postgres, so a run builds on the value that an overlapping one has set and not
- * committed yet. A value that was set later wins, also where the run that set it commits first: the
- * earlier run then leaves its own value out.
+ * Writes to `$.service.db` by overlapping runs of a source on this node. Reads look here before
+ * Postgres, so a run sees uncommitted values of an overlapping run. The value set last wins, even
+ * if its run commits first: the earlier run then drops its own value.
  */
 export interface DbOverlay {
   begin(sourceId: string): void;
@@ -18,7 +17,7 @@ export interface DbOverlay {
 interface SourceValues {
   running: number;
   keys: Map<string, KeyValue>;
-  /** What each run under way has set. */
+  /** Keys that each run under way has set. */
   keysOfRuns: Map<string, Set<string>>;
 }
 

@@ -81,8 +81,8 @@ export interface Dispatcher {
 }
 
 /**
- * What was in the way of a commit has time to end; what can never be committed comes back no more
- * often than this.
+ * Gives the obstacle of a failed commit time to end. It also limits how often an invocation comes
+ * back that can never be committed.
  */
 const RELEASE_PAUSE_MS = 5_000;
 
@@ -157,7 +157,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-/** What the node holds, and in which order it waits for its turn. */
+/** Invocations that the node holds, and the order in which they wait. */
 function createShelf() {
   const queue = createFairQueue<HeldInvocation>();
   const held = createHeldCount();

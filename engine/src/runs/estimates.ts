@@ -1,6 +1,6 @@
 /**
- * What each account has of something, as far as this node knows: what was counted last, and what
- * this node has added since. What other nodes have added since is missing.
+ * Estimate of each account's total: the last count, plus additions of this node since then.
+ * Additions of other nodes are missing.
  */
 export interface Estimates<T> {
   of(accountId: string): T;

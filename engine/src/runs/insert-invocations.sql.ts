@@ -11,10 +11,10 @@ export interface NewInvocation {
   accountId: string;
   sourceId: string;
   kind: InvocationKind;
-  /** Of the kind `http`: the prop or trigger whose endpoint took the request. */
+  /** Kind `http` only: the prop or trigger whose endpoint took the request. */
   httpProp?: string;
   event: string;
-  /** Of the kind `event`. */
+  /** Kind `event` only. */
   cause?: EventCause | undefined;
   /** The node that goes on with it at once; absent: any node, through the source's lane. */
   leasedBy?: string;
@@ -80,14 +80,14 @@ export async function insertInvocationRows(sql: Sql | Transaction, rows: readonl
     ])} as r(id, account_id, source_id, kind, http_prop, caused_by, trace_id, hops, leased_by, wanted_by, event)`;
 }
 
-/** Of an invocation `i`: the prop or trigger by which it came, see HeldInvocation. */
+/** For an invocation `i`: the prop or trigger that started it, see HeldInvocation. */
 export function propNameOf(sql: Sql | Transaction) {
   return sql`coalesce(i.http_prop, i.timer_prop)`;
 }
 
 /**
- * Of rows with a `source_id`: where invocations of workflows stand in the order of their
- * acceptance.
+ * For rows with a `source_id`: the place of a workflow's invocation in the order of acceptance.
+ * Null for sources.
  */
 export function placeOf(sql: Sql | Transaction) {
   return sql`case when starts_with(source_id, ${ID_PREFIXES.workflow}) then nextval('invocation_places') end`;

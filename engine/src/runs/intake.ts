@@ -39,7 +39,7 @@ const MAX_BATCH = 256;
  * it.
  */
 const MAX_BATCH_CHARS = 1_000_000;
-/** Of one account while there are others. */
+/** Maximum of one account while others are active. */
 const MAX_TENANT_CHARS = 256 * 1024;
 /**
  * A client waits for its answer meanwhile: with few clients there is little to share, and the wait

@@ -1,7 +1,7 @@
 /** To count long lists takes time of the database: at most this share of it. */
 const SHARE = 0.05;
 
-/** What does `work`, or nothing where that would take more than its share of the time. */
+/** Runs `work`, or nothing while that would exceed its share of the time. */
 export function limitTimeShare(work: () => Promise<void>): () => Promise<void> {
   let nextMs = 0;
   return async () => {

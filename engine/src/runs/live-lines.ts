@@ -11,7 +11,7 @@ interface LiveRun {
   accountId: string;
   emitterId: string;
   lease: HeldLease | HeldHook;
-  /** Of a step of a workflow. */
+  /** The step, for a workflow. */
   namespace?: string;
 }
 

@@ -4,8 +4,8 @@ import { HeadwaterError } from '@headwater/shared';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * What a client is told whose answer is the component's own, where this node has no room for its
- * run.
+ * The error for a client that waits for the component's own answer, if this node has no room for
+ * the run.
  */
 export function noRoomToAnswer(): HeadwaterError {
   return new HeadwaterError('UNAVAILABLE', 'Too many runs wait on this node for one more to answer; try again', {

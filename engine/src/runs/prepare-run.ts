@@ -7,10 +7,10 @@ import { createRedactor, type Redactor, type SecretValue } from '../secrets/reda
 import { resolveApps } from './resolve-apps.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 
-/** What is run: a source, or a step of a workflow. */
+/** A source, or a step of a workflow. */
 type Preparable = Pick<SourceRuntime, 'accountId' | 'fault' | 'props' | 'secrets' | 'redactor'>;
 
-/** What of it is decided anew for each run. The redactor is ready. */
+/** Values that are decided anew for each run. The redactor is ready. */
 export type PreparedRun =
   | { ok: true; props: Record<string, RunProp>; redactor: Redactor | undefined }
   | { ok: false; fault: RunFault; redactor: Redactor | undefined };

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/database.ts';
 
 /**
- * Whose source or workflow it is; undefined where it cannot run. `inTurn`: its settings say when
+ * Owner of a source or workflow; undefined if it cannot run. `inTurn`: its settings control when
  * its executions start.
  */
 export async function readSourceAccount(

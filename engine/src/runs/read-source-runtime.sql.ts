@@ -11,7 +11,7 @@ export interface SourceRuntimeRow {
   deleted: boolean;
   revision: number;
   configured_props: Record<string, unknown>;
-  /** Of the configured props as JSON. */
+  /** Bytes of the configured props as JSON. */
   configured_bytes: number;
   component_id: string;
   dedupe: DedupeStrategy | null;

@@ -4,7 +4,7 @@ import type { Sql } from '../db/database.ts';
 
 export interface AbandonedRunSize {
   id: string;
-  /** Of its event. */
+  /** Characters of its event. */
   chars: number;
 }
 

@@ -42,7 +42,7 @@ export async function runInSandbox(
   }
 }
 
-/** Of what did not run at all. */
+/** Outcome of a run that never started. */
 export function failed(fault: RunFault): RunOutcome {
   return { ok: false, fault, innocent: false, cpuMs: 0, wallMs: 0 };
 }

@@ -37,10 +37,10 @@ export interface RunnerContext {
   fetch: (tenant: FetchTenant, request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   /** `onAway`: as in CallDataStore. */
   readDbValue: (sourceId: string, key: string, onAway: () => void) => Promise<string | undefined>;
-  /** What is in memory as well: it is brought to the run all the same. */
+  /** Values in memory take turns too, because they are also transferred to the run. */
   readDbInTurn: ReadDbInTurn;
   callDataStore: CallDataStore;
-  /** What of a source is decided right before each run. */
+  /** Values of a source that are decided right before each run. */
   prepare: PrepareRun;
   /** Group commit; rejects only where it could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
@@ -57,7 +57,7 @@ export interface RunTask {
   kind: string;
   limits: RunLimits;
   invocation?: HeldInvocation;
-  /** That a hook belongs to. */
+  /** The change that a hook belongs to. */
   change?: ChangeLease;
   respond?: (response: HttpResponse) => void;
   /** Called when the sandbox is done, before the commit. */
@@ -147,7 +147,7 @@ function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
 
 interface RunProgress {
   startedAtMs: number;
-  /** What the commit of a part found to be too much. */
+  /** The limit that the commit of a part exceeded. */
   exceeded: ExceededLimit | undefined;
   /** Counts of the events of its parts. */
   counts?: EmittedCounts;
@@ -204,7 +204,7 @@ function outputsOf(context: RunnerContext, task: RunTask, runId: string, progres
   };
 }
 
-/** What entitles the node to show lines of this run; undefined where nothing does. */
+/** Lease under which this node shows lines of the run; undefined if there is none. */
 function heldBy({ invocation, change }: RunTask, runId: string) {
   if (invocation !== undefined) return leaseOf(invocation);
   return change === undefined ? undefined : { id: runId, change };

@@ -15,9 +15,7 @@ export function wallLimitOf<K extends InvocationKind | 'hook'>(kind: K): (typeof
   return WALL_LIMIT[kind];
 }
 
-/**
- * What an account's limits mean for one run of a kind. A run keeps those that it was started with.
- */
+/** Limits of one run of a kind. A run keeps the limits it was started with. */
 export function runLimits(kind: InvocationKind | 'hook', account: AccountLimits): RunLimits {
   const wallLimit = wallLimitOf(kind);
   return { cpuMs: account.runCpuMs, wallMs: account[wallLimit], wallLimit, memoryMb: account.memoryMb, account };

@@ -22,7 +22,7 @@ export interface SourceRuntime {
   dedupe: DedupeStrategy | undefined;
   hooks: HookName[];
   props: Record<string, SourceProp>;
-  /** Of the props as they are stored, as JSON. */
+  /** Bytes of the stored props as JSON. */
   configuredBytes: number;
   /** Values of secret props. */
   secrets: SecretValue[];
@@ -37,8 +37,8 @@ export type SourceRuntimes = RecentReads<SourceRuntime>;
 
 const MAX_KEPT = 5_000;
 /**
- * What a byte of JSON takes in memory, usually; of many small values more. Looking at each of them
- * would take the thread as long as reading them.
+ * Usual memory of one byte of JSON; many small values take more. Measuring each value would block
+ * the thread as long as reading it.
  */
 const BYTES_OF_JSON = 4;
 /**

@@ -4,9 +4,9 @@ import type { RunResponse } from '../contract/engine.ts';
 export interface WaitingClients {
   /** Resolves with the answer, or with why there is none so far. */
   expect(executionId: string, accountId: string): Promise<RunResponse>;
-  /** What answers the client, who from then on waits for as long as the execution runs. */
+  /** The function that answers the client, which then waits as long as the execution runs. */
   take(executionId: string): ((response: RunResponse) => void) | undefined;
-  /** Of one tenant. */
+  /** Waiting clients of one tenant. */
   count(accountId: string): number;
   /** Tells all of them, and whoever comes later. Idempotent. */
   stop(): void;
@@ -25,7 +25,7 @@ interface Waiting {
   resolve: (response: RunResponse) => void;
 }
 
-/** What a client is told. */
+/** Error message for the client. */
 export const NODE_STOPS = 'This node stops; the request is kept and runs later';
 
 export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOptions): WaitingClients {

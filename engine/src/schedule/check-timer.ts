@@ -3,14 +3,14 @@ import { nextCronMs } from './next-cron.ts';
 import type { TimerSchedule } from './next-tick.ts';
 import { zoneClock } from './zone-clock.ts';
 
-/** Of a value in an error message. */
+/** Maximum characters of a value in an error message. */
 const SHOWN_CHARS = 100;
 const EXPECTED = 'Expected { intervalSeconds: <integer> } or { cron: <expression>, timezone? }';
 
 /** A timer's value as it was given: as components write it, or as the API shows it. */
 type GivenTimer = Record<'intervalSeconds' | 'interval_seconds' | 'cron' | 'timezone', unknown>;
 
-/** What is wrong with a timer, with the limit that it goes over where that is it. */
+/** Problem of a timer, with the limit if one is exceeded. */
 export type TimerProblem = string | { message: string; limit: ExceededLimit };
 
 /**
@@ -37,7 +37,7 @@ export function timerCheck(): (value: unknown) => TimerProblem | undefined {
 
 type CronSearch = (cron: string, zone: string) => TimerProblem | undefined;
 
-/** What is wrong with a timer's configured value, or undefined. */
+/** The problem of a timer's configured value; undefined if there is none. */
 export function checkTimer(value: unknown, search: CronSearch = findCronProblem): TimerProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return EXPECTED;
   const { intervalSeconds, interval_seconds: shown, cron, timezone } = value as GivenTimer;

@@ -42,7 +42,7 @@ export async function readyRedactor(redactor: UnkeptRedactor | undefined): Promi
   return made;
 }
 
-/** What is kept for the next run. */
+/** A redactor that is kept for the next run. */
 export interface KeptRedactor {
   accountId: string;
   redactor: MadeRedactor;

@@ -56,7 +56,8 @@ export function* makeForms(secrets: readonly SecretValue[], done: (made: MadeFor
   let kind = 0;
   for (const text of texts.toSorted((a, b) => a.chars - b.chars || a.text.length - b.text.length)) {
     let forms = formsFor(kind, text.text);
-    // What there is no room for now there is none for later.
+    // Bytes only grow and longer texts follow, so a kind of form that does not fit now never fits
+    // later.
     while (bytes + forms.bytes > forms.upToBytes) forms = formsFor(++kind, text.text);
     text.forms = forms.texts;
     bytes += forms.bytes;
@@ -73,9 +74,9 @@ export function* makeForms(secrets: readonly SecretValue[], done: (made: MadeFor
 
 interface NamedText {
   text: string;
-  /** Of the first prop that has it: what several have is looked for once. */
+  /** The first prop that has this text; a text of several props is searched once. */
   name: string;
-  /** Of the secret that it is a line of. */
+  /** Length of the secret that contains this line. */
   chars: number;
   /** None until they are made. */
   forms: readonly string[];
@@ -104,7 +105,7 @@ function* stringsIn(fullName: string, value: unknown): Iterable<[name: string, s
   for (const [key, item] of Object.entries(value)) yield* stringsIn(`${name}.${key}`, item);
 }
 
-/** Of forms with a character beyond Latin there are two bytes to each. */
+/** A form with a character beyond Latin-1 takes two bytes per character. */
 const WIDE = /[^\0-\xFF]/;
 
 function formsFor(kind: number, text: string) {

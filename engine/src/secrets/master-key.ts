@@ -34,7 +34,7 @@ export interface LoadMasterKeysOptions {
 
 export interface LoadedMasterKeys {
   keys: MasterKeys;
-  /** Where the keys are kept; absent where they are configured. */
+  /** Path of the key file; absent if the keys are configured. */
   file?: string;
   /** Something the operator should know. */
   warning?: string;

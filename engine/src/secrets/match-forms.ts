@@ -4,13 +4,11 @@ import { MIN_SECRET_CHARS } from './secret-forms.ts';
 interface Pattern {
   /** At least MIN_SECRET_CHARS long. */
   text: string;
-  /** What is written in its place. */
+  /** Text that replaces the pattern. */
   mark: string;
 }
 
-/**
- * What is left of what may be spent on a text and its parts; below zero nothing more is looked at.
- */
+/** Remaining budget for a text and its parts. Below zero the search stops. */
 export interface Budget {
   /** Characters compared, and places looked up. */
   steps: number;
@@ -25,7 +23,7 @@ export interface Hit {
 }
 
 export interface FormMatcher {
-  /** What it takes without patterns. */
+  /** Memory without patterns. */
   bytes: number;
   /**
    * Those of one secret after the other: of thousands together it would take tenths of a second.
@@ -50,16 +48,16 @@ export type Turns<T> = Generator<undefined, T, undefined>;
 const ANCHOR_CHARS = MIN_SECRET_CHARS;
 const BITS = 14;
 /**
- * Of a matcher for thousands of patterns, and of one for some hundreds: a node has hundreds of
- * those.
+ * Table size of a matcher for thousands of patterns, and of one for a few hundred. A node has
+ * hundreds of the small ones.
  */
 const ANCHOR_PLACES = { many: 2 ** 16, few: 2 ** 12 };
-/** Who cannot tell the place of an anchor cannot make texts that share one. */
+/** Random, so that an attacker cannot make texts whose anchors share a place. */
 const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
 export const CUT_MARK = '…';
 const MAX_STEP_CHARS = 1024 * 1024;
-/** Of a text that fits at its every place: half a millisecond. */
+/** Characters in one turn. A text that matches at every place takes half a millisecond. */
 const TURN_CHARS = 64 * 1024;
 
 /**
@@ -181,7 +179,9 @@ function sameChars(pattern: string, text: string, start: number): number {
   return i;
 }
 
-/** Of the anchor that begins there. Two of one place make the pass slower, never wrong. */
+/**
+ * Table place of the anchor at `start`. Two anchors in one place make the pass slower, never wrong.
+ */
 function placeOf(text: string, start: number, anchors: Uint8Array): number {
   let hash = SEED;
   for (let at = start; at < start + ANCHOR_CHARS; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);

@@ -41,8 +41,8 @@ export interface SealedKeyUse {
 }
 
 /**
- * Whoever configures a prop with a value of this form is refused, whatever `$sealed` is; what is no
- * text was never sealed.
+ * A value of this form is always sealed: props that are configured with one are refused, whatever
+ * `$sealed` contains. A `$sealed` that is not text was never sealed.
  */
 const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;
 

@@ -22,7 +22,7 @@ export interface Redactor {
 
 /** One that keeps what it has made. */
 export interface MadeRedactor extends Redactor {
-  /** What its forms take in memory, about; once it is ready. */
+  /** Approximate memory of its forms, once they are ready. */
   bytes(): number;
 }
 
@@ -41,7 +41,8 @@ const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
 export function createRedactor(secrets: readonly SecretValue[]): MadeRedactor | undefined {
   if (!hasSecrets(secrets)) return undefined;
   let made: MadeForms | undefined;
-  // Whoever asks first makes them, and so does whoever asks while somebody makes them in turns.
+  // The first caller makes the forms. A caller that comes while they are made in turns finishes
+  // them at once.
   const making = makeForms(secrets, (forms) => (made = forms));
   const matcher = () => {
     atOnce(making);
@@ -83,7 +84,7 @@ async function inTurns<T>(turns: Turns<T>): Promise<T> {
 }
 
 /**
- * What V8 says of a text that is no JSON: of a long one it shows ten characters before and behind
+ * V8's error for a text that is not JSON. For a long text it shows ten characters before and after
  * the place.
  */
 const NO_JSON = ' is not valid JSON';

@@ -16,7 +16,7 @@ export interface RotateKeysOptions {
 
 export interface RotationResult {
   rewrapped: number;
-  /** Where a secret is that does not open with any key, and why; nothing of the secret. */
+  /** Places of secrets that no key opens, with the reason and without the secret. */
   unopened: string[];
   /** False: interrupted, or changes of sources were still under way. Run it again. */
   complete: boolean;
@@ -46,7 +46,7 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotationRe
     if (isClean && changes.length === 0) return { rewrapped, unopened, complete: true };
     if (Date.now() > deadline) return { rewrapped, unopened, complete: false };
     const now = await readChangesUnderWay(options.sql);
-    // What began while all was under the new key has read nothing else.
+    // A change that began while everything was under the new key has read nothing older.
     changes = isClean ? now.filter((id) => changes.includes(id)) : now;
     // Aborted: seen above, after the next pass.
     if (changes.length > 0) await sleep(PAUSE_MS, undefined, { signal: options.signal }).catch(() => undefined);

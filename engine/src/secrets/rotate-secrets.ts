@@ -31,7 +31,7 @@ export interface RotatedSecrets extends RotationResult {
   keyId: string;
   /** Holds the keys, the new one first; absent where they are configured. */
   file?: string;
-  /** What the database needed before. */
+  /** Keys that the database needed before. */
   before: SealedKeyUse[];
 }
 

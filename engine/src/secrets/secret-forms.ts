@@ -3,15 +3,17 @@
  * looked for.
  */
 export const MIN_SECRET_CHARS = 6;
-/** Of the lines of a value with several (a PEM key): shorter ones say too little about it. */
+/**
+ * Minimum length of a line in a value with several (a PEM key). Shorter lines identify too little.
+ */
 const MIN_LINE_CHARS = 16;
 
 /** Every way to write it in text leaves it as it is. */
 const PLAIN = /^[\w.~-]*$/;
 const HOST_NAME = /^[A-Za-z0-9_.-]{1,253}$/;
 /**
- * Of longer texts the escapes of URLs are looked for as most write them, and base64 as it is: the
- * rest takes the thread a tenth of a second for the longest.
+ * In longer texts, only the usual URL escapes and plain base64 are searched. The other forms of the
+ * longest text take the thread a tenth of a second.
  */
 const MAX_REWRITTEN_CHARS = 16 * 1024;
 /** Longer ones have lines, each of which is looked for in all of its forms, or are no passwords. */
@@ -66,7 +68,7 @@ function longLines(value: string): string[] {
   return lines.length === 1 ? [] : lines.filter((line) => line.length >= MIN_LINE_CHARS && !line.startsWith('-----'));
 }
 
-/** What file systems, host names and passwords of databases make of letters beyond ASCII. */
+/** Unicode forms that file systems, host names and database passwords make of non-ASCII letters. */
 function normalForms(value: string): string[] {
   if (!/[^\0-\x7F]/.test(value)) return [];
   const forms = (['NFC', 'NFD', 'NFKC', 'NFKD'] as const).map((form) => value.normalize(form));

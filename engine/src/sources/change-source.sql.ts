@@ -64,7 +64,7 @@ export interface SourceChange {
   configuredProps: Record<string, unknown>;
   dynamicProps: readonly PropDefinition[];
   name: string;
-  /** Where another source has it by now, the next free one is taken. */
+  /** If another source has it, the next free slug is used. */
   nameSlug: string;
   active: boolean;
   preflight: Preflight;

@@ -21,14 +21,11 @@ export interface ComponentPropsOptions extends PropContext, Omit<ConfigureRunPar
 interface Form {
   component: ComponentRecord;
   definitions: PropDefinition[];
-  /** What a run of one of the component's functions about its props needs. */
+  /** Input of a run that asks the component about its props. */
   run: Omit<ConfigureRun, 'entry' | 'what'>;
 }
 
-/**
- * What a component says about its own props: see the contract; and `additionalProps` for whoever
- * deploys it without asking first.
- */
+/** See the contract. Also runs `additionalProps` for a caller that deploys without asking first. */
 export function createComponentProps(
   options: ComponentPropsOptions,
 ): ComponentProps & Pick<DecideContext, 'additionalProps'> {

@@ -24,7 +24,7 @@ import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
 import type { SourceProp } from '../props/run-props.ts';
 
 export interface ConfigureRunParts {
-  /** Of a component that the caller may use. */
+  /** Bundle of a component that the caller may use. */
   readBundle: (componentId: string) => Promise<ComponentBundle | undefined>;
   sandbox: Pick<Sandbox, 'run'>;
   limits: Pick<LimitsCache, 'get'>;
@@ -41,7 +41,7 @@ export interface ConfigureRun {
   component: { id: string };
   props: Record<string, SourceProp>;
   secrets: readonly SecretValue[];
-  /** Whose `$.service.db` is read; without one it is empty. */
+  /** Source whose `$.service.db` is read; absent: the store is empty. */
   sourceId?: string;
   entry: RunEntry;
   /** The beginning of messages: "The options of the prop repo". */
@@ -154,7 +154,7 @@ function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant
 function failed(what: string, outcome: Extract<RunOutcome, { ok: false }>, logs: readonly string[]): HeadwaterError {
   const { code, message, limit } = outcome.fault;
   const fields = logs.length === 0 ? [] : [{ path: 'logs', message: logs.join('\n') }];
-  // What a component says to whoever configures it is said as it is.
+  // A component's own message to its user stays unchanged.
   const text = code === 'CONFIGURATION_ERROR' ? message : `${what} failed: ${message}`;
   return new HeadwaterError(code, text, { fields, ...(limit === undefined ? {} : { limit }) });
 }

@@ -13,7 +13,7 @@ export interface NewSource {
   userId: string;
   componentId: string;
   name: string;
-  /** Where another source has it, the next free one is taken. */
+  /** If another source has it, the next free slug is used. */
   nameSlug: string;
   /** JSON object; secrets are sealed in it. */
   configuredProps: Record<string, unknown>;

@@ -51,8 +51,8 @@ async function deleteSome(
 }
 
 /**
- * What is left of them where a node ended early: of those of these emitters that are deleted, at
- * most `limit`. Answers how many.
+ * Deletes values that remain because a node ended early: at most `limit`, for the deleted ones of
+ * these emitters. Returns how many.
  */
 export async function deleteLeftValues(sql: Sql, emitterIds: readonly string[], limit: number): Promise<number> {
   const rows = await sql`

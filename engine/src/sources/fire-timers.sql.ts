@@ -17,7 +17,7 @@ export interface FireTimersOptions {
   capacity: (accountId: string) => number;
   /** Whether nothing more of the account may wait. */
   isFull: (accountId: string) => boolean;
-  /** Of the job for a tick that is due then. */
+  /** Priority of the job for a tick that is due then. */
   priorityAt: JobCrowds['priorityAt'];
 }
 

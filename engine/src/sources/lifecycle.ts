@@ -41,8 +41,8 @@ export interface LifecycleContext extends DecideContext {
   components: Pick<Components, 'save' | 'obtain'>;
   room: AccountRoom;
   /**
-   * Where a change waits before it has a lease of its source: hundreds that wait for each other
-   * with one would lose it.
+   * A change waits here before it has the lease of its source. Hundreds of changes that wait with a
+   * lease would lose it.
    */
   changeTurns: BoundedTurns;
   /** Under which this node holds leases. */
@@ -60,7 +60,7 @@ export function createChangeTurns(): BoundedTurns {
   return createBoundedTurns('maxSourceChangesPerTenant', 'changes of sources', LIMITS.sourceChangesAtOnce);
 }
 
-/** Of a lease that begins now: see whileHeld. */
+/** Terms of a lease that begins now: see whileHeld. */
 export function leaseTerms({ nodeId }: Pick<LifecycleContext, 'nodeId'>): LeaseTerms {
   return { changeId: randomUUID(), nodeId: nodeId(), seconds: LIMITS.changeLeaseSeconds };
 }
@@ -135,7 +135,7 @@ export async function endChange(context: LifecycleContext, lease: ChangeLease, i
   context.forget(lease.sourceId);
 }
 
-/** Where a deployment did not come through: see dropUndeployedSource. */
+/** For a deployment that failed: see dropUndeployedSource. */
 export async function dropUndeployed(context: LifecycleContext, lease: ChangeLease): Promise<void> {
   await inAccountTurn(context, lease.accountId, () => dropUndeployedSource(context.db.sql, lease));
   context.forget(lease.sourceId);

@@ -92,8 +92,8 @@ export function createSources(context: SourcesContext): Sources {
 }
 
 /**
- * What "run now" hands to a source when the caller gives no event: a tick for a timer, an empty
- * event otherwise.
+ * The event of "run now" when the caller gives none: a tick if the source has a timer, else an
+ * empty object.
  */
 function defaultEvent(row: SourceRow): unknown {
   const timer = row.configurable_props.find((definition) => definition.type === '$.interface.timer');

@@ -5,12 +5,15 @@ import type { Step } from './deployment.ts';
 import { requireAtMost } from './require-at-most.ts';
 
 const NAMESPACE = /^[A-Za-z_$][\w$]*$/;
-/** Of every object, so that `steps.<namespace>` would be something else; and the event's own. */
+/**
+ * `trigger` is the event. The others are members of every object, so `steps.<namespace>` would find
+ * those instead.
+ */
 const RESERVED = new Set(['trigger', '__proto__', 'constructor', 'prototype']);
 
 /**
- * What is wrong with the list of steps as such, before anything is asked about their components.
- * Throws INVALID_REQUEST with the limit where there are too many of them.
+ * Problems of the list of steps itself, before components are read. Throws INVALID_REQUEST with the
+ * limit if there are too many steps.
  */
 export function findStepProblems(inputs: readonly StepInputRecord[], before: readonly Step[]): FieldError[] {
   requireAtMost('steps', inputs.length);

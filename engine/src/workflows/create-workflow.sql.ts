@@ -10,7 +10,7 @@ import { subscribeNewEmitter } from '../outbox/subscriptions/subscribe-new-emitt
 export interface NewWorkflow {
   userId: string;
   name: string;
-  /** Where another workflow has it, the next free one is taken. */
+  /** If another workflow has it, the next free slug is used. */
   nameSlug: string;
   active: boolean;
   /** Its first version, which runs. */

@@ -41,14 +41,14 @@ export async function withSources(
   } catch (error) {
     const isStored = made.length > 0 && (await wasStored(context, who, { deploymentId: planned.id, made }, error));
     if (isStored === true) return;
-    // Of a version that may be there they are kept: without them it would hear nothing.
+    // The version may exist: without its sources it would receive no events, so keep them.
     if (isStored === undefined) throw error;
     for (const id of made.toReversed()) await takeBack(context, who, id);
     throw error;
   }
 }
 
-/** What is wrong with it is wrong with its trigger. */
+/** Reports a fault of the source as a fault of its trigger. */
 async function deploySource(
   { sources }: SourceContext,
   who: Principal,

@@ -23,11 +23,11 @@ export interface Step {
   env: string[];
   /** How often it is tried again after a failure; absent: as often as the settings say. */
   retries?: number;
-  /** What follows its last failure; absent: the execution fails. */
+  /** Reaction to the last failure; absent: the execution fails. */
   onError?: 'continue';
 }
 
-/** What a row of `deployments` holds. */
+/** Content of a row of `deployments`. */
 export interface Deployment {
   id: string;
   workflowId: string;

@@ -41,9 +41,9 @@ interface Planning {
 }
 
 /**
- * Where an environment variable is named: `keys` lead there from the step, such as `['props',
- * 'headers', 'authorization']`. They are joined where they are shown: one key may have 50 000
- * characters, and an expression under it a thousand variables.
+ * Use of an environment variable. `keys`: the path from the step, such as `['props', 'headers']`.
+ * They are joined only when shown: one key may have 50 000 characters, and an expression under it a
+ * thousand variables.
  */
 interface VariableUse {
   name: string;
@@ -90,8 +90,8 @@ export async function planSteps(
     const old = oldStep(planning, input);
     const component = await inStep(input, i, async () => {
       const found = await choose(planning, input, old);
-      // Of all steps before any of their defaults is looked at: a request of some kilobytes may
-      // name the same megabyte a hundred times.
+      // Counts the definitions of all steps before any default is used: a request of some kilobytes
+      // may name the same megabyte a hundred times.
       await planning.size.addDefinitions(found);
       return found;
     });
@@ -215,7 +215,7 @@ async function checkExpressions(
   return { errors, env: [...env].toSorted(), ...(limit === undefined ? {} : { limit }) };
 }
 
-/** What is given, or else that of before; what is the default is not stored. */
+/** The given policy, or else the earlier one. Defaults are not stored. */
 function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 'retries' | 'onError'> {
   const retries = given.retries === undefined ? old?.retries : given.retries;
   const onError = given.onError === undefined ? old?.onError : given.onError;
@@ -226,8 +226,8 @@ function policyOf(given: StepInputRecord, old: Step | undefined): Pick<Step, 're
 }
 
 /**
- * What is kept from one execution to another is kept in a data store: there may be many of a step
- * at the same time.
+ * Values between executions belong in a data store, because many executions may run the same step
+ * at once.
  */
 function checkHasNoDb({ id }: ComponentRecord, definitions: readonly PropDefinition[]): void {
   const errors = definitions

@@ -121,7 +121,7 @@ function findTriggerProblems(inputs: readonly TriggerInput[], before: readonly T
   });
 }
 
-/** What there may be only once. */
+/** Key of a trigger, which may exist only once. */
 function identityOf(input: TriggerInput): string | undefined {
   if (input.type === 'source') return JSON.stringify([input.sourceId, input.eventName ?? '']);
   return 'id' in input ? input.id : undefined;

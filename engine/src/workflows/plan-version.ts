@@ -53,7 +53,7 @@ export function checkName(name: string | undefined): void {
   throwFields(fault === undefined ? [] : [{ path: 'name', ...fault }]);
 }
 
-/** What triggers name must be the account's. */
+/** Sources and workflows that triggers name must belong to the account. */
 async function requireSources(
   sql: Parameters<typeof findEmitters>[0],
   { accountId }: Principal,

@@ -52,7 +52,7 @@ export async function isDeploymentStored(sql: Sql, accountId: string, id: string
 
 export interface CurrentVersion {
   deployment: Pick<Deployment, 'id' | 'accountId' | 'workflowId' | 'triggers' | 'steps'>;
-  /** Of the version that was the current one. */
+  /** Triggers of the version that was the current one. */
   triggersBefore: readonly Trigger[];
   active: boolean;
   inTurn: boolean;

@@ -57,7 +57,7 @@ export async function readWorkflowsById(
     order by array_position(${[...ids]}::text[], w.id)`;
 }
 
-/** What is shown of a step's component. Also of one that was deleted. */
+/** Shown definitions of the steps' components, deleted components included. */
 export async function readStepDefinitions(
   sql: Sql,
   accountId: string,

@@ -3,12 +3,12 @@ import type { ComponentRecord } from '../contract/components.ts';
 import type { Step } from './deployment.ts';
 
 /**
- * What a new version may still hold: each of its methods throws INVALID_REQUEST, with the limit,
- * once that is more than there is room for.
+ * Remaining size of a new version. Each method throws INVALID_REQUEST with the limit once it is
+ * exceeded.
  */
 export interface VersionSize {
   /**
-   * What the component of a step has of definitions of props. Before they are made use of: their
+   * Adds the prop definitions of a step's component. Call it before they are used, because their
    * defaults become part of the step.
    */
   addDefinitions(component: Pick<ComponentRecord, 'id' | 'configurableProps'>): Promise<void>;

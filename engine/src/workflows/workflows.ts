@@ -175,7 +175,7 @@ function apply(
   return room.make(accountId, (limits) => changeWorkflow(db.sql, accountId, workflowId, revision, change, limits));
 }
 
-/** What a new version is made from: one that waits to be deployed, or else the current one. */
+/** Base of a new version: the version that waits to be deployed, or else the current one. */
 async function findBase(context: WorkflowContext, who: Principal, current: WorkflowRow): Promise<WorkflowRow> {
   if (current.latest_id === current.current_id) return current;
   const latest = await find(context, who, current.id, current.latest_id);

@@ -1,5 +1,6 @@
 /**
- * What the system itself writes to. A record that a component put there would pass for one of ours.
+ * Channels that only the system writes. A component's record there would look like one of the
+ * system.
  */
 const BUILT_IN_CHANNELS: readonly string[] = ['$errors', '$logs', '$sse', '$webhooks'];
 

@@ -15,7 +15,7 @@ function wording(code: LimitCode, text: string, unit: Wording['unit'] = ''): Wor
 
 const TOOK_LONG = wording('WALL_LIMIT', 'The run took #', ' ms');
 
-/** Of every limit that a run can meet: what a run over it has done, and what it ends with. */
+/** Error code and message for each limit that a run can exceed. */
 const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
   sandboxMemoryMb: wording('MEMORY_LIMIT', 'The sandbox process used # of memory', ' MB'),
   memoryMb: wording('MEMORY_LIMIT', 'The component used # of memory', ' MB'),
@@ -98,7 +98,7 @@ const WORDINGS: { readonly [Name in ExceededLimit['name']]?: Wording } = {
 
 const OTHER = wording('RESOURCE_LIMIT', '# were used or asked for');
 
-/** What a run that went over a limit ends with. */
+/** Error of a run that exceeded a limit. */
 export interface LimitFault {
   code: LimitCode;
   message: string;

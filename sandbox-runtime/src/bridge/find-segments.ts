@@ -5,8 +5,7 @@ export interface GeneratedPlace {
 }
 
 /**
- * Where a stretch of generated code comes from, all 0-based; no source where the map says that it
- * comes from nowhere.
+ * Origin of a piece of generated code, all 0-based; `source` is undefined if the map gives none.
  */
 export interface Segment {
   source: number | undefined;

@@ -92,7 +92,7 @@ export class FrameWriter {
 }
 
 /**
- * Whatever its type says: for what is no text and no bytes, memory would go out that was never
+ * Checks the value, not its type: for another value, the frame would leak memory that was never
  * written.
  */
 function bytesOf(part: FramePart): number {

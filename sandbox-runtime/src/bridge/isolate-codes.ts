@@ -4,7 +4,7 @@
  * worker/isolate-codec.ts.
  */
 
-/** Of a GuestPost: `post(code, run, a, b, c)`. */
+/** Codes of a GuestPost: `post(code, run, a, b, c)`. */
 export const POST = {
   emit: 1,
   log: 2,
@@ -26,7 +26,7 @@ export const POST = {
   stepProps: 54,
 } as const;
 
-/** Of a GuestAsk: `ask(code, a, b, c)`. */
+/** Codes of a GuestAsk: `ask(code, a, b, c)`. */
 export const ASK = {
   random: 1,
   hash: 2,
@@ -42,7 +42,7 @@ export const ASK = {
   sourceMap: 60,
 } as const;
 
-/** Of a GuestCall: `dispatch(code, run, a, b, c, d)`. */
+/** Codes of a GuestCall: `dispatch(code, run, a, b, c, d)`. */
 export const CALL = {
   loading: 0,
   load: 1,

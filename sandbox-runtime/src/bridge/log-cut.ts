@@ -3,5 +3,5 @@
  * are found by that.
  */
 export const LOG_CUT_MARK = '… (cut)';
-/** What is kept free for it, in UTF-8. */
+/** Bytes reserved for the mark, in UTF-8. */
 export const CUT_MARK_BYTES = 16;

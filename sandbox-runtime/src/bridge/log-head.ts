@@ -1,8 +1,8 @@
 import type { LogLevel, LogLimitName, LogLine } from '@headwater/shared';
 
 /**
- * What goes before the text of a log line, from the isolate on: `level:epoch-ms`, level 0–3, and
- * where a limit has to do with the line `:name:value:used`. Whole numbers of at most 15 digits.
+ * Prefix of a log line's text from the isolate: `level:epoch-ms`, level 0–3. If a limit affects the
+ * line, `:name:value:used` follows. Whole numbers of at most 15 digits.
  */
 export type LogHead = Omit<LogLine, 'message'>;
 

@@ -63,7 +63,7 @@ export type TimerKind = 'timer' | 'interval' | 'unref';
 /** The delay of a timer that is due as soon as possible. */
 export const AT_ONCE = -1;
 
-/** What the worker passes on to the host as it came, once it has judged and counted it. */
+/** Posts that the worker checks and counts, then passes to the host unchanged. */
 type RelayedPost =
   /** `meta`: id, name, summary, ts and emittedAtMs. */
   | { kind: 'emit'; run: number; event: Json; meta: Json }
@@ -178,9 +178,9 @@ export const SANDBOX_FAULTS = [
 ] as const satisfies readonly ErrorCode[];
 export type SandboxFault = (typeof SANDBOX_FAULTS)[number];
 
-/** What a sandbox process is told once, before anything else. */
+/** Settings in the first message to a sandbox process. */
 export interface StartSettings {
-  /** What holds for components that are only described, and until a `limits` message. */
+  /** Limits for components that are only described, and until a `limits` message arrives. */
   limits: GuestLimits;
   /** Warm isolates it keeps at most, and how much heap they may hold together. */
   maxIsolates: number;
@@ -192,7 +192,7 @@ export interface StartSettings {
   spareMemoryMb: number;
 }
 
-/** What loading and running a component in an isolate may cost. */
+/** Costs that loading and running a component in an isolate may have. */
 export interface EntryLimits {
   cpuMs: number;
   wallMs: number;
@@ -201,7 +201,7 @@ export interface EntryLimits {
   memoryMb: number;
 }
 
-/** What is called in a component; a hook by its name. */
+/** Entry point of a component; hooks go by their own names. */
 export type EntryName = 'run' | HookName | 'options' | 'additional-props' | 'step' | 'transform';
 
 export interface RunOrder {
@@ -215,8 +215,8 @@ export interface RunOrder {
   /** JSON text of `Record<string, RunProp>`. */
   props: string;
   /**
-   * What the entry gets, as JSON text: the event, of `options` what is asked, of `additional-props`
-   * the previous definitions. Of `step`: see step-input.ts.
+   * Argument of the entry, as JSON text: the event. `options` gets its query, `additional-props`
+   * the previous definitions. For `step` see step-input.ts.
    */
   event: string;
 }

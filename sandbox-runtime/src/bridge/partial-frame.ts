@@ -10,7 +10,8 @@ export class PartialFrame {
   #length = 0;
 
   /**
-   * What was held, and the next piece behind it: to be cut into frames and given back with `hold`.
+   * Joins the held bytes and the next piece. The caller cuts frames from them, and gives the rest
+   * back with `hold`.
    */
   with(piece: Buffer): Buffer {
     if (this.#length === 0) return piece;

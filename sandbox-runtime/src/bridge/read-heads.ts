@@ -18,7 +18,7 @@ const MAX_DURATION_MS = 24 * 3600 * 1000;
 const MAX_MOMENT_MS = 8.64e15;
 const METHOD = token(LIMITS.maxFetchMethodChars);
 const HEADER_NAME = token(LIMITS.maxHeaderNameChars);
-/** What may not be in a header value: it would end the line. */
+/** Characters that a header value must not contain: they would end the line. */
 const LINE_BREAKS = /[\0\r\n]/;
 
 export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
@@ -103,8 +103,8 @@ function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
 }
 
 /**
- * Whoever writes the answer looks at each line and each character: the bounds of the headers of a
- * request hold for it as well.
+ * Writing an answer costs time for each line and character. So the header limits of requests apply
+ * to it.
  */
 function readResponseHeaders(value: unknown): [string, string][] {
   if (Array.isArray(value) && value.length > LIMITS.maxFetchHeaders)

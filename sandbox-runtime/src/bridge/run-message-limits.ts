@@ -21,15 +21,15 @@ const MAX_OPEN_READS = 4;
 const MAX_OPEN_STORE_CALLS = 16;
 
 /**
- * What is asked of a component, as far as it decides what may be said: `load` is no run, and `form`
- * has no output but its answer.
+ * Kind of task, as far as it decides which messages are allowed. `load` is not a run; `form` has no
+ * output except its answer.
  */
 type Task = 'load' | 'form' | 'step' | 'other';
 
 /**
- * What one run may say beside its budget: how long, how often and in which order. Both sides keep
- * one. The process ends the run that a method throws FrameError for; heard by the host, the same
- * message would end the process with all runs in it. Sizes are in bytes of UTF-8.
+ * Limits of one run's messages besides its budget: length, count and order. Process and host each
+ * keep one. When a method throws FrameError, the process ends only that run. If the message reached
+ * the host, the host would end the process with all its runs. Sizes are UTF-8 bytes.
  */
 export class RunMessageLimits {
   readonly #task: Task;
@@ -64,7 +64,7 @@ export class RunMessageLimits {
     demand(value === this.#limits[name] && used > value, 'A log line with a limit that is none of its run');
   }
 
-  /** Of several answers the guest lets out the first. */
+  /** The guest sends only its first answer. */
   respond(): void {
     this.#requireOutput();
     demand(!this.#hasResponded, 'A second answer of a run');
@@ -170,7 +170,7 @@ export class RunMessageLimits {
     demand(this.#task !== 'load', 'A component that is only loaded has no store and no output');
   }
 
-  /** Of what is called while a form is filled in, nothing is kept. */
+  /** A `form` task keeps no output except its answer. */
   #requireOutput(): void {
     this.#requireRun();
     demand(this.#task !== 'form', 'A form that is filled in has no output');

@@ -1,6 +1,6 @@
 import type { StepInput } from '../sandbox-types.ts';
 
-/** What a step before has exported, as JSON text. */
+/** Exports of an earlier step, as JSON text. */
 export type StepText = readonly [namespace: string, exports: string];
 
 export interface ReadStepInput extends Omit<StepInput, 'steps'> {

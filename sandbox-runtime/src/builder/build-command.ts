@@ -1,6 +1,6 @@
 import type { Prefix } from '../confinement/command-prefix.ts';
 
-/** What a build process may, beyond passing messages to the node. */
+/** Permissions of a build process, besides messages to the node. */
 export interface BuildRights {
   /** Patterns of paths, as for `--allow-fs-read`. */
   readable: readonly string[];
@@ -12,11 +12,11 @@ export interface BuildRights {
   mayStartPrograms: boolean;
   /** A native module that the script may load, its argument. */
   addon?: string | undefined;
-  /** What of the operating system stands around it besides. */
+  /** Command prefix that confines the process by means of the operating system. */
   prefix: Prefix;
-  /** Of private memory, for each process of the group. */
+  /** Private memory in MB of each process of the group. */
   maxMemoryMb: number;
-  /** Of processor time, for each process of the group. */
+  /** CPU time in seconds of each process of the group. */
   maxCpuS: number;
   /** The largest file that can be written; 0: none. */
   maxFileMb: number;

@@ -137,7 +137,7 @@ async function fetchAndBundle(
     timeoutMs: limits.buildMs + GRACE_MS,
     isAnswer: isFetchAnswer,
   });
-  // Of a process that is gone, or that was forged, nobody knows what it has downloaded.
+  // After a crash or a forged answer, the amount downloaded is unknown. Count the maximum.
   const bytes = fetched.kind === 'lost' ? limits.maxDownloadBytes : fetched.answer.bytes;
   context.downloaded(Math.min(bytes, limits.maxDownloadBytes));
   if (fetched.kind === 'lost') return { ok: false, errors: lostErrors(context, fetched, what, limits.maxMemoryMb) };

@@ -10,7 +10,7 @@ export interface Built {
 /** `limit`: the one that is the reason. */
 export type BuildOutcome = ({ ok: true } & Built) | { ok: false; errors: FieldError[]; limit?: ExceededLimit };
 
-/** Of what a build process has answered, nothing else is taken on. */
+/** Copies only the known members of a build process's answer. */
 export function failedBuild({ errors, limit }: Omit<Extract<BuildOutcome, { ok: false }>, 'ok'>): BuildOutcome {
   return { ok: false, errors, ...(limit === undefined ? {} : { limit }) };
 }

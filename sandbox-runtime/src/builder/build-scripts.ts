@@ -2,15 +2,15 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { bundleOwnCode } from '../starter/bundle-own-code.ts';
 
-/** What build processes run, each bundled into one script. */
+/** Scripts of build processes, each bundled into one text. */
 export interface BuildScripts {
   bundle: string;
   fetch: string;
 }
 
 /**
- * What a process that bundles must be allowed to read. The binary is in a package beside esbuild's,
- * or nested in it.
+ * Paths that a bundler process must read. The binary is in a package next to esbuild's, or nested
+ * in it.
  */
 export function findEsbuildPaths(): string[] {
   const esbuildDir = dirname(dirname(findEsbuild()));

@@ -12,8 +12,8 @@ export interface BuildSlotsOptions {
   /** For how long. Default 60 000. */
   slowForMs?: number;
   /**
-   * Where it says no, no build of the tenant begins. Whoever makes it say yes calls `look`.
-   * Default: always yes.
+   * False: no build of the tenant begins. The code that makes it true again must call `look`.
+   * Default: always true.
    */
   mayBegin?: (tenantId: string) => boolean;
 }
@@ -31,14 +31,13 @@ interface Waiting {
 const SLOW_FOR_MS = 60_000;
 
 /**
- * Who may build now. Builds need a core each, so few run at a time; the next one is the next
- * tenant's. A build that has begun takes as long as it may, so one tenant never has all slots, nor
- * have those together whose builds were slow of late: the others would wait for their slowest code
- * each time.
+ * Slots for builds. Each build needs a core, so few run at a time, and tenants take turns. A
+ * running build may use its whole time limit. So neither one tenant nor all recently slow tenants
+ * together get every slot. Otherwise the others would always wait for the slowest code.
  */
 export class BuildSlots {
   readonly #options: Required<BuildSlotsOptions>;
-  /** Of the slots, those that one tenant, or slow ones, may have. */
+  /** Slots that one tenant, or all slow tenants together, may use. */
   readonly #maxShared: number;
   readonly #waiting = new TenantQueue<Waiting>();
   readonly #counts = new Map<string, number>();

@@ -8,16 +8,16 @@ export interface BuildTurns {
   plain: Pick<BuildSlots, 'run'>;
   packages: Pick<BuildSlots, 'run'>;
   /**
-   * What `work` says it holds counts for the tenant until it has ended. At LIMITS.maxHeldBuildChars
-   * no turn of the tenant begins: how large a bundle is, is known when it is there, so a turn says
-   * it before it ends.
+   * Chars that `work` reports with `hold` count for the tenant until `work` ends. At
+   * LIMITS.maxHeldBuildChars no build of the tenant begins. A bundle's size is known only when it
+   * exists, so a build reports it before it ends.
    */
   holding<T>(tenantId: string, work: (hold: (bundle: ComponentBundle) => void) => Promise<T>): Promise<T>;
   /** From here on nobody waits for room. */
   stop(): void;
 }
 
-/** Who takes more than this share of the time of a build is slow. */
+/** A build that takes more than this share of the maximum time is slow. */
 const SLOW_SHARE = 1 / 3;
 
 export function createBuildTurns(limits: Pick<BuildLimits, 'buildMs' | 'bundleMs'>): BuildTurns {

@@ -25,7 +25,7 @@ export interface BuilderOptions {
    * builds get. Default: nothing but the authorities that npm trusts, where its registry is used.
    */
   environment?: Readonly<Record<string, string>>;
-  /** What starts its processes. Default: one of its own, ended with it. */
+  /** Starts the builder's processes. Default: a starter of its own, which ends with it. */
   starter?: ProcessStarter;
   /** Bounds other than those of LIMITS, for tests. */
   limits?: Partial<BuildLimits>;
@@ -65,8 +65,8 @@ export interface Builder {
    */
   listMissingFiles(tenantId: string, component: ComponentFiles): Promise<MissingFile[]>;
   /**
-   * What the operating system does around processes that bundle. The log says what of it is missing
-   * here, as it would at the first build.
+   * Confinement of bundler processes by the operating system. Logs the missing layers, as the first
+   * build would.
    */
   findLayers(): Promise<readonly BuildLayer[]>;
   /** Ends builds under way. Idempotent. */
@@ -206,7 +206,7 @@ async function registryOf({ registryUrl }: BuilderOptions): Promise<RegistrySett
   return registryUrl === undefined ? findRegistry() : { url: registryUrl };
 }
 
-/** What was made once is kept; what failed is tried again. */
+/** Keeps the first success; a failure is retried. */
 function keepFirst<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

@@ -15,7 +15,7 @@ function refuseSurroundings(koffiPath: string | undefined): void {
   try {
     refuseToBundler(koffiPath);
   } catch {
-    // Where the kernel takes no filter, it still answers the same whatever is there: see
+    // Without a filter the answer still does not depend on the files of this machine: see
     // bundler-failures.ts.
   }
 }

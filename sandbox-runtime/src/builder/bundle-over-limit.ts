@@ -1,6 +1,6 @@
 import type { ExceededLimit, FieldError } from '@headwater/shared';
 
-/** What is wrong with a component that is larger than `maxBundleBytes` when it is bundled. */
+/** Errors for a component whose bundle exceeds `maxBundleBytes`. */
 export interface BundleOverLimit {
   errors: FieldError[];
   limit: ExceededLimit;

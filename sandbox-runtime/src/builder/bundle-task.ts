@@ -3,7 +3,6 @@ import type { PlainOutcome } from './bundle-component.ts';
 import type { ComponentFiles } from './component-files.ts';
 import type { BuildLimits } from './packages/build-order.ts';
 
-/** What a bundler process is asked for. */
 export type BundleTask =
   | { kind: 'plain'; component: ComponentFiles; maxBundleBytes: number }
   | { kind: 'missing-files'; component: ComponentFiles }
@@ -19,7 +18,6 @@ export type BundleTask =
 /** Its answer to `plain`; the code of a bundle is the text of the answer. */
 export type PlainAnswer = Exclude<PlainOutcome, { kind: 'bundled' }> | { kind: 'bundled'; sourceMap: string };
 
-/** What becomes of `tree`. */
 export type TreeOutcome =
   | { ok: true; code: string; sourceMap: string; dependencies: Record<string, string> }
   /**

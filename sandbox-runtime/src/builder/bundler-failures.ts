@@ -1,6 +1,6 @@
 import type { Message } from 'esbuild';
 
-/** What is found of a file on this machine; nothing leads to one but a pattern. */
+/** Message for a file of this machine. Only an import by a pattern can reach one. */
 export const FILE_FOUND = 'Files cannot be imported';
 /** A directory is there and has none, is not there, is not to be read, or has some. */
 const OF_PATTERN =
@@ -21,7 +21,7 @@ export function requireNoPatterns({ warnings }: { warnings: Message[] }): void {
   if (ofPattern.length > 0) throw Object.assign(new Error(NO_PATTERNS), { errors: ofPattern });
 }
 
-/** What a build that failed says of the code, as the bundler says it. Throws as `readFailures`. */
+/** Errors of a failed build in the bundler's own words. Throws like `readFailures`. */
 export function rawFailures(error: unknown): Message[] {
   const messages = (error as { errors?: Message[] } | undefined)?.errors;
   if (!Array.isArray(messages)) throw error;
@@ -31,8 +31,8 @@ export function rawFailures(error: unknown): Message[] {
 }
 
 /**
- * What the bundler found wrong with the code. Throws what is no finding: a defect of ours, or that
- * the bundler's program broke down over the code, after which it answers nobody any more.
+ * Errors that the bundler found in the code. Throws anything else: a defect of Headwater, or a
+ * crash of the bundler program, which then answers no more.
  */
 export function readFailures(error: unknown): Message[] {
   return closePatterns(rawFailures(error));

@@ -3,7 +3,7 @@ import { LOADED_EXPORT } from '../guest/builtin-names.ts';
 
 const MAX_ERRORS = 20;
 
-/** What every bundle of a component has in common, with packages or without. */
+/** Options of every bundle of a component, with or without packages. */
 export const COMMON_OPTIONS = {
   bundle: true,
   write: false,

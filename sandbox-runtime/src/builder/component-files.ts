@@ -11,7 +11,8 @@ export interface ComponentFiles {
 const COMPONENT_NAMESPACE = 'component';
 
 /**
- * Of a file, as on Linux. Each import can stand for more than a dozen names, which the node reads.
+ * Longest path of a file, as on Linux. Each import yields more than a dozen candidates, and the
+ * node reads them all.
  */
 const MAX_NAME_CHARS = 4_096;
 const EXTENSIONS = ['.mjs', '.js', '.ts', '.mts', '.cjs', '.json'];

@@ -5,9 +5,9 @@ import type { FetchAnswer } from './packages/build-order.ts';
 import { MAX_SPECIFIER_CHARS } from './specifier.ts';
 
 /*
- * What build processes answer, judged before anything of the node reads it: they deal with code and
- * packages of strangers. It is as such a process answers while it is itself, or the process is
- * taken for one that broke down. How long it is bounds the frame.
+ * Validates answers of build processes before other code of the node reads them. These processes
+ * handle untrusted code and packages. An answer of another form counts as a crash of the process.
+ * The frame bounds its length.
  */
 
 /** Names that one import may stand for: more than there are kinds of files. */

@@ -52,8 +52,8 @@ export async function listMissingFiles(component: ComponentFiles): Promise<Missi
               }
               return { path, external: true };
             });
-            // What `import('./dev/' + name)` may mean is looked up by the bundler itself, on the
-            // disk, and asked of nobody.
+            // The bundler itself searches the disk for `import('./dev/' + name)`, without asking a
+            // plugin.
             setup.onLoad({ filter: /.*/, namespace: 'file' }, () => ({ contents: '' }));
           },
         },
@@ -61,7 +61,7 @@ export async function listMissingFiles(component: ComponentFiles): Promise<Missi
       ],
     }).then(
       () => true,
-      // What is wrong with the code is said when it is bundled.
+      // Errors in the code are reported when it is bundled.
       (error: unknown) => {
         readFailures(error);
         return false;

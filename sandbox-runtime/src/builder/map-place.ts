@@ -11,8 +11,8 @@ const MAP_COMMENT = '//# sourceMappingURL=data:application/json;base64,';
 const MAX_NAME_CHARS = 500;
 
 /**
- * Where a place of an author's file comes from, by the source map that ends the file; without one
- * it is the place itself.
+ * Maps a place in the author's file through the inline source map at its end. Without a map it
+ * returns the place itself.
  */
 export function mapPlace(place: Place, text: string): Place {
   const begin = text.lastIndexOf(MAP_COMMENT);

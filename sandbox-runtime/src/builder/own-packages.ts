@@ -4,8 +4,8 @@ const NAMESPACE = 'headwater-own';
 const NAME = /^@headwater\/types(@[^/]*)?$/;
 
 /**
- * What there is of `@headwater/types` at run time (types/src/index.js, a test compares them). Text,
- * because the processes that bundle strangers' code can read no files.
+ * Run-time code of `@headwater/types` (types/src/index.js; a test compares them). It is text,
+ * because processes that bundle untrusted code cannot read files.
  */
 const TYPES = `
 export const defineSource = (source) => source;

@@ -17,11 +17,12 @@ const BLOCK = 512;
  * square.
  */
 const MAX_PATH_CHARS = 4_096;
-/** Of what the next file is called, and the like. */
+/** Largest header that holds a long path or other metadata of the next file. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_LENGTH_DIGITS = 6;
 /**
- * Of one header. Archivers write some twenty; of the shortest there would be thirty thousand in it.
+ * Records of one header. Archivers write about twenty; a header has room for thirty thousand short
+ * ones.
  */
 const MAX_PAX_RECORDS = 100;
 

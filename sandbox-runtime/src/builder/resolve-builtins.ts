@@ -7,12 +7,10 @@ import { FILE_FOUND } from './bundler-failures.ts';
 import { parseSpecifier } from './specifier.ts';
 
 const NAMESPACE = 'headwater-builtin';
-/** Of what was imported, in errors: the reason comes after it. */
+/** Longest import string that an error shows, so that the reason after it fits. */
 const MAX_NAMED_CHARS = 300;
 
-/**
- * Where the imports lead that a component without packages makes, and which packages it imports.
- */
+/** Packages that the bundler meets while it resolves a component's imports. */
 export interface FoundImports {
   /** Import strings, in the order they were met. */
   packages: Set<string>;

@@ -8,7 +8,7 @@ const MAX_TASK = { maxJsonBytes: 64 * 1024 * 1024, maxTextBytes: 64 * 1024 * 102
 
 export interface TaskAnswer {
   value: unknown;
-  /** What is long, and not for the node to read. */
+  /** Long text that the node need not parse. */
   text?: string;
 }
 
@@ -37,8 +37,8 @@ export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAn
 }
 
 /**
- * Of a process that is the first of its own: with it end all others, and to it the group's number
- * means all but itself.
+ * Process id in a PID namespace of its own: its exit ends all others, and a signal to its group
+ * skips itself.
  */
 const FIRST_PID = 1;
 

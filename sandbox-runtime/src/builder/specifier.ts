@@ -1,8 +1,8 @@
 import semver from 'semver';
 
 /**
- * What an import string of a component asks for: `lodash@^4/get` is `{ name: 'lodash', range: '^4',
- * subpath: '/get' }`.
+ * Parsed import string of a component: `lodash@^4/get` is `{ name: 'lodash', range: '^4', subpath:
+ * '/get' }`.
  */
 export interface PackageSpecifier {
   /** The import string as it was written. */
@@ -16,7 +16,7 @@ export interface PackageSpecifier {
 
 export type SpecifierOutcome = { ok: true; specifier: PackageSpecifier } | { ok: false; reason: string };
 
-/** What package.json may ask for as well: another package under this name. */
+/** Dependency in package.json, which may be an alias for another package. */
 export interface VersionRequest {
   name: string;
   range: string;

@@ -1,11 +1,9 @@
 import { PartialFrame } from '../bridge/partial-frame.ts';
 
 /**
- * What a build process and the node exchange: JSON text, and with it a text that whoever passes it
- * on need not read. A bundle has tens of megabytes, and as a member of the JSON it holds the node's
- * thread for a tenth of a second.
- *
- *   u32 bytes of the JSON | u32 bytes of the text | JSON | text; numbers big endian
+ * Message between a build process and the node: JSON, and a text that intermediate code need not
+ * parse. A bundle has tens of megabytes. As a member of the JSON it would hold the node's thread
+ * for a tenth of a second.
  */
 export interface TaskFrame {
   value: unknown;

@@ -75,8 +75,8 @@ export function createTaskPool({ start, maxTasks, signal }: TaskPoolOptions): Ta
       const isFirst = process.tasksServed === 0;
       const end = await runOn(process, tenantId, task);
       if (end.kind === 'answered' || end.cause !== 'exit' || isFirst) return end;
-      // What was left of an earlier task may have ended it; alone in a new process this one is
-      // judged for itself.
+      // Leftovers of an earlier task may have caused the exit. Alone in a new process, this task is
+      // judged fairly.
       return runOn(await begin(), tenantId, task);
     },
     stop() {

@@ -6,7 +6,7 @@ import { encodeFrame, TaskFrameReader } from './task-frames.ts';
 
 export interface TaskProcessOptions {
   command: { program: string; args: string[] };
-  /** What the process runs, an ES module. */
+  /** ES module that the process runs. */
   script: string;
   /** All of the environment that the process gets. */
   environment: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface Task<Answer = unknown> {
   value: unknown;
   text?: Buffer;
   timeoutMs: number;
-  /** Of an answer that is none, the process is lost like one that broke down. */
+  /** An invalid answer counts as a crash of the process. */
   isAnswer(answer: unknown): answer is Answer;
 }
 

@@ -23,7 +23,7 @@ const TRIM_EVERY_MS = 60_000;
  */
 const TRIM_EVERY_SHARE = 1 / 4;
 
-/** What a file takes of the disk at least. */
+/** Minimum disk space of a file. */
 const BLOCK_BYTES = 4096;
 
 interface CachedFile {
@@ -139,16 +139,14 @@ async function keepNewest(files: readonly CachedFile[], bounds: CacheBounds): Pr
   return kept;
 }
 
-/**
- * Of directories in each other: each is open while what is in it goes, and their path is no longer
- * than the system takes.
- */
+/** Nested directories that are open at a time. Bounds open handles and the length of paths. */
 const MAX_OPEN = 8;
 
-/** What cannot be thrown away stays; the rest is not to wait for it. */
+/** Skips entries that cannot be deleted, so that they do not block the others. */
 async function remove(path: string, signal?: AbortSignal): Promise<void> {
   const trees = [path];
-  // What is deeper than the cache ever is becomes a tree of its own, which comes last.
+  // The cache never nests this deep. Deeper folders move to a tree of their own, which is removed
+  // last.
   const putAside = async (deep: string) => {
     const tree = join(dirname(path), randomUUID());
     await rename(deep, tree);

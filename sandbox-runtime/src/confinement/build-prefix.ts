@@ -6,7 +6,7 @@ import { BUILD_NICE, behindOthers } from './cpu-priority.ts';
 export interface BuildSurroundings {
   /** Whether it needs the network. */
   network: boolean;
-  /** What it has to be able to read although it has no privileges. */
+  /** Paths that it must read, although it has no privileges. */
   readable?: readonly string[];
   /** Folders in which it has to be able to write as well; they are made. */
   writable?: readonly string[];
@@ -16,9 +16,9 @@ export interface BuildSurroundings {
 const UNTIL_PARENT_ENDS = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
- * What begins in it signals no process outside of it, and ends with it, whatever group or session
- * it has gone to. Where a /proc of its own can be mounted it does not see the others either. The
- * user namespace is for a node that is not root's.
+ * Process namespace: processes in it cannot signal outside, and all end with it, whatever their
+ * group or session. With a /proc of its own it does not see other processes. The user namespace is
+ * for nodes that do not run as root.
  */
 const OWN_PROCESSES: readonly Prefix[] = [
   ['--mount-proc'],
@@ -37,8 +37,8 @@ const WITHOUT_PRIVILEGES: readonly Prefix[] = [
 ];
 
 /**
- * Of what keeps a build process from what it needs not, one: `note` says what it does or, where it
- * is not active, why. docs/security.md has the costs.
+ * One confinement layer of a build process. `note`: its effect or, if it is not active, the reason.
+ * docs/security.md lists the costs.
  */
 export interface BuildLayer {
   layer: 'priority' | 'network' | 'processes' | 'privileges';
@@ -51,7 +51,7 @@ export interface BuildConfinement {
   layers: readonly BuildLayer[];
 }
 
-/** What the prefix is made of; what is empty does not work on this system. */
+/** Parts of the prefix; an empty part is not available on this system. */
 export interface BuildPrefixes {
   priority: Prefix;
   network: Prefix;
@@ -60,10 +60,10 @@ export interface BuildPrefixes {
 }
 
 /**
- * What a build process is put behind: less priority than the node, half of its processors,
- * processes of its own, no privileges and no way to new ones, an end together with the node, and no
- * network where it needs none. It stays its parent's user, whose cache it reads. Whatever does not
- * work on this system is left out.
+ * Confines build processes: lower priority than the node, half of the processors, and a process
+ * namespace. They have no privileges, cannot gain any, and end with the node. They have no network
+ * unless they need it. They keep the user of the node, because they read its cache. Unavailable
+ * measures are left out.
  */
 export async function findBuildConfinement({ network, ...needs }: BuildSurroundings): Promise<BuildConfinement> {
   const [priority = [], ownNetwork = [], processes = []] = await findWays([

@@ -37,7 +37,7 @@ export interface Launch extends NodeCommand {
 }
 
 export interface Confinement {
-  /** What of the operating system stands around each process, and what does not. */
+  /** Confinement layers, with those that are not available. */
   layers: readonly SandboxLayer[];
   launch(): Launch;
 }
@@ -82,12 +82,12 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
   return { ...controlled, koffiPath: await findFilter(controlled, await options.starter) };
 }
 
-/** Whose processes are, and what this node may do to them. */
+/** Finds the users for sandbox processes, and the node's rights over these processes. */
 async function findControl(found: Findings, addonPath: string): Promise<Findings> {
   const own = await findUsers(found, addonPath);
   const withUsers = typeof own === 'string' ? { ...found, whyNoUsers: own } : { ...found, users: own.users };
   const rights = typeof own === 'string' ? await findRights(prefixOf(found, undefined)) : own.rights;
-  // What could not be given back would be gone for good.
+  // Limits the cores only if the node can restore them.
   const priority = rights.cores ? found.priority : onAllCores(found.priority);
   const user = withUsers.users?.take();
   const isUnprivileged = found.privileges.length > 0 && (await hasNoCapabilities(prefixOf(withUsers, user)));

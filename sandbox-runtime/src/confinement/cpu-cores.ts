@@ -19,7 +19,7 @@ export function setCores(starter: Pick<ProcessStarter, 'command'>, pid: number, 
   starter.command(program, args);
 }
 
-/** What sets them, for all of its threads. */
+/** Command that sets the cores of all threads of a process. */
 export function coresCommand(pid: number, cores: Cores): [program: string, ...args: string[]] {
   return ['taskset', '-a', '-p', '-c', cores.join(','), String(pid)];
 }

@@ -9,27 +9,28 @@ import { setSessionNice } from '../starter/session-nice.ts';
 /** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
 export const USUAL_NICE = 1;
 /**
- * Of the session of one that starts: some tenths of a second of computing, for which nobody else
- * should wait.
+ * Niceness of a starting session. It computes for some tenths of a second, and nothing else should
+ * wait for that.
  */
 export const BOOT_NICE = 3;
 /**
- * Of a process that builds a component, and of its session: whoever saves one waits for seconds
+ * Niceness of a build process and its session: the user who saves a component waits for seconds
  * anyway.
  */
 export const BUILD_NICE = 5;
 /**
- * Of one that has begun to compute for long, and may be done soon: less than half of a usual share.
+ * Niceness of a process that just began a long computation and may end soon. Gets less than half of
+ * a usual share.
  */
 const WARM_NICE = 5;
 /**
- * Of one that goes on: an eighth of a usual share, so that it still answers when the machine is
- * full.
+ * Niceness of a process that computes on. Gets an eighth of a usual share, so it still answers on a
+ * full machine.
  */
 const HOT_NICE = 10;
 /**
- * Of its threads but the first, which has to watch them: between them they get no more than it
- * does.
+ * Niceness of all threads but the first. Together they get no more than the first, which has to
+ * watch them.
  */
 const HOT_THREAD_NICE = 19;
 
@@ -55,9 +56,9 @@ const CALM_MS = 2_000;
  */
 const MAX_THREADS_READ = 64;
 /**
- * What a run that ended explains of its process's time: its own, as much again for passing messages
- * and collecting garbage, and no more than this. A process that does thousands of short runs is
- * busy, not hot.
+ * Largest part of a process's CPU time that one ended run explains. A run explains twice its own
+ * time, because of messages and garbage collection. A process with thousands of short runs is busy,
+ * not hot.
  */
 const MAX_EXPLAINED_MS = 40;
 const RUN_OVERHEAD_MS = 0.5;
@@ -166,7 +167,7 @@ export class CpuPriority {
   #count(nowMs: number, usedMs: number, elapsedMs: number): void {
     const beyondMs = Math.max(0, usedMs - this.#explainedMs);
     this.#explainedMs = 0;
-    // What is used while it is hot is used behind all others.
+    // A hot process already runs behind all others, so its time does not count.
     this.#beyondMs = this.#level === 'hot' ? 0 : Math.max(0, this.#beyondMs + beyondMs - elapsedMs * FREE_CORES);
     const mayCompute = beyondMs >= usedMs / 2 && (usedMs > 0 || this.#computingSinceMs !== undefined);
     const computes = mayCompute && hasThreadThatComputes(this.#pid, usedMs);
@@ -184,14 +185,13 @@ export class CpuPriority {
   }
 
   /**
-   * Where the kernel shares out time between sessions (autogroup), the niceness of a thread counts
-   * within its session only, and that of a session elsewhere not at all: both are set. False where
-   * a thread's could not be.
+   * With autogroup, the kernel shares time between sessions, and a thread's niceness counts only
+   * within its session. Without it, a session's niceness has no effect. So both are set. False if
+   * the niceness of a thread could not be set.
    */
   #setThreads(nice: number, threadNice: number): boolean {
     const { session, lower, raise } = this.#rights;
-    // Where the session has its share, a thread that could not be made as urgent as before is left
-    // alone.
+    // If the session's share works, do not lower a thread that could not be raised again.
     if (!raise && (session || !lower)) return true;
     try {
       for (const id of threadsOf(this.#pid).map(Number)) setPriority(id, id === this.#pid ? nice : threadNice);

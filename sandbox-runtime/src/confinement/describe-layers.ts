@@ -2,7 +2,7 @@ import type { SandboxLayer } from '../sandbox-types.ts';
 import { findHotCores } from './cpu-cores.ts';
 import type { ConfinementOptions, Findings } from './findings.ts';
 
-/** What was found, for operators: each layer with what it does, or with why it is missing. */
+/** Describes each layer for operators: its effect, or why it is missing. */
 export function describeLayers(
   found: Findings,
   { controlGroup }: Pick<ConfinementOptions, 'controlGroup'>,

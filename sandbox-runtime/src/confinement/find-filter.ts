@@ -8,7 +8,7 @@ import { isForEverybody, nodeCommand } from './node-command.ts';
 
 const PROBE_MS = 5_000;
 
-/** Where koffi is, if a process can filter its system calls with it. */
+/** Path of koffi, if a process can filter its system calls with it; else undefined. */
 export async function findFilter(found: Findings, starter: ProcessStarter): Promise<string | undefined> {
   const koffiPath = findKoffi();
   if (koffiPath === undefined || (found.users !== undefined && !isForEverybody(koffiPath))) return undefined;

@@ -5,7 +5,6 @@ import type { ProcessRights } from './process-rights.ts';
 import type { UserIds } from './user-ids.ts';
 
 export interface ConfinementOptions {
-  /** What starts processes. */
   starter: Promise<ProcessStarter>;
   /** Resident memory at which this node ends a process by itself. */
   maxRssMb: number;
@@ -14,7 +13,7 @@ export interface ConfinementOptions {
   log(level: 'warn', message: string, fields: Record<string, unknown>): void;
 }
 
-/** What was found to work on this system. */
+/** Confinement that works on this system. */
 export interface Findings {
   network: Prefix;
   limits: Prefix;
@@ -23,10 +22,9 @@ export interface Findings {
   users: UserIds | undefined;
   /** Empty where there are some. */
   whyNoUsers: string;
-  /** Where what installs the filter of system calls is; undefined where it cannot be installed. */
+  /** Path of koffi, which installs the system call filter; undefined if it cannot be installed. */
   koffiPath: string | undefined;
   groups: ControlGroups;
-  /** What this node may do to the processes. */
   rights: ProcessRights;
   /** They have no capabilities. */
   isUnprivileged: boolean;

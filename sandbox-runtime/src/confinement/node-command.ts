@@ -13,11 +13,11 @@ const OWN_HEAP_MB = 256;
  * bombs, not on components.
  */
 export const MAX_THREADS = 1_024;
-/** Where a process of a user of its own finds Node's program and its first addon. */
+/** Descriptors of Node's program and its first addon, for a process with a user of its own. */
 export const NODE_FD = openFile(0);
 export const ADDON_FD = openFile(1);
 
-/** What a sandbox process is started with. */
+/** Command that starts a sandbox process. */
 export interface NodeCommand {
   program: string;
   args: string[];
@@ -45,8 +45,8 @@ export function nodeArguments(addonPaths: readonly string[]): string[] {
 }
 
 /**
- * Of a user of its own, it gets Node's program and the addons as open files: they may be where
- * nobody else may enter.
+ * A process with a user of its own gets Node's program and the addons as open files. That user may
+ * have no access to their folders.
  */
 export function nodeCommand(found: Findings, user: number | undefined, addons: readonly string[]): NodeCommand {
   const isOwnUser = user !== undefined;

@@ -7,8 +7,8 @@ import { coresCommand, findHotCores, ownCores } from './cpu-cores.ts';
 import { hasSessionShares } from './session-shares.ts';
 
 /**
- * What this node may do to its sandbox processes, which may be other users'. Tried on one that is
- * started as they are.
+ * Rights of this node over its sandbox processes, which may run as other users. A probe process,
+ * started the same way, shows them.
  */
 export interface ProcessRights {
   kill: boolean;
@@ -44,13 +44,13 @@ export async function findRights(prefix: Prefix): Promise<ProcessRights> {
   const ended = once(probe, 'close').catch(() => []);
   // It answers once it has become what the prefix makes of it.
   const isUp = once(probe.stdout, 'data').then(() => true);
-  // Of one that has ended already.
+  // Ignores the write error of a probe that already ended.
   probe.stdin.on('error', () => undefined).write('.');
   const timer = setTimeout(() => probe.stdin.end(), PROBE_MS);
   const answered = await Promise.race([isUp, ended.then(() => false)]);
   const rights = answered && probe.pid !== undefined ? await tryOn(probe.pid) : NO_RIGHTS;
   probe.kill('SIGKILL');
-  // Where it cannot be killed, it ends by itself.
+  // Closing its input ends the probe if the signal is refused.
   probe.stdin.end();
   const [, signal] = await ended;
   clearTimeout(timer);
@@ -94,7 +94,8 @@ function mayWrite(path: string, value: number): boolean {
     writeFileSync(path, String(value));
     return true;
   } catch (error) {
-    // Of sessions: whoever is not root may change so many a second, and somebody has just done so.
+    // The kernel limits how often a non-root user may change sessions. EAGAIN means that the limit
+    // is reached, not that the right is missing.
     return (error as NodeJS.ErrnoException).code === 'EAGAIN';
   }
 }

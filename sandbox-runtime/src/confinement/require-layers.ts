@@ -5,7 +5,7 @@ import { findConfinement } from './confinement.ts';
 import { listMissing } from './describe-layers.ts';
 import type { ConfinementOptions } from './findings.ts';
 
-/** Of the process that the layers are tried on. */
+/** Memory limit of the process that tests the layers. */
 const TRIED_MB = 1_024;
 
 /**

@@ -7,8 +7,7 @@ import { isObjectValue } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /**
- * What `additionalProps` answers, as JSON text of `{ props }`, outlined as the component's own
- * props are.
+ * Result of `additionalProps` as JSON text of `{ props }`, outlined like the component's own props.
  */
 export async function answerAdditionalProps(
   component: LoadedComponent,

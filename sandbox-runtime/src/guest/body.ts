@@ -30,7 +30,7 @@ export interface ReadBody {
   type?: string;
 }
 
-/** What `fetch`, Request and Response take as a body. */
+/** Converts a body of `fetch`, Request or Response. Undefined without a body. */
 export function readBody(body: unknown): ReadBody | undefined {
   if (body === undefined || body === null) return undefined;
   if (isStream(body)) {
@@ -90,7 +90,7 @@ export function cloneBody(state: BodyState | undefined): BodyState | undefined {
   return { stream: second.pipeThrough(copyChunks()), used: false };
 }
 
-/** What one reader does to its chunks is not to be seen by the other. */
+/** Clones chunks, so that changes of one reader stay invisible to the other. */
 function copyChunks(): InstanceType<typeof STREAM_CLASSES.TransformStream> {
   return new STREAM_CLASSES.TransformStream({
     transform: (chunk, controller) => controller.enqueue(structuredClone(chunk)),
@@ -110,7 +110,7 @@ function passOn(stream: GuestStream): GuestStream {
   return stream.pipeThrough(new STREAM_CLASSES.TransformStream());
 }
 
-/** What an unread body ends with, for those who read it later: the request was aborted. */
+/** Makes later reads of an unread body fail, because the request was aborted. */
 export function failBody(state: BodyState | undefined, reason: unknown): void {
   if (state === undefined || state.used) return;
   state.failure = { reason };

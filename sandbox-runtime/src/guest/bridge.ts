@@ -13,7 +13,10 @@ export interface Bridge {
   dbGet(run: number, key: string): string;
 }
 
-/** What may cross. For what else a built-in may have made, null crosses, which nobody takes. */
+/**
+ * Values that may cross. Built-in code may produce others; they cross as null, which the process
+ * rejects.
+ */
 type Crossing = string | number | Uint8Array | undefined;
 
 /** A post as it leaves the isolate. */

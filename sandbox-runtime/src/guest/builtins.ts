@@ -68,7 +68,7 @@ export function makeBuiltins(parts: BuiltinParts): (name: string) => unknown {
   return get;
 }
 
-/** What holds functions that are written here. Those of packages have Node's names already. */
+/** Objects that hold the guest's own functions. Functions of packages already have Node's names. */
 function ownFunctions(name: string, module: Module): [path: string, target: object][] {
   switch (name) {
     case 'assert':

@@ -7,7 +7,7 @@ import { now } from './intrinsics.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { cutUtf8, utf8Length, utf8LengthUpTo } from './utf8.ts';
 
-/** Of longer lines the bytes are not counted: so many characters are a length too. */
+/** In longer lines, characters are counted instead of bytes. */
 const MAX_COUNTED_CHARS = 64 * 1024;
 
 /**

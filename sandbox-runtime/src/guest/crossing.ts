@@ -4,9 +4,8 @@ const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.
   ?.get as () => string | undefined;
 
 /**
- * What may cross to the process: primitives and bytes. An object would be copied to its heap before
- * anything there can look at it, however much is in it; null stands for it, which nobody there
- * takes.
+ * Primitives and bytes cross to the process; another value becomes null, which the process rejects.
+ * Copying an object would fill the process's heap before any check, whatever its size.
  */
 export function crossing<T>(value: T): T | null {
   if (typeof value === 'function' || typeof value === 'symbol') return null;

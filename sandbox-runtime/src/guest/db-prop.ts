@@ -11,7 +11,7 @@ export interface DbProp {
   set(key: string, value: unknown): void;
 }
 
-/** What stands for undefined, which JSON has no text for. */
+/** Represents undefined, which JSON cannot express. */
 const DELETED = '';
 
 /**

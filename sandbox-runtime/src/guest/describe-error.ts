@@ -8,7 +8,7 @@ const MAX_DETAIL_CHARS = 1_000;
 const MAX_CAUSES = 5;
 const { getPrototypeOf, prototype: ObjectPrototype } = Object;
 const MAX_READ_CHARS = 64 * 1024;
-/** What a line of a stack begins with that is a frame. */
+/** Start of a stack line that is a frame. */
 const FRAME = '    at ';
 const { indexOf } = String.prototype;
 const FETCH_FAILED = 'fetch failed';
@@ -18,7 +18,7 @@ const CONFIGURATION_ERROR = 'ConfigurationError';
 export interface DescribedError {
   message: string;
   stack?: string;
-  /** What else the error says of why: its causes, its errors, the answer that it is about. */
+  /** Further reasons: the error's causes, its `errors`, and the response that it concerns. */
   details?: string;
   /**
    * The component does not accept how it is configured, and the message is for whoever configures
@@ -102,8 +102,7 @@ function isPlainData(value: unknown): boolean {
 }
 
 /**
- * What `fetch` rejects with says nothing by itself: whoever reads the record of a run wants to know
- * why.
+ * Adds the cause to `fetch failed`: alone, that message tells the reader of a run's record nothing.
  */
 function withReason(message: string, thrown: object): string {
   if (message !== FETCH_FAILED) return message;

@@ -22,8 +22,7 @@ const MakeFunction = Function;
 const MAX_SHOWN_CHARS = 200;
 
 /**
- * What is wrong with how a step is configured: its message is for whoever configures it, and its
- * stack shows nothing.
+ * Configuration error of a step. The message is for the user who configures it, so it has no stack.
  */
 class TemplateError extends Error {
   override readonly name = 'ConfigurationError';

@@ -173,7 +173,7 @@ export class Guest {
    */
   #finish(context: RunContext, value: unknown): undefined {
     if (context.over || context.ended) return;
-    // What a component has begun to store is stored, also where it did not wait for it.
+    // Finish pending writes, also those that the component did not await.
     const writes = context.storeTurns.writes();
     if (writes !== undefined) {
       whenSettled(writes, () => this.#finish(context, value), ignore);
@@ -270,7 +270,7 @@ function isForm({ entry }: RunContext): boolean {
   return entry === 'options' || entry === 'additional-props' || entry === 'transform';
 }
 
-/** What an entry answers, as JSON text; undefined where that is nothing. */
+/** Result of an entry as JSON text; undefined if there is none. */
 function answerOf({ entry, exits, limits }: RunContext, value: unknown): string | undefined {
   switch (entry) {
     case 'options':

@@ -124,7 +124,7 @@ export function headerPairs(headers: GuestHeaders): [string, string][] {
   return pairsOf(headers);
 }
 
-/** What the network answered is not to be changed. */
+/** Headers of a network response are immutable. */
 export function freezeHeaders(headers: GuestHeaders): void {
   freeze(headers);
 }

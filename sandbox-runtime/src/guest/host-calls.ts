@@ -14,8 +14,8 @@ interface PendingCall {
 }
 
 /**
- * What is worked out beside the isolate while it goes on. A call ends with its run: its promise
- * then stays open.
+ * Calls that the host computes while the isolate continues. When the run ends, its promises stay
+ * pending.
  */
 export class HostCalls {
   readonly #bridge: Bridge;

@@ -9,7 +9,7 @@ import { exact, utf8LengthUpTo } from './utf8.ts';
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const LINE_BREAKS = /[\0\r\n]/;
-/** What a header cannot be sent with: the bytes of a line are characters up to U+00FF. */
+/** Characters that a header cannot contain: each must fit into one byte, up to U+00FF. */
 export const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 const DIGITS = /^\d{3}$/;
 
@@ -40,7 +40,7 @@ interface ResponseWay {
   runs: RunTracker;
   warn(message: string): void;
   post(head: string, body: string | Uint8Array): void;
-  /** Of an answer that names no status; absent: it must. */
+  /** Status of a response that names none. Absent: the response must name one. */
   defaultStatus?: number;
 }
 
@@ -174,7 +174,7 @@ function nameType({ headers }: ResponseHead, type: string | undefined): void {
     headers.push(['content-type', type]);
 }
 
-/** What `fetch` sends as what it is. */
+/** True for bodies that `fetch` sends unchanged. */
 export function isData(body: unknown): boolean {
   return (
     typeof body === 'string' ||

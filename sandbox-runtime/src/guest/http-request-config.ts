@@ -74,7 +74,7 @@ function readContent(body: unknown): Content {
   const named = typeof contentType === 'string' && contentType.includes('/') ? { contentType } : {};
   const isRaw = type === 'raw' || mode === 'raw' || (typeof raw === 'string' && !Array.isArray(fields));
   if (isRaw) return raw === undefined || raw === null || raw === '' ? {} : { content: textOf(raw), ...named };
-  // What has none of the names of a form is the content itself.
+  // A body without the fields of a form is the content itself.
   if (fields === undefined && contentType === undefined && type === undefined && mode === undefined) return json(body);
   const pairs = readPairs(fields);
   return pairs.length === 0 ? {} : encode(pairs, named.contentType ?? 'application/json');

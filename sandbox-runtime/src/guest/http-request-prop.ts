@@ -3,9 +3,7 @@ import { readRequestConfig } from './http-request-config.ts';
 import { isObjectValue } from './resolve-prop.ts';
 import type { GuestResponse } from './response.ts';
 
-/**
- * What `execute` answers: the shape that axios answers with, because that is what components read.
- */
+/** Result of `execute`. It has the shape of axios responses, because components read that. */
 interface ExecutedRequest {
   data: unknown;
   status: number;

@@ -1,7 +1,6 @@
 /**
- * What the guest's own code uses of the language where guest code could otherwise listen in or
- * break a run of the same component by patching a prototype. Taken while the snapshot is made,
- * before any component exists.
+ * Built-ins that the guest's own code uses. Component code could patch a prototype to spy on other
+ * runs, or to break them. So they are captured for the snapshot, before any component exists.
  */
 export const stringifyJson = JSON.stringify;
 export const parseJson = JSON.parse as (text: string) => unknown;
@@ -33,9 +32,7 @@ export function sliceText(text: string, from: number, to?: number): string {
   return applyFunction(sliceString, text, [from, to]);
 }
 
-/**
- * What the web's and Node's interfaces do with an argument that should be text: any value is taken.
- */
+/** Converts an argument to text, as web and Node interfaces do: they accept any value. */
 export const toText: (value: unknown) => string = String;
 
 const promiseThen = Promise.prototype.then;

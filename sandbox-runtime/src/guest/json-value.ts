@@ -1,7 +1,7 @@
 import { stringifyJson } from './intrinsics.ts';
 
 /**
- * What a component hands over, as JSON. Throws TypeError for what JSON cannot hold; `what` begins
+ * Value of a component as JSON. Throws TypeError for a value that JSON cannot hold; `what` begins
  * its message.
  */
 export function toJson(what: string, value: unknown): string {

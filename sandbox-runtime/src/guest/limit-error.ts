@@ -5,14 +5,14 @@ import { applyFunction } from './intrinsics.ts';
 const MAKE = Symbol('make');
 
 const { get, set } = WeakMap.prototype;
-/** Of errors that are no LimitError and have a limit as their reason. */
+/** Limits behind errors that are not a LimitError. */
 const reasons = new WeakMap<object, ExceededLimit>();
 
 let readLimit: (error: object) => ExceededLimit | undefined;
 
 /**
- * What a component is thrown at a limit of its account: `limit` has the name, the value and what
- * was used. Nobody else can make one, so it is believed when it ends a run.
+ * Error at a limit of the account: `limit` has the name, the value and the use. Component code
+ * cannot construct one, so it is trusted when it ends a run.
  */
 class LimitError extends RangeError {
   override readonly name = 'LimitError';

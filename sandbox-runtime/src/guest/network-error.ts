@@ -9,7 +9,7 @@ export interface NetworkFailure {
   limit?: ExceededLimit;
 }
 
-/** What Node's fetch has no error of its own for is told as what it is: a limit of the account. */
+/** Codes of Node's fetch for limits. Another limit is reported as a LimitError. */
 const CODES_OF_LIMITS: { readonly [Name in ExceededLimit['name']]?: string } = {
   connectTimeoutMs: 'UND_ERR_CONNECT_TIMEOUT',
   fetchTimeoutMs: 'UND_ERR_HEADERS_TIMEOUT',
@@ -37,7 +37,7 @@ export function fetchFailed(cause: Error): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-/** What `fetch` rejects with. */
+/** Error that `fetch` rejects with. */
 export function fetchFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
   if (limit === undefined) return fetchFailed(causeOf(message, code, peer));
   const named = CODES_OF_LIMITS[limit.name];
@@ -57,7 +57,7 @@ export interface Peer {
   port: number;
 }
 
-/** What a request of `http` or `https` fails with. */
+/** Error of an `http` or `https` request. */
 export function requestFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
   if (limit !== undefined) {
     // Packages try again on this code.

@@ -10,7 +10,7 @@ import { isObjectValue, type ResolvedProp, resolveProp } from './resolve-prop.ts
 import type { RunInstance } from './run-instance.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
-/** What is asked of the entry `options`; the process has checked nothing of it. */
+/** Input of the entry `options`. The process does not check it. */
 export interface OptionsQuestion {
   prop: string;
   page: number;
@@ -51,7 +51,7 @@ export async function answerOptions(
 }
 
 /**
- * What pages by token: `{ options, context }`. Anything else that is no list is a mistake: `{ items
+ * A page by token: `{ options, context }`. Any other value that is not a list is an error: `{ items
  * }`, a Set, text.
  */
 function isPage(answered: unknown): answered is { options?: unknown; context?: unknown } {

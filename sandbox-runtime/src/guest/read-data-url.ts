@@ -5,7 +5,7 @@ import type { NetworkAnswer } from './response.ts';
 import { percentDecode } from './url-search-params.ts';
 import { encodeUtf8 } from './utf8.ts';
 
-/** What fetching a `data:` URL answers. Throws TypeError for one that is broken. */
+/** Response for a `data:` URL. Throws TypeError for an invalid one. */
 export function readDataUrl(url: string): NetworkAnswer {
   const [address = ''] = url.split('#');
   const comma = address.indexOf(',');

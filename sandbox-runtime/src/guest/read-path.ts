@@ -1,7 +1,7 @@
 import type { ExpressionPath } from '@headwater/shared/expressions';
 import { ownKeys } from './intrinsics.ts';
 
-/** What expressions can name. */
+/** Values that expressions can use. */
 export interface TemplateScope {
   steps: () => Record<string, unknown>;
   env: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ export function postProps(
     const whole = writeUpTo(value, room);
     if (whole.isCut) cut[cut.length] = name;
     const text = whole.isCut ? stringifyJson(writeUpTo(value, CUT_CHARS).text) : whole.text;
-    // Where not even the beginning has room, the name among those that are cut tells of it.
+    // If not even a shortened value fits, its name in `cut` reports it.
     if (text.length <= room) json += key + text;
   }
   bridge.post({ kind: 'step-props', run, props: `${json}}`, cut: stringifyOwn(cut) });

@@ -2,8 +2,8 @@
 export interface ResolvedProp {
   definition: Record<string, unknown>;
   /**
-   * Of a prop with a `propDefinition`: the app whose `options` it has, where it gives none itself,
-   * and the values that they are given, the ones that win last.
+   * Only with a `propDefinition`. `from`: the app whose `options` the prop uses, unless it has its
+   * own. `inputs`: their values; a later one wins.
    */
   origin: { from: object; inputs: readonly unknown[]; givesOptions: boolean } | undefined;
 }
@@ -11,14 +11,13 @@ export interface ResolvedProp {
 /** A definition may lead to another app's, and that one further: real ones do once or twice. */
 const MAX_CHAIN = 8;
 
-/** What a `propDefinition` that leads nowhere could have named. */
+/** Valid names that are reported for a broken `propDefinition`. */
 const MAX_SHOWN_NAMES = 50;
 
 /**
- * What a prop is: the app's definition under what the prop says itself. The app is replaced by its
- * slug in `propDefinition`: with dozens of props that take theirs from it, it would be shown dozens
- * of times. One that names nothing has the names that there are as a third member, for the judge
- * outside. Undefined for what is no definition.
+ * Merges a prop over the app's definition. In `propDefinition`, the slug replaces the app:
+ * otherwise dozens of props would each repeat it. A broken link gets the valid names as third
+ * member, for the check outside. Undefined for an invalid definition.
  */
 export function resolveProp(prop: unknown): ResolvedProp | undefined {
   return resolve(prop, MAX_CHAIN);
@@ -43,7 +42,7 @@ function resolve(prop: unknown, left: number): ResolvedProp | undefined {
   return { definition, origin };
 }
 
-/** What names nothing further along the chain is what is wrong here. */
+/** Reports the broken link further along the chain, because that is the error. */
 function brokenLink({ definition }: ResolvedProp): unknown[] | undefined {
   const taken = asArray(definition['propDefinition']);
   return Array.isArray(taken[2]) ? taken : undefined;

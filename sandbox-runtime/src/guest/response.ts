@@ -19,7 +19,6 @@ interface ResponseState {
   body: BodyState | undefined;
 }
 
-/** What came over the network. */
 export interface NetworkAnswer {
   status: number;
   statusText: string;

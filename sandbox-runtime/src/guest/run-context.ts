@@ -6,10 +6,9 @@ import { limitError } from './limit-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { StoreTurns } from './store-turns.ts';
 
-/** What the guest keeps about one run. Several runs of a component interleave in one isolate. */
+/** State of one run in the guest. Several runs of a component interleave in one isolate. */
 export interface RunContext {
   readonly run: number;
-  /** What of the component is called. */
   entry: EntryName;
   dedupe: string;
   readonly limits: GuestLimits;
@@ -36,7 +35,7 @@ export interface RunContext {
   sendsBeingRead: number;
   whenSendsAreRead: (() => void) | undefined;
   /**
-   * What `$.flow` was asked for, and what `exit` answered last: a step that returns it has returned
+   * Last request to `$.flow`. `exits`: last result of `exit`; a step that returns it returns
    * nothing.
    */
   flow: FlowAction | undefined;

@@ -21,7 +21,7 @@ export interface InstanceParts {
   warn(context: RunContext, message: string): void;
 }
 
-/** What one run has: the `this` of the component, and its props alone. */
+/** `this` of the component in one run, and its props alone. */
 export interface RunInstance {
   self: Record<string, unknown>;
   props: Record<string, unknown>;

@@ -7,8 +7,8 @@ import { utf8LengthUpTo } from './utf8.ts';
 const DAY_MS = 24 * 3600 * 1000;
 const DEFAULT_RERUNS = 10;
 
-// What is let through here and not on the other side ends the whole process: a component that
-// patches these must not do that.
+// A wrong value that passes here fails the check of the host, which ends the whole process. So
+// these functions are captured before component code could patch them.
 const { ceil } = Math;
 const { isInteger } = Number;
 

@@ -25,7 +25,7 @@ export interface GuestSend {
 
 type Fields = Record<string, unknown>;
 
-/** Of a text, in characters. */
+/** Limit of a text, in characters. */
 type TextLimit = Omit<ExceededLimit, 'used'>;
 
 /**
@@ -130,8 +130,8 @@ function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: T
 type SentBody = { type?: string | undefined; stream?: ReadableStream } & Fields;
 
 /**
- * What is sent later is kept as JSON: of what `fetch` sends as it is, the text or the bytes; of all
- * else its JSON.
+ * A later send is stored as JSON. Data that `fetch` sends unchanged stays text or bytes; all else
+ * becomes JSON.
  */
 function sentBody(data: unknown): SentBody {
   if (typeof data === 'string' || !isData(data)) return { data: sendable('http', 'data', data) };

@@ -136,7 +136,7 @@ function readLabel(label: string): string {
   try {
     return askText({ kind: 'encoding-name', label });
   } catch {
-    // What the process says is about its own decoder; the standard wants this type of error.
+    // The process's message is about its own decoder, but the standard requires this error.
     throw codedError(
       'ERR_ENCODING_NOT_SUPPORTED',
       `The "${label.slice(0, 100)}" encoding is not supported`,

@@ -20,7 +20,7 @@ interface PendingTimer {
 
 type SetRef = (id: number, isRef: boolean) => void;
 
-/** What setTimeout returns: an object as in Node, because packages call `unref` on it. */
+/** Result of setTimeout: an object as in Node, because packages call `unref` on it. */
 class Timeout {
   readonly #id: number;
   readonly #setRef: SetRef;

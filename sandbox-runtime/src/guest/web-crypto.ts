@@ -6,7 +6,7 @@ import { asInterface } from './web-idl.ts';
 const MAX_RANDOM_BYTES = 65_536;
 const MAKE = Symbol('make');
 
-/** What comes back as text is the reason why there are none. */
+/** The process answers with text if it refuses; the text is the reason. */
 function askRandom(bytes: number): Uint8Array<ArrayBuffer> {
   const answer = theBridge().ask({ kind: 'random', bytes });
   if (typeof answer === 'string') throw new Error(answer);

@@ -47,12 +47,12 @@ export function isDisturbed(stream: ReadableStream): boolean {
   return (stream as unknown as Record<typeof flag, boolean>)[flag];
 }
 
-/** What the polyfill keeps in a stream, under the names of the standard. */
+/** Slots of a stream in the polyfill, named as in the standard. */
 const STATE = '_state';
 const STORED_ERROR = '_storedError';
 type StreamSlots = Record<typeof STATE | typeof STORED_ERROR, unknown>;
 
-/** Where `finished` of Node's streams looks for the end of a web stream. */
+/** Property that `finished` of Node's streams reads to detect the end of a web stream. */
 const IS_CLOSED = Symbol.for('nodejs.webstream.isClosedPromise');
 
 for (const { prototype } of [ReadableStream, WritableStream]) {

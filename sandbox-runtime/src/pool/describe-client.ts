@@ -18,17 +18,14 @@ const DESCRIBE_NAMES: LimitNames = {
   hookWallMs: 'describeWallMs',
 };
 
-/**
- * What a process keeps to while a component is only loaded: the account's own limits are for its
- * runs.
- */
+/** Platform limits for loading a component; the account's own limits apply only to runs. */
 const LOAD_LIMITS = accountLimits();
 
 export type LoadOutcome =
   | {
       kind: 'looked-at';
       outcome: DescribeOutcome;
-      /** Of what failed, as the guest says it: the place of its error is still to be found. */
+      /** Stack of a failure as the guest reports it, not yet mapped to the author's file. */
       stack?: string | undefined;
     }
   /** Nobody looked at it: too much of its tenant waits, or it waited for too long. */
@@ -37,8 +34,8 @@ export type LoadOutcome =
 interface DescribeClientOptions {
   stepName: string | undefined;
   /**
-   * Whose memory it may use: what the platform gives everyone for it, or, where that is more, what
-   * runs of the account have.
+   * Name of the memory limit: the platform's limit for loading, or the account's run limit if that
+   * is higher.
    */
   memoryLimit: 'describeMemoryMb' | 'memoryMb';
   /** It is loaded once more where it may not be what ended its process. */

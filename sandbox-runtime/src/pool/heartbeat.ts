@@ -5,15 +5,15 @@ const BUSY_MS = 1_000;
 const IDLE_MS = 10_000;
 const LOST_MS = 5_000;
 /**
- * Of a process whose priority was lowered: on a full machine it waits for its turn. Its runs have
- * their deadlines anyway.
+ * Silence that a process of lowered priority may keep. On a full machine it waits for CPU time; its
+ * runs have deadlines anyway.
  */
 const HOT_LOST_MS = 30_000;
 
 /** When a process is to be asked whether it lives, and when it has not answered for too long. */
 export class Heartbeat {
   readonly #rests: ReadRests;
-  /** Of the rests, when it began to owe an answer. */
+  /** Read pauses at the time when the process began to owe an answer. */
   #mark = 0;
   #lastAskedMs = Number.NEGATIVE_INFINITY;
   /** Since when it owes an answer. Its start asks for the first one. */

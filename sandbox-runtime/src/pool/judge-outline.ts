@@ -27,7 +27,7 @@ const KEY = /^[\w.~-]+$/;
 
 type Outline = Record<string, unknown>;
 
-/** Of code that belongs to one step of a workflow, which has no other use for one. */
+/** Version for the code of a workflow step, where a version has no use. */
 const STEP_VERSION = '0.0.1';
 
 /**
@@ -180,8 +180,8 @@ function readOutline(text: string): Outline | undefined {
 const OF_OUTLINES = ['maxOutlineChars', 'maxPropDepth', 'maxPropDefinitionValues'] as const;
 
 /**
- * Of an outline that is too large to be told, how large it would be. It comes from the sandbox:
- * only a name and that number are taken from it.
+ * Size of an outline that is too large to transfer. The sandbox sends it, so only the name and that
+ * number are read.
  */
 function exceededOf(limit: unknown): ExceededLimit | undefined {
   if (!isObject(limit)) return undefined;
@@ -195,7 +195,7 @@ function refuse(message: string, limit?: ExceededLimit): DescribeOutcome {
   return { ok: false, errors: [{ path: 'component_code', message }], ...(limit === undefined ? {} : { limit }) };
 }
 
-/** Whatever the guest has written there. */
+/** The guest may have written a value of any type there. */
 function textOr(value: unknown, other: string): string {
   return typeof value === 'string' ? value : other;
 }

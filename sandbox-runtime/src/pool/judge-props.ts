@@ -3,8 +3,8 @@ import { depthOf } from './depth-of.ts';
 import { judgeFields } from './judge-prop-fields.ts';
 
 /**
- * What is wrong is told for so many fields, of names cut to so much: a kilobyte of code can have
- * thousands, each named in full.
+ * Bounds the reported errors and the length of names in them. A kilobyte of code can have thousands
+ * of invalid fields.
  */
 export const MAX_ERRORS = 100;
 export const MAX_SHOWN_NAME_CHARS = 200;

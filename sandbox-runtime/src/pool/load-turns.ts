@@ -13,7 +13,6 @@ export interface LoadTurns {
 }
 
 interface LoadTurnsBounds {
-  /** Of one tenant. */
   maxQueuedPerTenant: number;
   maxLoadWaitMs: number;
 }

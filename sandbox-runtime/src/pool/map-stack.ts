@@ -26,7 +26,7 @@ interface Frame {
 /** The author's frames of a stack, each in the file as it was saved. */
 export interface MappedStack {
   text: string;
-  /** Of the topmost frame. */
+  /** Place of the topmost frame. */
   place: SourcePlace;
 }
 

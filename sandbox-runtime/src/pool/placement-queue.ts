@@ -28,8 +28,8 @@ const SHARED = 'shared';
 const ALONE = 'alone';
 
 /**
- * What waits for a process or for a turn in one: bounded in number, and in time where what it waits
- * for may take minutes, again and again.
+ * Queue for a process, or for a turn in one. Bounded in number. Also bounded in time if the wait
+ * could repeatedly take minutes.
  */
 export class PlacementQueue {
   readonly #bounds: QueueBounds;
@@ -91,8 +91,8 @@ function isLate({ sinceMs, maxWait }: Waiting, nowMs: number): boolean {
 }
 
 /**
- * Where it waits: what is to be alone may have to wait for longer, and not in front of what only
- * needs the tenant's process.
+ * Tasks that need a process alone may wait longer, so they must not block tasks for the tenant's
+ * shared process.
  */
 function lineOf({ alone }: Placement): string {
   return alone ? ALONE : SHARED;

@@ -59,7 +59,7 @@ export class ProcessPool {
   /** Killed and no longer counted, but not gone yet. */
   readonly #ending = new Set<SandboxProcess>();
   readonly #shared = new Map<string, SandboxProcess>();
-  /** What tenants have processes for, until these are gone or killed. */
+  /** Use of each process, until it ends or is killed. */
   readonly #uses = new Map<SandboxProcess, ProcessUse>();
   readonly #shares: ProcessShares;
   readonly #queue: PlacementQueue;

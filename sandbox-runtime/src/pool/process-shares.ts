@@ -6,10 +6,10 @@ import { LIMITS } from '@headwater/shared';
  */
 const TENANT_SHARE = 1 / 4;
 const MIN_OF_TENANT = 2;
-/** Who needs a process can wait for the end of what takes no longer. */
+/** A task that needs a process can wait for the end of one this short. */
 const SHORT_MS = LIMITS.describeWallMs;
 
-/** What a tenant has a process for. */
+/** Reason for which a tenant has a process. */
 export interface ProcessUse {
   tenantId: string;
   /** For this task and no other, before or after. */
@@ -19,14 +19,13 @@ export interface ProcessUse {
 }
 
 /**
- * Who may have one more process. Most tenants need one. A tenant whose runs are to be alone, or go
- * on for long in processes that take no more, needs several, and a run that sleeps for minutes
- * gives nothing back meanwhile. So what tenants have beyond their first is bounded:
- *
- * - of one tenant: its share of all processes;
- * - of all together: half of the processes, with one of them for what is done soon. The rest is for
- *   first ones;
- * - beyond their second: no more than one tenant may have, so that the others still get theirs.
+ * Decides which tenant may get another process. Most tenants need one. A tenant needs several for
+ * runs that must be alone, or if long runs fill its process. A run that sleeps for minutes does not
+ * return its process. So processes beyond a tenant's first are bounded:
+ * - for one tenant: its share of all processes;
+ * - for all together: half of the processes, one of them for short tasks. The rest is for first
+ *   processes;
+ * - beyond the second: no more than one tenant may have, so that other tenants still get theirs.
  */
 export class ProcessShares {
   readonly #maxOfTenant: number;

@@ -1,4 +1,4 @@
-/** Whoever writes without end is not given time for ever. */
+/** Bounds the extra time: a process that writes without end must not get time forever. */
 const MAX_CREDIT_MS = 10_000;
 
 /**

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
  */
 const TICK_MS = 10;
 
-/** What a process takes: memory, and processor time since its start. */
+/** Memory of a process, and CPU time since its start. */
 export interface ProcessUsage {
   /** Resident, swapped out, or used for its page tables. */
   memoryMb: number;

@@ -12,13 +12,13 @@ import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
 
 /**
- * Who may have caused that a task ended without a word of its process. `run`: its own limit or
- * breach. `suspect`: the process ended for an unknown reason, and this task was the only one that
- * it ever had. `nobody`: others ran in it, or we ended it.
+ * Cause of a task that ended without an answer of its process. `run`: its own limit or breach.
+ * `suspect`: the process ended for an unknown reason, and it never ran another task. `nobody`:
+ * other tasks ran in it, or the node ended it.
  */
 export type Blame = 'run' | 'suspect' | 'nobody';
 
-/** What a sandbox process has been asked to do, as it sees its caller. */
+/** The node's side of one task in a sandbox process. */
 export interface ProcessClient {
   /**
    * A message about this task. Answers whether it had any effect. Throws FrameError for one that

@@ -45,7 +45,7 @@ export interface ProcessOptions {
   launch(): Launch;
   guest: GuestImage;
   maxRssMb: number;
-  /** Of what processes say. Default: all of it as it comes. */
+  /** Paces the reading of process output. Default: no pace. */
   pace?: ReadPacer;
   log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>): void;
   /** A task ended: there may be room for another. */
@@ -57,7 +57,7 @@ interface Task {
   client: ProcessClient;
   startedAtMs: number;
   deadlineMs: number;
-  /** Of the rests, when it started. */
+  /** Read pauses at the start of the task. */
   mark: number;
   over: boolean;
 }
@@ -292,7 +292,7 @@ export class SandboxProcess {
   #receive(message: FromSandbox): void {
     switch (message.kind) {
       case 'ready':
-        // What follows is done once: each would set priorities anew, and start a program for it.
+        // Allowed once: each `ready` would set priorities again, which starts a program.
         if (this.#isReady) throw new FrameError('A process that becomes ready again');
         this.#isReady = true;
         if (message.snapshot !== undefined) void this.#keepSnapshot(message.snapshot);
@@ -357,9 +357,7 @@ export class SandboxProcess {
     this.#options.onFree(this);
   }
 
-  /**
-   * Of a task that is over, when its last request is done: it holds all that the run has put out.
-   */
+  /** Forgets a task after its last request, because it holds all output of the run. */
   #forget(run: number, task: Task): void {
     if (task.over && task.client.settled) this.#tasks.delete(run);
   }

@@ -24,14 +24,14 @@ import type { SandboxProcess, TaskOrder } from './sandbox-process.ts';
 import { createStarter, type ProcessStarter } from '../starter/starter.ts';
 
 export interface SandboxOptions {
-  /** What starts its processes. Default: one of its own, ended with it. */
+  /** Starts the sandbox's processes. Default: a starter of its own, which ends with it. */
   starter?: ProcessStarter;
   /**
    * The layers that confine its processes. Default: all that this system lets them be confined
    * with.
    */
   confinement?: Confinement;
-  /** Where the sandbox says what happened to its processes. Default: nowhere. */
+  /** Log for events of processes. Default: none. */
   log?: (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void;
   /**
    * Booted processes kept for tenants that have none yet. Default 1; 0 makes every first run wait
@@ -264,8 +264,8 @@ function describeOnce(
   { tenantId, bundle, stepName, memoryMb: accountMb = 0 }: DescribeTask,
   { alone, mayRepeat }: { alone: boolean; mayRepeat: boolean },
 ): Promise<LoadOutcome | undefined> {
-  // What runs of the account may hold at the top level of a module, loading it may as well; small
-  // accounts can save what others can.
+  // Loading may use as much memory as the account's runs. An account with a small limit still gets
+  // the platform's value, so it can save the same components.
   const memoryMb = Math.max(LIMITS.describeMemoryMb, accountMb);
   const memoryLimit = memoryMb > LIMITS.describeMemoryMb ? 'memoryMb' : 'describeMemoryMb';
   return new Promise((resolve) => {

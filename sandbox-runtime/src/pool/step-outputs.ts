@@ -39,7 +39,7 @@ export class StepOutputs {
     return exceeded;
   }
 
-  /** What the step returned. False for what is no JSON. */
+  /** Takes the step's return value. False if it is not JSON. */
   takeReturned(text: string): boolean {
     const isJson = isShortJson(text);
     if (isJson === undefined) this.#unread.push(text);

@@ -13,12 +13,12 @@ const FULL = 0.7;
 const MAX_IDLE_CPU_MS = 2_000;
 
 /**
- * What a look at a process asks for: nothing, another one for the runs to come, or its end, for
- * more memory than it may have or for computing without a task.
+ * Result of a check: nothing to do, replace the process for later runs, or end it. It ends for too
+ * much memory, or for computing without a task.
  */
 export type UsageVerdict = { kind: 'fine' | 'replace' | 'end-idle' } | { kind: 'end-full'; memoryMb: number };
 
-/** What a process has been given to do so far. */
+/** Tasks that a process has had so far. */
 export interface TaskCount {
   inFlight: number;
   tasksServed: number;

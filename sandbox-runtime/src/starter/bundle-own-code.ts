@@ -11,7 +11,7 @@ export interface OwnCode {
   name: string;
   main: URL;
   options: BuildOptions;
-  /** What the bundle depends on beside files and plain options: what plugins put into it. */
+  /** Further input of the bundle, besides files and plain options: the content that plugins add. */
   madeOf?: unknown;
 }
 
@@ -22,7 +22,7 @@ interface KeptBundle {
   text: string;
 }
 
-/** What plugins and options put in, `namespace:path` and `<define:NAME>`. */
+/** Inputs of plugins and options, which are not files: `namespace:path` and `<define:NAME>`. */
 const MADE_UP = /^(?:<|[^/]{2,}:)/;
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

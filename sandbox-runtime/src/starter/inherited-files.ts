@@ -1,7 +1,7 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Of a descriptor that a program started from here does not get: `flags` in
+ * Flag of a descriptor that child programs do not inherit: `flags` in
  * https://man7.org/linux/man-pages/man5/proc_pid_fdinfo.5.html
  */
 const CLOSE_ON_EXEC = 0o2_000_000;
@@ -38,7 +38,7 @@ function isInheritable(fd: number): boolean {
     const [, flags = ''] = /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
     return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    // That of the folder which was just listed.
+    // Descriptor of the folder listing, which is closed by now.
     return false;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * That nobody is left in a group. macOS says EPERM where all of it has ended and was not waited for
- * yet; there, all are this user's.
+ * Error codes for an empty group. macOS reports EPERM if all members ended but were not yet waited
+ * for; there, all belong to this user.
  */
 const NOBODY_LEFT = process.platform === 'darwin' ? ['ESRCH', 'EPERM'] : ['ESRCH'];
 

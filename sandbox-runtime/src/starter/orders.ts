@@ -1,6 +1,6 @@
 /**
- * What is started: a program in a session of its own, whose standard input is a script, and whose
- * descriptor 3 leads to the node.
+ * A program to start in a session of its own. Its standard input is a script; its descriptor 3
+ * leads to the node.
  */
 export interface StartOrder {
   program: string;
@@ -13,7 +13,7 @@ export interface StartOrder {
   sessionNice: number;
 }
 
-/** Of a file that a process is given open; the next ones follow. */
+/** Descriptor of the first file that a process gets open; the others follow. */
 export const FIRST_FILE_FD = 4;
 
 /**
@@ -31,11 +31,11 @@ export type FromStarter =
   /** Once, when it has started. */
   | { kind: 'ready' }
   | { kind: 'started'; token: string; pid: number }
-  /** What it left in its group could not be killed, after its end. */
+  /** After the end of a process, the rest of its group could not be killed. */
   | { kind: 'not-killed'; token: string; error: string }
   | { kind: 'ended'; token: string; code: number | null; signal: string | null; stderr: string };
 
 /** Hexadecimal; the first bytes on a connection, which say whose channel it is. */
 export const TOKEN_CHARS = 32;
-/** What is kept of what a process says on its standard error. */
+/** Largest part of a process's standard error that is kept. */
 export const MAX_STDERR_CHARS = 4_096;

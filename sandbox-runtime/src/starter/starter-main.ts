@@ -11,10 +11,10 @@ import { type FromStarter, MAX_STDERR_CHARS, type ToStarter } from './orders.ts'
 
 type Start = Extract<ToStarter, { kind: 'start' }>;
 
-/** Where the node listens for the channels of processes. */
+/** Address where the node listens for the channels of processes. */
 const [, , address = ''] = process.argv;
 const COMMAND_MS = 5_000;
-/** What a process that has ended wrote last is there by then. */
+/** Time to read the last output of a process that ended. */
 const READ_REST_MS = 1_000;
 let lastCommand = Promise.resolve();
 const scripts = new Map<number, string>();
@@ -68,10 +68,10 @@ function begin(token: string, order: Start['order'], script: string, channel: So
     stderr ||= String(error);
     ended(null, null);
   });
-  // What it started may outlive it.
+  // Its own child processes may outlive it.
   child.once('exit', () => {
     killAll(child, (error) => tell({ kind: 'not-killed', token, error: String(error) }));
-    // Who has left the group may hold its end of stderr, and the process would never be over.
+    // A process that left the group may keep stderr open; `close` would then never fire.
     setTimeout(() => child.stderr?.destroy(), READ_REST_MS).unref();
   });
   child.once('close', ended);
@@ -104,7 +104,7 @@ function opened(path: string): number {
   return file;
 }
 
-/** Whoever is left without a node has nobody to answer to. */
+/** Without its node, the starter ends all processes and itself. */
 function end(): void {
   for (const child of children) {
     // The node hears no more of it: whoever reads what it has written does.

@@ -16,7 +16,7 @@ const JUMP_IF_EQUAL = 0x15;
 const JUMP_IF_BIT = 0x45;
 const RETURN = 0x06;
 
-/** Where the kernel has what it is asked (`struct seccomp_data`). */
+/** Offsets in `struct seccomp_data`, the kernel's description of a call. */
 const NUMBER_AT = 0;
 const ARCH_AT = 4;
 const ARGUMENTS_AT = 16;

@@ -13,7 +13,7 @@ const SOCKETS: Record<string, Record<FilterArch, number>> = {
   sendmmsg: { x64: 307, arm64: 269 },
 };
 
-/** What neither the bundler nor Node around it needs, once Node has started. */
+/** System calls that neither the bundler nor Node needs after Node has started. */
 export function findBundlerSyscalls(arch: FilterArch): number[] {
   return [...listingSyscalls(arch), ...Object.values(SOCKETS).map((numbers) => numbers[arch])];
 }

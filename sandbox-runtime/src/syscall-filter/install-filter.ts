@@ -4,7 +4,7 @@ import { findBundlerSyscalls } from './find-bundler-syscalls.ts';
 import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscalls.ts';
 
 /**
- * What is used of koffi's native part, which is loaded without the rest: a sandbox process may read
+ * Used part of koffi's native module. It loads without the rest, because a sandbox process may read
  * no file.
  */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
@@ -14,7 +14,7 @@ export type Syscall = (number: number, a: number, b: number, c: number) => numbe
 
 const PR_SET_NO_NEW_PRIVS = 38;
 const SET_MODE_FILTER = 1;
-/** Of all threads of the process, not of the one that asks for it alone. */
+/** Applies the filter to all threads of the process, not only to the calling one. */
 const ALL_THREADS = 1;
 
 /**

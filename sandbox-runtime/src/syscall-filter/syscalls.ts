@@ -7,9 +7,9 @@ export type FilterArch = 'x64' | 'arm64';
 type Numbers = readonly [x64: number | undefined, arm64: number | undefined];
 
 /**
- * What an argument has to be: one of these values, or a number with or without that bit. Its lower
- * 32 bits are looked at, which is all that the kernel looks at in the arguments bounded here. With
- * anything else the call is one that the kernel does not have, or it does nothing and answers 0.
+ * Condition for an argument: one of these values, or a number with or without that bit. Compares
+ * the lower 32 bits; the kernel reads no more of these arguments. Otherwise the call fails as
+ * unknown, or with `nothing` returns 0 without effect.
  */
 export type ArgumentRule = { argument: number; otherwise?: 'nothing' } & (
   | { oneOf: readonly number[] }
@@ -24,9 +24,9 @@ export interface AllowedSyscall {
 }
 
 /**
- * What a process needs once it has started: memory, threads, clocks, and to wait for and use the
- * files that it has open. Nothing here opens a file or a socket, starts a program or a process, or,
- * within `rulesOf`, looks at another. Those used most come first.
+ * System calls of a started process: memory, threads, clocks, and use of its open files. None opens
+ * a file or a socket, or starts a program or a process. With `rulesOf`, none inspects another
+ * process. The most frequent come first.
  */
 const ALLOWED = {
   futex: [202, 98],
@@ -105,7 +105,7 @@ const FUTEX_OPERATIONS = [FUTEX_PRIVATE, FUTEX_PRIVATE | FUTEX_CLOCK_REALTIME, 0
   (flags) => FUTEX_COMMANDS.map((command) => command | flags),
 );
 
-/** Of the process of that id. */
+/** Rules for the process with that id. */
 function rulesOf(pid: number): Partial<Record<keyof typeof ALLOWED, ArgumentRule>> {
   const own: ArgumentRule = { argument: 0, oneOf: [pid] };
   // No filter can tell the ids of its threads from others'. glibc, asked for a thread's stack,
@@ -136,9 +136,9 @@ export const SECCOMP: Record<FilterArch, number> = { x64: 317, arm64: 277 };
 export const SOCKET: Record<FilterArch, number> = { x64: 41, arm64: 198 };
 
 /**
- * What neither Node, the bundler nor a program that confines them has a use for: other processes'
- * memory, keys of the kernel, its modules, file systems and programs, and rings, in which calls
- * pass by every filter.
+ * System calls that neither Node, the bundler nor a confining program needs. They reach other
+ * processes' memory, kernel keys, modules, file systems and programs. Calls in io_uring rings
+ * bypass every filter.
  */
 const REFUSED: Record<string, Numbers> = {
   io_uring_setup: [425, 425],
@@ -185,7 +185,7 @@ export function filterArch(): FilterArch | undefined {
   return platform === 'linux' && (arch === 'x64' || arch === 'arm64') ? arch : undefined;
 }
 
-/** What no child of the starter needs. */
+/** Numbers of the system calls that no child of the starter needs. */
 export function refusedSyscalls(arch: FilterArch): number[] {
   return Object.values(REFUSED).flatMap((numbers) => numberOf(numbers, arch) ?? []);
 }
@@ -194,7 +194,7 @@ export function listingSyscalls(arch: FilterArch): number[] {
   return LIST.flatMap((numbers) => numberOf(numbers, arch) ?? []);
 }
 
-/** What is left to the process of that id. */
+/** System calls that the process with that id may still make. */
 export function allowedSyscalls(arch: FilterArch, pid: number): AllowedSyscall[] {
   const rules: Partial<Record<string, ArgumentRule>> = rulesOf(pid);
   return Object.entries(ALLOWED).flatMap(([name, numbers]) => {

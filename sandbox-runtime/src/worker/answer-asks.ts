@@ -56,7 +56,7 @@ function random(bytes: number): Uint8Array {
   return own(randomBytes(bytes));
 }
 
-/** Of a view no more than what it shows: the buffer behind it may be of any size. */
+/** Reads only the bytes of the view: its buffer may be of any size. */
 function decodeUtf8({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
 }

@@ -42,8 +42,8 @@ export function compress({ order, data }: AskOf<'compress'>): Uint8Array {
   const name = isPart ? `d${order.slice(1)}` : order;
   const work = Object.hasOwn(WORK, name) ? WORK[name] : undefined;
   if (work === undefined) throw new AskError('This is not supported');
-  // What follows the compressed data is a fault in this standard. The option is Node's own for its
-  // own streams.
+  // Trailing data is an error in this standard. The option is the one that Node's own web streams
+  // use.
   const eased = order.startsWith('c') ? easedLevel('deflate', {}, data.byteLength) : {};
   const options: ZlibOptions = { maxOutputLength: LIMITS.maxInflatedBytes, rejectGarbageAfterEnd: true, ...eased };
   const given = isPart ? { ...options, finishFlush: constants.Z_SYNC_FLUSH } : options;

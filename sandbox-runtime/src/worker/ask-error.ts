@@ -1,7 +1,7 @@
 import { type PlatformLimitName, platformLimit } from '@headwater/shared';
 import { askLimitText } from '../bridge/ask-limit.ts';
 
-/** What a guest is told about why its ask failed. */
+/** Error whose message the guest gets for a failed ask. */
 export class AskError extends Error {
   override readonly name = 'AskError';
 }

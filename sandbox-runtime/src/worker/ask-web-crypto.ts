@@ -11,10 +11,10 @@ import { readHead } from './read-head.ts';
  * left to Node's own implementation; what is checked here is what a call may cost.
  */
 
-/** Of arguments without their bytes: a JSON Web Key is the largest. */
+/** Longest arguments without their bytes: a JSON Web Key is the largest. */
 const MAX_HEAD_CHARS = 1024 * 1024;
 const MAX_RSA_BITS = 4_096;
-/** Of PBKDF2, times the blocks that are derived: some seconds. */
+/** PBKDF2 iterations times derived blocks: some seconds. */
 const MAX_ITERATIONS = 20_000_000;
 const MAX_DERIVED_BITS = 65_536;
 const MAX_SALT_BYTES = 64 * 1024;
@@ -115,7 +115,7 @@ type ImportArguments = Parameters<typeof webcrypto.subtle.importKey>;
 /** Every key comes in through this. */
 async function importKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
   const [format, material] = args;
-  // Of a list with one text in it the standard makes that text.
+  // Web Crypto would convert a list with one text to that text, so check the type first.
   if (typeof format !== 'string') throw new TypeError('The format must be text');
   if (format === 'jwk') judge(() => refuseCostlyJwk(material));
   else if (format === 'pkcs8' || format === 'spki') {
@@ -125,7 +125,7 @@ async function importKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
   return await webcrypto.subtle.importKey(...(args as unknown as ImportArguments));
 }
 
-/** What is wrong with a key is a DataError, as the standard has it. */
+/** Turns a key error into a DataError, as the standard requires. */
 function judge<T>(read: () => T): T {
   try {
     return read();

@@ -19,7 +19,7 @@ export class ComponentIsolate {
    * guest.
    */
   readonly lingering = new Map<number, ProcessRun>();
-  /** That these had open when they ended, since timers of such runs were stopped last. */
+  /** Timers that these runs left open, counted since timers were last stopped. */
   lingeringTimers = 0;
   /** Settles when the component is loaded; rejects with why it could not be. */
   ready: Promise<void> = Promise.resolve();

@@ -88,8 +88,8 @@ export function generateKeyPair(head: Head): { publicKey: KeyFacts; privateKey: 
 }
 
 /**
- * Of small ones that have divisors, most primes have to be thrown away when they are made; none is
- * in use.
+ * A small exponent with divisors rejects most primes when keys are made, which takes long. No
+ * service uses one.
  */
 function refuseRareExponent(exponent: number): void {
   if (exponent % 2 === 0 || (exponent < 65_537 && exponent !== 3 && exponent !== 17))

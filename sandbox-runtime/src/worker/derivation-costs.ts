@@ -9,7 +9,7 @@ export const MAX_SCRYPT_BYTES = 128 * 1024 * 1024;
 const SHA256_BYTES = 32;
 /** Each block that is derived hashes the salt once more. */
 const MAX_SALT_BYTES = 64 * 1024;
-/** What the salts of all blocks have together: half a second. */
+/** Bytes that all derived blocks hash: half a second. */
 const MAX_SALTED_BYTES = 2 ** 28;
 /**
  * Rounds that others than SHA-1 and SHA-256 are as long as, measured, and the bytes that one block

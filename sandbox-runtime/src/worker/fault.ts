@@ -3,7 +3,7 @@ import { limitFault } from '../bridge/exceeded-limit.ts';
 import type { SandboxFault } from '../bridge/messages.ts';
 import { isRunLimit } from '../bridge/run-limit-names.ts';
 
-/** What a run of this process ends with. */
+/** Error of a run in this process. */
 export interface Fault {
   code: SandboxFault;
   message: string;
@@ -12,7 +12,7 @@ export interface Fault {
   limit?: ExceededLimit;
 }
 
-/** What V8 says of a buffer that the memory of the isolate has no room for. */
+/** V8's message for a buffer that exceeds the isolate's memory. */
 const NO_ROOM = 'RangeError: Array buffer allocation failed';
 
 /** The limit behind a message of V8 about memory; undefined for any other message. */
@@ -24,13 +24,12 @@ export function roomLimitOf(message: string, memoryMb: number): ExceededLimit | 
 const MAX_MESSAGE_CHARS = 8_192;
 const MAX_STACK_CHARS = 16_384;
 const MAX_DETAILS_CHARS = 8_192;
-/** Of both as JSON, each character as an escape. */
+/** Length of all three as JSON, with every character escaped. */
 const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS + MAX_DETAILS_CHARS);
 
 /**
- * What a guest says about the end of its run. It writes it with intrinsics of its own; nothing in
- * it is taken for what it should be all the same: what is sent as a text without being one has a
- * length of its own choice.
+ * Parses the guest's report of a failed run. The guest writes it with intrinsics of its own, yet
+ * every member is checked. A value that is not text could claim any length.
  */
 export function readFailure(json: string, memoryMb: number): Fault {
   const { message, stack, details, isConfiguration, limit: told } = failureFields(json);
@@ -46,7 +45,7 @@ export function readFailure(json: string, memoryMb: number): Fault {
   return fault;
 }
 
-/** What a guest says of an error, as long as it may be; nothing of any other text. */
+/** Members of the guest's error report; empty if it is too long or not JSON. */
 export function failureFields(json: unknown): Record<string, unknown> {
   if (typeof json !== 'string' || json.length > MAX_FAILURE_CHARS) return {};
   try {
@@ -64,8 +63,8 @@ function isLimit(value: unknown): value is ExceededLimit {
 }
 
 /**
- * Of a run that had no time, since another one computed. It is run again; this is its end where
- * that cannot be.
+ * Fault of a run that got no time because another run computed. The run is repeated; this is its
+ * fault if that is impossible.
  */
 export function blockedFault(blockedMs: number): Fault {
   const ms = Math.round(blockedMs);

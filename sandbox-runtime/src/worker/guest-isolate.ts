@@ -36,8 +36,8 @@ export interface IsolateOptions {
 }
 
 /**
- * What a call costs this process beside the isolate: a loop of timers is to end at its limit as any
- * other.
+ * Cost of a call for this process besides the isolate. It counts, so that a loop of timers also
+ * reaches the CPU limit.
  */
 const CALL_OVERHEAD_NS = 5_000;
 
@@ -63,7 +63,7 @@ export class GuestIsolate {
   readonly #options: IsolateOptions;
   readonly #calls: OpenCall[] = [];
   #dispatch: Dispatch | undefined;
-  /** Of its component. */
+  /** Source map of the component. */
   #map = '';
   #cpuMarkNs = 0;
   /** As it was read last: an isolate that V8 has ended tells it no more. */
@@ -81,7 +81,8 @@ export class GuestIsolate {
       onCatastrophicError: () => options.handlers.catastrophe(),
     });
     this.#booted = this.#start();
-    // Whoever loads a component finds out; a spare isolate may be disposed before anybody does.
+    // The code that loads a component sees the error. A spare isolate may be disposed before any
+    // code awaits it.
     this.#booted.catch(() => undefined);
   }
 
@@ -158,7 +159,7 @@ export class GuestIsolate {
   async #start(): Promise<ivm.Context> {
     const context = await this.#isolate.createContext();
     this.#dispatch = await this.#boot(context);
-    // What was done before there was a run is charged to none.
+    // Work before the first run is charged to no run.
     if (this.#calls.length === 0) this.#cpuMarkNs = this.#cpuNow();
     return context;
   }

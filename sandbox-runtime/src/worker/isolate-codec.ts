@@ -15,7 +15,7 @@ import { AskError, requireWithin } from './ask-error.ts';
 export type RawPost = [code: unknown, run: unknown, a: unknown, b: unknown, c: unknown];
 export type RawAsk = [code: unknown, a: unknown, b: unknown, c: unknown];
 
-/** What takes work; for the source map see `asksForSourceMap`. */
+/** Asks that need computation; for the source map see `asksForSourceMap`. */
 export type WorkedAsk = Exclude<GuestAsk, { kind: 'source-map' }>;
 
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -132,7 +132,7 @@ export function encodeCall(call: GuestCall, run: number, move: (bytes: Uint8Arra
   }
 }
 
-/** What a component says of itself, whatever the type of the call says. */
+/** True for a component's outline. Checks the value, because the guest can send any type. */
 export function isOutline(text: unknown): text is string {
   return typeof text === 'string' && text.length <= LIMITS.maxOutlineChars;
 }

@@ -15,11 +15,10 @@ import {
 } from './der.ts';
 
 /*
- * What a key costs is how large the numbers are that are computed with: OpenSSL knows no bound for
- * most of them, and computes some while it reads a key. Every key that a component brings along is
- * judged here, by what it is and not by what it is said to be, before OpenSSL has it. Forms:
- * PrivateKeyInfo RFC 5958, SubjectPublicKeyInfo RFC 5280, RSA RFC 8017, EC RFC 5915, DSA and DH RFC
- * 3279, JWK RFC 7518.
+ * The cost of a key depends on the size of its numbers. OpenSSL bounds few of them, and computes
+ * with some while it reads a key. So every key of a component is checked here before OpenSSL gets
+ * it, by its content and not by its declared type. Formats: PrivateKeyInfo RFC 5958,
+ * SubjectPublicKeyInfo RFC 5280, RSA RFC 8017, EC RFC 5915, DSA and DH RFC 3279, JWK RFC 7518.
  */
 
 /** As PEM or DER: an RSA key of 8 192 bits has 6.5 KB as PEM, the largest of ML-DSA 6.7 KB. */
@@ -62,7 +61,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '608648016503040403': 'fixed', // ML-KEM-1024
 };
 
-/** Of an RSA key, in the order of RFC 8017. */
+/** Numbers of an RSA key, in the order of RFC 8017. */
 const RSA_NAMES = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 type RsaName = (typeof RSA_NAMES)[number];
 
@@ -120,12 +119,12 @@ export function refuseCostlyJwk(jwk: unknown): void {
   for (const name of RSA_NAMES) refuseLargeNumber('an RSA key', name, of(name), MAX_RSA_BITS);
 }
 
-/** What is no text is no number: Web Crypto would make text of a list. */
+/** A value that is not text is refused: Web Crypto would turn a list into text. */
 function bitsOfText(value: unknown): number {
   if (typeof value !== 'string') return typeof value === 'object' && value !== null ? Infinity : 0;
   const bytes = Buffer.from(value, 'base64url');
   const start = bytes.findIndex((byte) => byte !== 0);
-  // What is no base64 might be read in another way elsewhere.
+  // For invalid base64 count every character, because OpenSSL or Node may decode it differently.
   const plain = /^[\w+/-]*={0,2}$/.test(value);
   return 8 * (plain ? bytes.length - Math.max(start, 0) : value.length);
 }

@@ -47,7 +47,7 @@ const PKCS12_CIPHERS: Readonly<Record<string, Cipher>> = {
 const PKCS12_IV_BYTES = 8;
 /** Node knows no longer one. */
 const MAX_PASSPHRASE_BYTES = 1024;
-/** Of the IV, in the older form. */
+/** The older form takes its salt from the IV. */
 const OLD_SALT_BYTES = 8;
 const OLD_HEADER = /^DEK-Info: *([\w-]{1,40}),([0-9A-Fa-f]{16,64})\s*$/m;
 
@@ -58,8 +58,8 @@ const OLD_HEADER = /^DEK-Info: *([\w-]{1,40}),([0-9A-Fa-f]{16,64})\s*$/m;
 export function openPkcs8(der: Buffer, passphrase: Buffer | undefined): Buffer {
   refuseLargeKey(der.length);
   const [algorithm, data] = childrenOf(readValue(der, 0).value);
-  // What is not encrypted starts with a version, or is public and starts with an algorithm, and the
-  // key after it is no octets.
+  // An unencrypted key starts with a version. A public one starts with an algorithm, and its key is
+  // not an OCTET STRING.
   if (algorithm?.tag !== SEQUENCE || data?.tag !== OCTET_STRING) return der;
   const secret = secretOf(passphrase);
   const [id, parameters] = childrenOf(algorithm);

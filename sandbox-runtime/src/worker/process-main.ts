@@ -16,7 +16,10 @@ function endProcess(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** What has to be opened is open. With `dlopen` goes the way back to what made the filter. */
+/**
+ * All necessary files are open by now. Deleting `dlopen` also closes the way back to the native
+ * module that made the filter.
+ */
 function giveUpSyscalls(koffiPath: string | undefined): void {
   if (koffiPath !== undefined) leaveNextToNothing(koffiPath);
   Reflect.deleteProperty(process, 'dlopen');
@@ -41,7 +44,7 @@ function main(): void {
       } else worker?.handle(message);
     }
   });
-  // Whoever started this process is gone, or wants it gone.
+  // The node is gone, or it ends this process.
   channel.on('error', endProcess);
   channel.on('close', endProcess);
 }

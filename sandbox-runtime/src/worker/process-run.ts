@@ -16,7 +16,7 @@ const SHORT_NS = 100e6;
 /** The part of the time of a run that counts while its thread waits for a processor. */
 const WAITING_COUNTS = 1 / 2;
 
-/** What a process is asked to do with a component; `load`: to say what it is. */
+/** Task of a process for a component; `load` only describes it. */
 export interface Asked {
   run: number;
   entry: EntryName | 'load';
@@ -40,7 +40,7 @@ export interface OpenWork {
 export class ProcessRun {
   readonly run: number;
   readonly limits: EntryLimits;
-  /** What the isolate is to keep this run to. */
+  /** Limits that the isolate enforces for this run. */
   readonly guestLimits: ToldLimits;
   readonly budget: RunBudget;
   readonly conduct: RunMessageLimits;
@@ -80,9 +80,9 @@ export class ProcessRun {
   }
 
   /**
-   * What the run can have used of the CPU time that was counted for it: no more than its process
-   * since it began. Waiting for a processor counts for a part all the same, or a loop that was put
-   * behind all others would live on until its wall limit.
+   * CPU time that the run can have used of the counted time: at most its process's since the run
+   * began. Half of the counted time applies anyway, although it includes waiting. Otherwise a loop
+   * of low priority would live until its wall limit.
    */
   boundCpuNs(countedNs: number): number {
     if (countedNs < SHORT_NS) return countedNs;
@@ -163,7 +163,7 @@ export class ProcessRun {
     this.timers.delete(id);
   }
 
-  /** What is open that a process of Node would go on for. */
+  /** Open work that would keep a Node process alive. */
   openWork(): OpenWork {
     const work: OpenWork = {
       requests: [...this.fetches.values()],

@@ -8,14 +8,14 @@ const BOUNDARY = '(<isolated-vm boundary>)';
 const PLACE_IN_MESSAGE = new RegExp(`\\[(${ISOLATE_COMPONENT_FILE}:\\d+:\\d+)\\]`);
 
 /**
- * What a component threw while it was loaded, as the library copied it out. The copy's stack has
- * frames of this process appended, which are left out.
+ * Fault for an error while a component loads, as isolated-vm copied it. The copied stack ends with
+ * frames of this process, which are left out.
  */
 export function readThrown(thrown: unknown): Fault {
   if (typeof thrown !== 'object' || thrown === null)
     return { code: 'COMPONENT_ERROR', message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
   const { name, message, stack, isConfiguration } = thrown as Record<string, unknown>;
-  // What cannot be copied out comes as an error of the library, which says what it is.
+  // If the error cannot be copied, isolated-vm throws an error of its own that names itself.
   const isReadable = typeof message === 'string' && !message.includes('isolated-vm');
   const text = isReadable ? message : 'The component threw a value that is no error';
   // As the guest says it, or as the library copies the name.

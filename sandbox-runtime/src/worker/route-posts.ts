@@ -9,7 +9,7 @@ import { decodePost, type RawPost, runOf, textOf } from './isolate-codec.ts';
 import { passLogLine } from './log-lines.ts';
 import type { ProcessRun } from './process-run.ts';
 
-/** What a read is answered of a run that is over. */
+/** Answer to a read of a run that is over. */
 const RUN_IS_OVER = 'ethe run is over';
 
 type PostOf<Kind extends GuestPost['kind']> = Extract<GuestPost, { kind: Kind }>;
@@ -81,7 +81,7 @@ function route(routes: PostRoutes, isolate: ComponentIsolate, run: ProcessRun, p
       if (run.fetches.delete(post.call)) routes.send(post);
       return;
     default: {
-      // What an ended run still puts out counts for nothing.
+      // Output of a run that is over is ignored.
       if (run.over) return;
       const exceeded = routeOutput(routes, isolate, run, post);
       if (exceeded !== undefined) routes.overOutput(isolate, run, exceeded);

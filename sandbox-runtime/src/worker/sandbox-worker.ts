@@ -35,8 +35,8 @@ const COMPUTING_NS = 50e6;
 const BLOCKED_PART = 1 / 4;
 
 /**
- * Of each isolate: runs that ended, while others go on, and the timers that they left. What is more
- * lets the oldest go.
+ * Bounds for each isolate: ended runs that stay while others go on, and their timers. Beyond them
+ * the oldest runs are released.
  */
 const MAX_LINGERING = 10_000;
 const MAX_LINGERING_TIMERS = 10_000;
@@ -49,7 +49,7 @@ export class SandboxWorker {
   readonly #send: (message: ToHost) => void;
   /** For what is only described. */
   readonly #defaultLimits: ToldLimits;
-  /** Of runs that are ordered from now on. */
+  /** Limits for runs that are ordered from now on. */
   #limits: ToldLimits;
   readonly #spares: SpareIsolates;
   readonly #bundles = new Map<string, LoadedBundle>();
@@ -294,7 +294,7 @@ export class SandboxWorker {
     }, LIMITS.intervalGraceMs);
   }
 
-  /** Whatever is still open is named: nobody waits for it any longer. */
+  /** Warns in the log about open work, because the run no longer waits for it. */
   #endWaiting(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending === undefined || run.over || isolate.dead) return;
     const line = ownLine(run, describeOpenWork(run.openWork()), 'warn');
@@ -318,8 +318,8 @@ export class SandboxWorker {
   }
 
   #broken(isolate: ComponentIsolate, run: ProcessRun, breach: string): void {
-    // What a component has changed of the language stays in its isolate: the next run is to have
-    // another.
+    // The component may have changed built-ins of its isolate, so the next run gets another
+    // isolate.
     this.#cache.retire(isolate);
     this.#end(isolate, run, { code: 'COMPONENT_ERROR', message: `What the run put out cannot be taken: ${breach}` });
   }

@@ -7,8 +7,8 @@ export type ExpressionEnd = { ok: true; end: number } | { ok: false; message: st
 type Token = { end: number; isValue?: boolean } | { message: string };
 
 /**
- * What an open brace belongs to: the expression itself, or a `${` whose template literal goes on
- * after it.
+ * Owner of an open brace: the expression itself, or a `${` whose template literal continues after
+ * it.
  */
 type Brace = 'plain' | 'template';
 

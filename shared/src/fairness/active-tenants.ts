@@ -1,6 +1,6 @@
 import { LIMITS } from '../limits/platform-limits.ts';
 
-/** Who has brought something lately, and how much. */
+/** Tracks how much each tenant has brought recently. */
 export interface ActiveTenants {
   /**
    * `brought`: how many requests, runs or attempts, of which each is to be counted once; default 1.
@@ -20,7 +20,7 @@ export interface ActiveTenants {
 
 interface Tenant {
   /**
-   * What it has brought and what has not been forgotten since: LIMITS.lightPerSecond are forgotten
+   * Requests, runs or attempts that the tenant brought. LIMITS.lightPerSecond of them are forgotten
    * each second.
    */
   level: number;
@@ -35,7 +35,7 @@ const MAX_LEVEL = LIMITS.lightPerSecond / 2;
 const LIGHT_FOR_MS = 5;
 
 export function createActiveTenants(): ActiveTenants {
-  // Who was seen last comes last.
+  // Ordered by last use, so the tenant that was seen last comes last.
   const tenants = new Map<string, Tenant>();
   /** Two of those who are not busy, if there are two. */
   let light: { ids: string[]; untilMs: number } = { ids: [], untilMs: Number.NEGATIVE_INFINITY };

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What nobody notices. */
+/** A turn this short causes no delay that a user notices. */
 const TURN_MS = 2;
 /**
  * Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end
@@ -40,7 +40,7 @@ export function createRests(): (begunAtMs?: number) => GiveWay {
     };
 }
 
-/** Of this thread since its start, without what it waited for. */
+/** Time that this thread was busy since its start, without waiting. */
 function busyMs(): number {
   return performance.eventLoopUtilization().active;
 }

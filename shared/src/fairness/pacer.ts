@@ -1,7 +1,4 @@
-/**
- * What tenants have had ahead of the pace that they are held to, as time that has to pass before
- * they are even.
- */
+/** Work of tenants ahead of their pace, as the time that must pass until they are even. */
 export interface Pacer {
   owedMs(tenantId: string, nowMs: number): number;
   add(tenantId: string, ms: number, nowMs: number): void;

@@ -17,7 +17,7 @@ export interface ReadPacer {
 export interface ReadPacerOptions {
   activeTenants: ActiveTenants;
   bytesPerSecond: number;
-  /** What is ahead of the pace by less need not wait. */
+  /** Tenants ahead of the pace by less than this do not wait. */
   burstMs: number;
   /** Default: performance.now. */
   nowMs?: () => number;
@@ -29,7 +29,7 @@ export function createReadPacer(options: ReadPacerOptions): ReadPacer {
   return {
     waitMs(tenantId, bytes) {
       const now = nowMs();
-      // What it is part of was counted.
+      // Count nothing: the run or request was already counted.
       activeTenants.saw(tenantId, now, 0);
       if (!activeTenants.hasSeveral(now)) {
         debts.forget(tenantId);

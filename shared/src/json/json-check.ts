@@ -1,13 +1,13 @@
 import { createGiveWay } from '../fairness/give-way.ts';
 import { afterName, JsonScanner, NONE, skipSpace, stringEnd } from './json-scanner.ts';
 
-/** What JSON.parse reads in less time than anybody notices. */
+/** JSON.parse reads a text this long without a noticeable pause. */
 const MAX_AT_ONCE_CHARS = 64 * 1024;
 /** A millisecond, at the most. */
 const SLICE_CHARS = 16 * 1024;
 /**
- * Of a member's name with its quotes, each character of it as an escape: longer than any that is
- * looked for.
+ * Longest member name that is compared, with quotes and every character escaped. No name that
+ * callers look for is longer.
  */
 const MAX_NAME_CHARS = 256;
 

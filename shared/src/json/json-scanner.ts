@@ -14,7 +14,7 @@ const FIRST_PRINTED = 0x20;
 const WORDS = ['true', 'false', 'null'];
 /** Longer names are read by JSON.parse, in one piece. */
 const MAX_HAND_CHARS = 1_000;
-/** Where there is no value. */
+/** Position that stands for a missing value. */
 export const NONE = -1;
 
 /**
@@ -24,7 +24,7 @@ export const NONE = -1;
 export class JsonScanner {
   readonly #text: string;
   readonly #open: number[] = [];
-  /** Where a value begins, or how far a string has been read. */
+  /** Start of a value, or the position within a string that is being read. */
   #at: number;
   #inString = false;
 
@@ -51,8 +51,8 @@ export class JsonScanner {
   }
 
   /**
-   * Where the value at `at` ends; undefined where it has members, the first of which comes next,
-   * and in a string that goes on at `stop`.
+   * End of the value at `at`. Undefined if it has members; the first comes next. Undefined also for
+   * a string that continues at `stop`.
    */
   #beginValue(at: number, stop: number): number | undefined {
     const text = this.#text;
@@ -87,7 +87,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** Where the next value begins, or the end of everything where nothing is open any more. */
+  /** Start of the next value, or the end of the outermost value. */
   #endValue(end: number): number {
     const text = this.#text;
     let at = end;
@@ -106,7 +106,7 @@ export class JsonScanner {
   }
 }
 
-/** Where the value of the member begins whose name does at `start`. */
+/** Start of the value after the member name at `start`, or NONE. */
 export function afterName(text: string, start: number): number {
   const end = text.charCodeAt(start) === QUOTE ? stringEnd(text, start) : NONE;
   const colon = end === NONE ? NONE : skipSpace(text, end);

@@ -3,7 +3,7 @@ import type { Fault } from '../errors.ts';
 import { platformLimit, type PlatformLimitName } from '../exceeded-limit.ts';
 import { LIMITS } from '../limits/platform-limits.ts';
 
-/** Whatever is in a smaller text, it is parsed before anybody notices. */
+/** Smaller texts are parsed without a noticeable pause, whatever their content. */
 const SMALL_CHARS = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -17,7 +17,7 @@ interface JsonBounds {
   values: number;
   /** And objects. */
   lists: number;
-  /** Of members, that differ. */
+  /** Different member names. */
   names: number;
 }
 
@@ -53,10 +53,10 @@ function faultOf(found: Excess | undefined, max: JsonBounds, names: BoundNames):
 }
 
 /**
- * What a JSON text has too much of; undefined for one that may be parsed. Six megabytes of `[],`
- * are two million lists, which take the node's thread a second, half a million different names of
- * members nearly as long, while six megabytes of code take it some milliseconds. Of text that is no
- * JSON it says nothing useful.
+ * Reason why a JSON text is too costly to parse; undefined if it may be parsed. Six megabytes of
+ * `[],` are two million lists, which take the node's thread a second. Half a million different
+ * member names take nearly as long; six megabytes of code take milliseconds. For text that is not
+ * JSON the answer has no meaning.
  */
 export function findTooMany(text: string, max = OF_REQUESTS): string | undefined {
   const found = findExcess(text, max);
@@ -104,7 +104,7 @@ function findExcess(text: string, max: JsonBounds): Excess | undefined {
  * as another has its place.
  */
 const NAME_PLACES = 2 ** 18;
-/** Who cannot tell the place of a name cannot send names that share one. */
+/** A client that cannot predict the place of a name cannot send names that collide. */
 const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
 

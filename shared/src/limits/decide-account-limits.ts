@@ -8,9 +8,8 @@ export function accountLimits(...overrides: readonly Partial<AccountLimits>[]): 
 }
 
 /**
- * What is wrong with limits that somebody wants to set, one entry for each: names that are none,
- * and values that are not whole numbers within the bounds. Null, which takes back what was set, is
- * fine.
+ * Problems of limits before they are set, one entry each: unknown names, and values that are not
+ * whole numbers within the bounds. Null is valid and removes a value.
  */
 export function findLimitProblems(given: Readonly<Record<string, unknown>>): { path: string; message: string }[] {
   return Object.entries(given).flatMap(([path, value]) => {

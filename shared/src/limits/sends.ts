@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** What workflows send with `$.send`: requests, e-mails and uploads. */
+/** Limits of `$.send`: requests, e-mails and uploads. */
 // biome-ignore format: one limit a line
 export const SEND_LIMITS = defineLimits({
   sendTimeoutMs: { default: 5_000, unit: 'ms', scope: 'send', why: 'an attempt of `$.send.http`' },

@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** What runs keep: `$.service.db` and data stores. */
+/** Limits of stored data: `$.service.db` and data stores. */
 // biome-ignore format: one limit a line
 export const STORE_LIMITS = defineLimits({
   dbEntryOverheadBytes: { default: 64, unit: 'bytes', scope: 'account', why: 'what a value of `$.service.db` counts for `maxDbBytes` and `maxRunOutputBytes` beside its key and bytes' },

@@ -1,5 +1,5 @@
 /**
- * Where this instance is: `/`, or `/hw/` behind a proxy. The server writes it into the page's
+ * Path of this instance: `/`, or `/hw/` behind a proxy. The server writes it into the page's
  * `<base>`.
  */
 export const BASE_PATH = new URL(document.baseURI).pathname;

@@ -55,8 +55,8 @@ export async function askTagged<T extends object>(request: Promise<Answer<{ data
 }
 
 /**
- * Of a change: it is made for the state that the user has seen, and refused where somebody else was
- * faster.
+ * Header of a change: the server refuses the change if another user changed the resource since it
+ * was read.
  */
 export function forState({ etag }: { etag?: string }): { header?: { 'if-match': string } } {
   return etag === undefined ? {} : { header: { 'if-match': etag } };

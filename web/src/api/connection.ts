@@ -1,6 +1,4 @@
-/**
- * Who wants to know that the server did not answer: a query tells it, and a stream that broke off.
- */
+/** Told that the server did not answer, by a query or a stream that broke off. */
 const listeners = new Set<() => void>();
 
 export function noteConnectionLost(): void {

@@ -46,7 +46,6 @@ export function messagesBelow(error: unknown, field: string): string[] {
   return errors.map(({ path, message }) => [path.slice(field.length + 1), message].join(' ').trim());
 }
 
-/** What a person reads of any failure. */
 export function problemText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -9,7 +9,7 @@ export type Session = components['schemas']['Session'];
 export const SESSION_HEADER = 'x-headwater-session';
 
 /**
- * Of this tab alone, so that two tabs may show two accounts; a new tab begins with the last one
+ * Key of this tab, so that two tabs can show two accounts. A new tab begins with the last account
  * that was used.
  */
 const TAB_KEY = 'headwater.session';

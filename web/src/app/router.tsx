@@ -90,7 +90,7 @@ const sampleReceiver = createRoute({
   ),
 });
 
-/** What the URL of the receiver shows in a browser. */
+/** Page for the URL of the sample receiver in a browser. */
 const sampleReceiverUrl = createRoute({
   getParentRoute: () => shell,
   path: '/sample-receiver/$key',

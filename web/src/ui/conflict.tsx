@@ -8,7 +8,7 @@ import { ProblemNote } from './problem.tsx';
 export const isConflict = (error: unknown) => error instanceof ApiError && error.status === 412;
 
 interface ConflictProps<T> {
-  /** What was to be saved, and the same of another state: the texts that are compared. */
+  /** Text that the user tried to save. `textOf` makes the other state's text, for comparison. */
   mine: string;
   textOf: (theirs: T) => string;
   language: 'json' | 'typescript';

@@ -7,7 +7,7 @@ export interface JsonRow {
   /** The name of a member, or the index of an item; absent at the root. */
   name?: string;
   value: unknown;
-  /** Of objects and lists; absent for everything else. */
+  /** Number of members; absent for other values. */
   size?: number;
   isList?: boolean;
 }

@@ -4,7 +4,7 @@ import { Panel } from './page.tsx';
 import { ProblemNote } from './problem.tsx';
 import { SkeletonRows } from './skeleton.tsx';
 
-/** What a list of pages is doing; the queries of TanStack Query have this shape. */
+/** State of a paged list, in the form of TanStack Query's queries. */
 interface PagedState {
   isPending: boolean;
   isSuccess: boolean;

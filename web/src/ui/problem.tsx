@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { ApiError, ConnectionError, problemText } from '../api/problem.ts';
 import { Icon } from './icons.tsx';
 
-/** What went wrong, in the server's own words, with all that is wrong and a way out. */
+/** Shows an error in the server's words, with every problem and a way out. */
 export function ProblemNote({ error, children }: { error: unknown; children?: ReactNode }) {
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiError ? error.problem : undefined;

@@ -19,7 +19,7 @@ const RANGES: readonly [range: string, label: string, ms: number][] = [
 
 const CUSTOM = 'custom';
 
-/** What the API is asked for: of a range, the time from which on it is just now. */
+/** Times for the API's query. A range begins at the current time minus its length. */
 export function timesOf({ range, since, until }: TimeRangeValue): { since?: string; until?: string } {
   const ms = RANGES.find(([name]) => name === range)?.[2];
   // By the minute: each new text would be another list.

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type BuildLayer, createBuilder } from '@headwater/sandbox-runtime';
 import { checkLayer, type DoctorCheck, type DoctorOptions, failedCheck, messageOf } from './report.ts';
 
-/** What each layer is there for; docs/security.md has more. */
+/** The risk when a layer is missing; docs/security.md has more. */
 const COSTS: Readonly<Record<BuildLayer['layer'], string>> = {
   network: 'Code that breaks out of the bundler could open connections of its own, past the rules of egress.',
   processes:
@@ -17,7 +17,8 @@ const COSTS: Readonly<Record<BuildLayer['layer'], string>> = {
 /** Says what the system does around processes that bundle. */
 export async function checkBuilder({ dataDir }: DoctorOptions): Promise<DoctorCheck[]> {
   const cache = path.resolve(dataDir, 'package-cache');
-  // Whoever owns it decides what can be done. A node makes its own, as its own user.
+  // Check an existing folder, because its owner decides which layers work. Never create it here:
+  // the node creates it as its own user.
   const other = existsSync(cache) ? undefined : await mkdtemp(path.join(tmpdir(), 'headwater-doctor-'));
   const builder = createBuilder({ cacheDir: other ?? cache });
   try {

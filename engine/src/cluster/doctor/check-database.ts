@@ -60,7 +60,7 @@ async function tryEmbedded({ log }: DoctorOptions): Promise<DoctorCheck[]> {
   }
 }
 
-/** Of several hosts the first that lets us in. */
+/** The state of the first host that accepts a connection. Throws the error of the last host. */
 async function inspectAny([url = '', ...others]: readonly string[]): Promise<ServerState> {
   return inspectServer(url).catch((error: unknown) => {
     if (others.length === 0) throw error;

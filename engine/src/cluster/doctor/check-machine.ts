@@ -82,7 +82,7 @@ async function versionOf(name: string): Promise<string> {
   return 'missing';
 }
 
-/** What components and deliveries may reach. */
+/** Reports which addresses components and deliveries can reach. */
 export function checkEgress({ egressAllow, egressProxy }: DoctorOptions): DoctorCheck[] {
   try {
     createEgress({

@@ -1,7 +1,7 @@
 import { type SandboxLayer, startSandbox } from '@headwater/sandbox-runtime';
 import { checkLayer, type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok } from './report.ts';
 
-/** What each layer is there for; docs/security.md has the attacks. */
+/** The risk when a layer is missing; docs/security.md has the attacks. */
 const COSTS: Readonly<Record<SandboxLayer['layer'], string>> = {
   network: 'Code that breaks out of its isolate could open connections of its own, past the rules of egress.',
   user: "Code that breaks out of its isolate would be this node's user. Where its system calls are not filtered either, it could signal this node's processes, read their environment and all files of that user, the encryption key among them, and without the network layer connect to the database.",

@@ -14,7 +14,7 @@ export interface DoctorReport {
   checks: DoctorCheck[];
 }
 
-/** What of a node's configuration is looked at. */
+/** The options of a node that the doctor checks. */
 export type DoctorOptions = Pick<
   EngineOptions,
   | 'databaseUrl'

@@ -30,7 +30,7 @@ import {
 } from '../../db/jobs/tasks.ts';
 
 export interface LanesOptions {
-  /** Of the host that is used now. */
+  /** URL of the host in use now. */
   databaseUrl: () => string;
   sql: Sql;
   node: NodeLease;

@@ -2,9 +2,9 @@ import { maxBytes } from './add-history.sql.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 
 export interface HistoryCut {
-  /** What is older is to be deleted. */
+  /** History before this time is deleted, in epoch milliseconds. */
   keptFromMs: number;
-  /** What was written before, and is counted no more. */
+  /** Bytes before `keptFromMs`, which no longer count. */
   bytes: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 
-/** What began before a deletion has ended by then, and what it left is found. */
+/** By then, work that began before the deletion has ended, and the query sees the rows it left. */
 const EMPTY_AFTER = '1 hour';
 
 /**

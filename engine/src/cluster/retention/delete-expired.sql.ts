@@ -1,7 +1,7 @@
 import { idFloor } from '@headwater/shared';
 import type { Sql } from '../../db/database.ts';
 
-/** What of one source or webhook is too old. */
+/** Age limit for the rows of one source, workflow, webhook or account. */
 export interface Expiry {
   id: string;
   /** Older than this, in epoch milliseconds. */
@@ -94,7 +94,7 @@ export async function deleteExpiredExecutions(sql: Sql, expiries: readonly Expir
   return row?.executions ?? 0;
 }
 
-/** What executions have sent, as far as it has ended. */
+/** Deletes only sends that are no longer pending. */
 export async function deleteExpiredSends(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);
   const rows = await sql`

@@ -60,8 +60,8 @@ export async function deleteUnusedVersions(
 }
 
 /**
- * Whoever deploys a version holds the workflow's row, and whoever replays one holds the version's:
- * neither is waited for, and what they have chosen is there until they have ended.
+ * A deploy locks the workflow row and a replay locks the version row. Locked rows are skipped, so
+ * the version they chose exists until they end.
  */
 async function deleteOfWorkflow(tx: Transaction, expiry: VersionExpiry, limit: number): Promise<number> {
   const { id, beforeMs, keptVersions } = expiry;

@@ -28,7 +28,7 @@ export async function readHistoriesKept(
     where h.account_id > ${after} order by h.account_id limit ${limit}`;
 }
 
-/** What retention has deleted, or will soon, because of its age counts no more. */
+/** Stops counting history that retention has deleted, or soon deletes, because of its age. */
 export async function expireHistory(sql: Sql, expiries: readonly Expiry[]): Promise<void> {
   await sql`
     with old as (

@@ -1,7 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 
-/** What this node wrote of one account's history from `beganMs` on, within one part. */
+/** Bytes that this node wrote to one account's history in the part that begins at `beganMs`. */
 export interface HistoryPart {
   accountId: string;
   beganMs: number;
@@ -11,7 +11,7 @@ export interface HistoryPart {
 /** Counts in memory, until somebody takes it. */
 export interface HistoryMeter extends HistoryCount {
   take(): HistoryPart[];
-  /** What was taken and could not be stored. */
+  /** Adds back bytes that could not be stored. */
   putBack(parts: readonly HistoryPart[]): void;
 }
 

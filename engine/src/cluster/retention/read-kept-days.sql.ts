@@ -1,12 +1,10 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Whose history it is, and for how many days it is kept; 0 is for ever. */
+/** Retention of one source, workflow, webhook or account; 0 days means forever. */
 export interface KeptDays {
   id: string;
   days: number;
-  /**
-   * What is older goes in any case: the account has more than maxHistoryBytes. 0: nothing has to.
-   */
+  /** Older rows are deleted in any case, because the account exceeds maxHistoryBytes. 0: none. */
   keptFromMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { AppDefinition } from '../../contract/app-definition.ts';
 
-/** What needs no account. */
+/** Apps that need no connected account. */
 export const openApps: readonly AppDefinition[] = [
   { slug: 'http', name: 'HTTP', description: 'Requests to any URL.', authType: 'none', fields: [] },
   { slug: 'rss', name: 'RSS', description: 'RSS and Atom feeds.', authType: 'none', fields: [] },

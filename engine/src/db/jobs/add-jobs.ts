@@ -10,7 +10,7 @@ export interface JobSpec {
   key: string;
   /** Epoch milliseconds; default now. */
   runAtMs?: number;
-  /** Of the jobs that are due those with a lower one come first. Default 0. */
+  /** Among due jobs, a lower priority runs first. Default 0. */
   priority?: number;
 }
 

@@ -9,7 +9,8 @@ export interface JobCrowds {
 }
 
 /**
- * Of one tenant, in one second, before all larger crowds: some tenths of a second of a node's time.
+ * Jobs of one tenant in one second that run before larger crowds: a few tenths of a second of a
+ * node.
  */
 const FIRST_JOBS = 64;
 /** Each priority in use is one more search at each fetch. */

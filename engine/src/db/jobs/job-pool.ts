@@ -33,7 +33,7 @@ export function createJobPool(options: JobPoolOptions): Pool {
     ...tls,
     max: maxConnections,
     connectionTimeoutMillis: silenceMs,
-    // Of a node that has vanished nothing stays locked.
+    // Releases the locks of a node that has vanished.
     idle_in_transaction_session_timeout: silenceMs,
     application_name: 'headwater-jobs',
   });

@@ -114,7 +114,7 @@ interface FailedJob {
 
 const MAX_MESSAGE_CHARS = 2_000;
 
-/** What a statement of graphile-worker reports, by its name; undefined where it reports nothing. */
+/** Parses a graphile-worker statement by its name; undefined if it reports no job. */
 function reportOf({ name, values }: NamedQuery): Report | undefined {
   switch (name.slice(0, name.indexOf('/'))) {
     case 'complete_job':

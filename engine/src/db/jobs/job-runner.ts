@@ -20,7 +20,9 @@ export interface JobRunnerOptions {
    * under which it did before it was started again.
    */
   onPool: (poolId: string, ended?: string) => void;
-  /** Of the database, after which a connection is given up. Default LIMITS.databaseSilenceMs. */
+  /**
+   * Silence of the database after which a connection is closed. Default LIMITS.databaseSilenceMs.
+   */
   silenceMs?: number;
   log: Log;
 }

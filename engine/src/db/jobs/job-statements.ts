@@ -14,7 +14,7 @@
  * deleted, however it ends.
  */
 export interface JobStatement {
-  /** Of the prepared statement. */
+  /** Name of the prepared statement. */
   name: string;
   text: string;
 }

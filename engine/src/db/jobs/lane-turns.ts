@@ -114,12 +114,15 @@ export function createLaneTurns({ activeTenants, claimMs = CLAIM_MS, log }: Lane
   };
 }
 
-/** What a late claim brings in the end is run as well; others do not wait for it. */
+/**
+ * Bounds the wait for a claim. A late claim still completes and its rows run, but other lanes do
+ * not wait for it.
+ */
 async function inClaimTime(claim: Claim, claimMs: number): Promise<number> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`The lane was not claimed within ${claimMs} ms`)), claimMs);
   const claiming = claim();
-  // Of a late one nobody hears.
+  // Avoids an unhandled rejection of a late claim.
   claiming.catch(() => undefined);
   try {
     return await Promise.race([claiming, late.promise]);

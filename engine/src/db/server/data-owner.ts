@@ -4,8 +4,8 @@ import { HeadwaterError } from '@headwater/shared';
 import { nameOfUser, rootIdentities } from './server-identity.ts';
 
 /*
- * Whose the data of an installation is, for commands beside its node. Postgres serves a cluster for
- * the owner of its folder alone, and a node's other files are readable by its user alone.
+ * Finds the owner of an installation's data, for commands beside its node. Postgres runs a cluster
+ * only for the owner of its folder. Only the node's user can read the node's other files.
  */
 
 const ROOT = 0;
@@ -53,8 +53,8 @@ function look(file: string): { uid: number } | 'absent' | 'closed' {
 }
 
 /**
- * Of the file, or of the nearest folder above that can be seen: there it will be made, or that one
- * is closed.
+ * Owner of the file, or of the nearest visible parent folder. The file is made there, or that
+ * folder is closed to this user.
  */
 function nearestOwner(file: string): number {
   const seen = look(file);

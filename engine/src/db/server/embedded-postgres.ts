@@ -22,7 +22,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** Of the maintenance database `postgres`, as superuser; stays the same until stop(). */
+  /** URL of the maintenance database `postgres`, as superuser; constant until stop(). */
   url: string;
   /** The server ran already, left behind by a process that was killed. */
   adopted: boolean;

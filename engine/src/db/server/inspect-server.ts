@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
 import { postgresAt } from '../postgres-at.ts';
 
-/** What a Postgres server says of itself and of our schema in it. */
+/** State of a Postgres server and of our schema in it. */
 export interface ServerState {
   version: { number: number; text: string };
   /** How far its clock is ahead of this machine's. */

@@ -11,8 +11,8 @@ export interface MigratedDatabase {
 }
 
 /**
- * What the start of a node does to the database, alone. An embedded server that runs is joined,
- * also with its node.
+ * Only the database part of a node's start. Joins an embedded server that already runs, even with
+ * its node.
  */
 export async function migrateDatabase(options: PrepareDatabaseOptions): Promise<MigratedDatabase> {
   const prepared = await joinOrMake(options);

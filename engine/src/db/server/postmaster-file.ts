@@ -4,8 +4,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * What `postmaster.pid` in the data folder says. Its lines: pid, folder, start, port, socket,
- * address, memory, status.
+ * Content of `postmaster.pid` in the data folder. Lines: pid, folder, start, port, socket, address,
+ * memory, status.
  */
 export interface Postmaster {
   pid: number;

@@ -16,7 +16,7 @@ export interface ServerIdentity {
   prefix: readonly string[];
   /** Given to spawn. */
   spawnAs: { uid?: number; gid?: number };
-  /** Whose the data folder is. Undefined: nobody changes owners. */
+  /** Owner of the data folder. Undefined: the owner is not changed. */
   owner?: { uid: number; gid: number };
   /** The server has no rights beyond its own: it must be able to walk into the data directory. */
   needsOpenDataDir: boolean;

@@ -48,9 +48,8 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
     }
     if (cancelled > 0) await sql.begin((tx) => releaseAfter(tx, id));
   }
-  // What nodes hold is little. Apart, and by the webhook: so it is found in the index of what is
-  // pending. What somebody has locked is passed over: attempts are recorded in the order in which
-  // they end, and each could wait for the other.
+  // Leased rows are few. A separate update by webhook uses the index of pending deliveries. Skips
+  // locked rows to avoid a deadlock: attempts are recorded in the order in which they end.
   await sql`
     with found as (
       select webhook_id, id from deliveries
@@ -97,7 +96,7 @@ async function cancelSome(
   return { count: ids.length, last: next.length === LOOKED_AT ? next.at(-1) : undefined };
 }
 
-/** Of events, and of deliveries. */
+/** Condition for events and for deliveries. */
 export function within(sql: Sql | Transaction, { accountId, emitterId, from, to }: EventSpan) {
   return sql`account_id = ${accountId} and emitter_id = ${emitterId}
     and (indexed_at_ms, seq) >= (${from.ms}::int8, ${from.seq}::int4)

@@ -27,7 +27,7 @@ export async function deleteEvents(
 ): Promise<void> {
   const from = range.start ?? { ms: 0, seq: 0 };
   const last = range.end ?? { ms: Number.MAX_SAFE_INTEGER, seq: 2 ** 31 - 1 };
-  // What comes from here on is not meant, and could be more than is deleted meanwhile.
+  // Ignores events stored after this point: they could arrive faster than they are deleted.
   const to = await newestWithin(sql, { accountId, emitterId, from, to: last });
   if (to === undefined) return;
   const span = { accountId, emitterId, from, to };

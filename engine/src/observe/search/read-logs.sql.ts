@@ -35,7 +35,7 @@ interface ExecutionRow {
   major: number;
   ended_ms: number;
   error: string | null;
-  /** Of a part that was shown before the end; null: the execution has ended. */
+  /** Lines of a part that was shown before the end; null: the execution has ended. */
   logs: string | null;
   namespace: string | null;
   first_line: number;

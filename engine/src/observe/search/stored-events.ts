@@ -17,8 +17,8 @@ import { searchPage } from './search.ts';
 import { readNewestLines } from './read-newest-lines.ts';
 
 /**
- * What sources and workflows have emitted, as the API sees it. Every method answers NOT_FOUND for
- * one of another account.
+ * Events of sources and workflows, for the API. Every method throws NOT_FOUND for an emitter of
+ * another account.
  */
 export function createEvents({ db }: { db: Database }): Events {
   const { sql } = db;
@@ -41,7 +41,7 @@ export function createEvents({ db }: { db: Database }): Events {
     const { items, lookedUpTo } = await readEvents(tx, accountId, emitterId, slice);
     const total = await countEvents(tx, accountId, emitterId, range, maxCounted);
     const cursors = { startCursor: items[0]?.id, endCursor: items.at(-1)?.id };
-    // Where it stopped to look, the next page goes on, also behind an empty one.
+    // The next page continues where the scan stopped, even after an empty page.
     if (lookedUpTo !== undefined)
       cursors[below === undefined && above ? 'startCursor' : 'endCursor'] = formatEventId(lookedUpTo);
     const { startCursor, endCursor } = cursors;

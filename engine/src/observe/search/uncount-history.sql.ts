@@ -1,8 +1,8 @@
 import type { Transaction } from '../../db/database.ts';
 
 /**
- * What was deleted of an account's history before its time counts no more: in the part that began
- * at each time so many bytes.
+ * Subtracts deleted bytes from an account's history, for deletions before retention. `beganMs`:
+ * start of the part that the bytes belong to.
  */
 export async function uncountHistory(
   tx: Transaction,

@@ -3,9 +3,9 @@ import type { Sql } from '../../db/database.ts';
 
 export interface StatQuery {
   accountId: string;
-  /** Of the rows that are read: 60 or 3600. */
+  /** Seconds that one row covers: 60 or 3600. */
   rowSeconds: number;
-  /** Of the buckets that they are added up in. */
+  /** Seconds of the buckets that rows are summed into. */
   stepSeconds: number;
   sinceMs: number;
   untilMs: number;

@@ -35,7 +35,9 @@ const STEPS: readonly (readonly [stepSeconds: number, maxSeconds: number])[] = [
   [DAY_SECONDS, Number.POSITIVE_INFINITY],
 ];
 
-/** Of many at once: without a step of minutes for ranges of hours. */
+/**
+ * Without the step of 300 seconds: many subjects over ranges of hours would give too many buckets.
+ */
 const SUBJECT_STEPS = STEPS.filter(([step]) => step !== 300);
 
 /** Counters by time as the API sees them. */

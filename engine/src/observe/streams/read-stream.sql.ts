@@ -58,8 +58,8 @@ interface ReadOn {
   /** There are more. */
   isFull: boolean;
   /**
-   * Where it stopped to look: the rest is not known. Absent: it has seen all, or so many that there
-   * was no room for more.
+   * Position where the scan stopped; the rest is unknown. Absent: the scan saw everything, or the
+   * batch is full.
    */
   lookedUpTo?: EventPosition;
 }

@@ -6,7 +6,7 @@ import type { Watch } from '../../events/watches.ts';
 
 interface Batch<T, C> {
   items: T[];
-  /** Where the next read begins: everything up to here has been given. */
+  /** Start of the next read: everything up to here was delivered. */
   cursor: C;
   /** There may be more before `last`. */
   isFull: boolean;
@@ -14,13 +14,13 @@ interface Batch<T, C> {
 
 export interface ReaderOptions<T, C> {
   watch: Watch;
-  /** What has been given before. */
+  /** Everything up to here was delivered before. */
   cursor: C;
   /** Whether the emitter's newest position is behind the cursor. */
   isAfter: (last: EventPosition, cursor: C) => boolean;
   /** Asks so often besides; for what leaves no trace in the emitter's position. Default: never. */
   everyMs?: number;
-  /** What is behind the cursor, oldest first; everything up to `last` is visible. */
+  /** Reads items after the cursor, oldest first. Everything up to `last` is visible. */
   read: (cursor: C, last: EventPosition, signal: AbortSignal) => Promise<Batch<T, C>>;
   /** Called with the items that are given, and with none when those before have been taken. */
   onHeld: (items: readonly T[]) => void;
@@ -39,8 +39,8 @@ export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
   const { signal } = closing;
   let { cursor } = options;
   let readAtMs = 0;
-  // Where a client goes on in the middle of a run's lines, the rest of them is at a position that
-  // it knows.
+  // Starts as true: if a client resumes inside a run, the rest of its lines has the same position
+  // as the cursor.
   let mayHaveMore = true;
 
   async function readOn(last: EventPosition): Promise<T[]> {

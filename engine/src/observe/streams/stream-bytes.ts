@@ -1,4 +1,4 @@
-/** What the streams of each tenant have read and their clients have not taken. */
+/** Bytes that each tenant's streams have read and their clients have not received. */
 export interface StreamBytes {
   /**
    * Resolves when the tenant may read more: there is room, or nothing of it is held; or when

@@ -88,7 +88,7 @@ export function createStreams({ sql, limits, watches }: StreamsOptions): Streams
   };
 }
 
-/** Where a stream begins, and what was read to find it. */
+/** Start of a stream, and the bytes that were read to find it. */
 interface Start<C> {
   cursor: C;
   bytes: number;
@@ -151,7 +151,7 @@ function holder(held: StreamBytes, accountId: string): (bytes: number) => void {
 }
 
 const READ_PACE = { smallChars: LIMITS.smallBodyBytes, charsPerSecond: LIMITS.streamReadBytesPerSecond };
-/** What a message has besides its data, about. */
+/** Approximate bytes of a message besides its data. */
 const MESSAGE_BYTES = 400;
 
 async function checkEmitter(sql: Sql, accountId: string, id: string): Promise<void> {
@@ -188,7 +188,7 @@ function eventSource(
       const { items, isFull, lookedUpTo } = found;
       if (lookedUpTo !== undefined) return { items, cursor: lookedUpTo, isFull: true };
       const newest = parseEventId(items.at(-1)?.id ?? '') ?? after;
-      // What is not of this channel has been passed over up to `last`.
+      // Skips events of other channels up to `last`.
       const cursor = isFull || comparePositions(newest, last) > 0 ? newest : last;
       return { items, cursor, isFull };
     },
@@ -209,7 +209,7 @@ function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCu
     bytesOf: ({ message }: LogLineRecord) => message.length + MESSAGE_BYTES,
     isAfter: (last: EventPosition, { major, minor }: LogCursor) =>
       !ofWorkflow && comparePositions(last, { ms: major, seq: Number(minor) }) > 0,
-    // What executions log has no place among the emitter's events.
+    // Lines of executions do not move the emitter's position, so they are polled.
     ...(ofWorkflow ? { everyMs: LIMITS.streamLogPollMs } : {}),
     async read(from: LogCursor, last: EventPosition) {
       const { runs, through, isFull } = await readLoggedRuns(sql, accountId, emitterId, sliceAt(from));

@@ -9,7 +9,7 @@ import type { TraceRunRow } from './read-trace-runs.sql.ts';
 import { explainRun } from './explain-run.ts';
 import { emitIdOfRow, findListeners, type ListenerParts } from './trace-listeners.ts';
 
-/** What is known of a trace. */
+/** Rows of one trace. */
 export interface TraceParts extends ListenerParts {
   runs: readonly TraceRunRow[];
   executions: readonly ExecutionRecord[];

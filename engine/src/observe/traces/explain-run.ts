@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { TraceRun } from '../../contract/traces.ts';
 import { BUILT_IN_CHANNELS } from '../../events/channels.ts';
 
-/** What has become of a run or an execution so far, for whoever asks where their request went. */
+/** Explains the state of a run or execution, for a user who asks where a request went. */
 export function explainRun(run: TraceRun): string {
   switch (run.status) {
     case 'queued':

@@ -132,7 +132,9 @@ export interface TraceMissedRow {
   missed: number;
 }
 
-/** Of the trace's own runs, and of whatever was stored in the same commits as its events. */
+/**
+ * Missed events of the trace's own runs, and pauses that were stored in the commits of its events.
+ */
 export function readTraceMissed(
   sql: Transaction,
   accountId: string,
@@ -159,7 +161,7 @@ export interface TraceHolderRow {
   id: string;
   /** Null: none has begun it. */
   node_id: string | null;
-  /** Of the source or workflow. */
+  /** Whether the source or workflow is active. */
   active: boolean;
 }
 
@@ -188,7 +190,7 @@ export interface TraceSubscriptionRow {
   filter_ms: number;
 }
 
-/** Who is subscribed now to what has emitted, on whatever channel. */
+/** Current subscriptions to the emitters of these events, on any channel. */
 export function readTraceSubscriptions(
   sql: Transaction,
   accountId: string,
@@ -245,8 +247,8 @@ export function readTraceSends(
 }
 
 /**
- * Of sources, workflows and webhooks, deleted ones too as long as they have rows; of a webhook
- * without one the beginning of its URL.
+ * Names of sources, workflows and webhooks, including deleted ones that still have rows. A webhook
+ * without a name gets the beginning of its URL.
  */
 export async function readNames(
   sql: Transaction,

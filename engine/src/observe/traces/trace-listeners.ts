@@ -5,7 +5,7 @@ import type { TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from './read
 import type { TraceDeliveryRow } from './read-trace-deliveries.sql.ts';
 import { filteredOut, subscriptionsTo } from './filtered-listeners.ts';
 
-/** What is known of who listens. */
+/** Rows about the listeners of a trace. */
 export interface ListenerParts {
   events: readonly TraceEventRow[];
   deliveries: readonly TraceDeliveryRow[];
@@ -23,15 +23,15 @@ export interface FoundListeners {
   isCut: boolean;
 }
 
-/** Who listens to an event, besides those that are known to. */
+/** Finds listeners of an event besides the known ones. */
 type Finder = (row: TraceEventRow, known: readonly TraceListener[]) => TraceListener[];
 
 export const emitIdOfRow = (row: TraceEventRow) => emitIdOf(row.emitter_id, { ms: row.indexed_at_ms, seq: row.seq });
 
 /**
- * Who got the events or ran for them, who was to get them and did not, and, where there is room,
- * who was not meant. Of all events together: hundreds of them with a thousand subscriptions would
- * be an answer of hundreds of megabytes.
+ * Listeners that got the events or ran for them, then those that missed them, then, if there is
+ * room, those that were not meant. The limit covers all events: hundreds of events with a thousand
+ * subscriptions would fill hundreds of megabytes.
  */
 export async function findListeners(
   parts: ListenerParts,
@@ -118,8 +118,8 @@ function filtered({ subscriptions, data }: ListenerParts): Finder {
 }
 
 /**
- * Who listened to the emitter then, but to none of its events of this channel. Nobody is told that
- * of built-in channels.
+ * Subscribers of the emitter at that time that did not listen to this channel. None for built-in
+ * channels.
  */
 function onOtherChannels({ subscriptions }: ListenerParts): Finder {
   return (row, known) => {

@@ -26,8 +26,8 @@ const ID = /^\w+(-\d+-\d+)?$/;
 const LIMIT = LIMITS.maxTraceRows + 1;
 
 /**
- * Of the time that it took: others have two thirds of it. One that took longer than a second waited
- * for them.
+ * Rest after a trace, in multiples of its duration, so others get two thirds of the time. A trace
+ * of more than a second has waited for others itself.
  */
 const REST = 2;
 const MAX_REST_MS = 2_000;

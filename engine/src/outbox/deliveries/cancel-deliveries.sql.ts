@@ -8,7 +8,7 @@ import type { Sql } from '../../db/database.ts';
  * fraction of a second.
  */
 const CANCEL_BATCH = 2_000;
-/** Whoever holds one of the rows that are left is through by then. */
+/** By then, transactions that lock the remaining rows have ended. */
 const PAUSE_MS = 20;
 
 interface Cancelling {
@@ -60,8 +60,8 @@ async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'l
 }
 
 /**
- * What somebody has locked is passed over: attempts are recorded in the order in which they end,
- * and each could wait for the other.
+ * Skips locked rows: attempts are recorded in the order in which they end, so waiting could
+ * deadlock.
  */
 async function cancelSome(
   sql: Sql,

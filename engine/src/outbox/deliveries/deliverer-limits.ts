@@ -11,7 +11,7 @@ export interface DelivererLimits {
   maxHeld: number;
   maxHeldPerWebhook: number;
   maxHeldBytes: number;
-  /** What a stop waits for attempts in flight: deliveryDrainMs. */
+  /** Time that a stop waits for attempts in flight: deliveryDrainMs. */
   drainMs: number;
 }
 

@@ -76,7 +76,7 @@ export async function expireSampleRequests(sql: Sql, beforeMs: number, limit: nu
   return rows.count;
 }
 
-/** Of those that are there: the sealed secret that each webhook has now, by its id. */
+/** Current sealed secret by webhook id, for webhooks that still exist. */
 export async function readSealedSecrets(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; secret: string }[]>`
     select id, secret from webhooks where id = any(${[...ids]}::text[])`;

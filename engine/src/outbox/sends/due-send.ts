@@ -11,7 +11,7 @@ interface Due extends OutboxItem {
 
 export interface DueRequest extends Due {
   kind: 'http';
-  /** Of its URL; empty where there is none to be read. */
+  /** Host of the URL; empty if the URL cannot be read. */
   host: string;
   content: SendContent;
 }

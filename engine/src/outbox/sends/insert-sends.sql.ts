@@ -74,7 +74,10 @@ function rowOf(send: NewSend, nowMs: number): Row {
   return target.ok ? { ...due, ...target.value } : { ...due, problem: cancelNote(target.message, nowMs, target.limit) };
 }
 
-/** What is sent within one interval goes into one object. */
+/**
+ * End of the current upload interval, in epoch milliseconds. All sends of one interval go into one
+ * object.
+ */
 export function nextUploadMs(nowMs: number): number {
   return (Math.floor(nowMs / LIMITS.s3UploadIntervalMs) + 1) * LIMITS.s3UploadIntervalMs;
 }

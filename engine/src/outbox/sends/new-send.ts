@@ -4,7 +4,7 @@ import type { Sealer } from '../../secrets/seal.ts';
 
 type SendKind = 'http' | 'email' | 's3';
 
-/** What of a call of `$.send` is stored. */
+/** The stored content of a `$.send` call. */
 export interface SendContent {
   /** JSON text of what was given to `$.send`, known secrets taken out: what is shown of it. */
   payload: string;

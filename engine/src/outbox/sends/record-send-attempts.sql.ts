@@ -5,7 +5,7 @@ import { recordWithRetries } from '../record-with-retries.sql.ts';
 import type { DueSend } from './due-send.ts';
 import { laterSendLane } from './send-lane.ts';
 
-/** What an attempt of a send, or of all sends of one upload, leads to. */
+/** The result of an attempt for one send, or for all sends of one upload. */
 export type SendResult = AttemptResult<Pick<DueSend, 'accountId' | 'id'>>;
 
 /**

@@ -9,10 +9,7 @@ import { type AutoSubscriptionRow, readAutoSubscriptions } from './read-auto-sub
 import { filterJson, readGivenFilter } from './given-filter.ts';
 import { checkListenerKey, unknownListener } from './subscriptions.ts';
 
-/**
- * What every source and workflow that is made from now on is subscribed by, from before its first
- * hook.
- */
+/** Subscribes each new source and workflow, before its first hook runs. */
 export function createAutoSubscriptions({ db, room }: { db: Database; room: AccountRoom }): AutoSubscriptions {
   return {
     async create({ accountId }, key) {

@@ -2,7 +2,7 @@ import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/share
 import type { SendContent } from '../sends/new-send.ts';
 import type { AttemptFacts, AttemptOutcome } from '../transport.ts';
 
-/** Of a limit its name, value and what was used are all that there is to tell. */
+/** A limit contains only its name, value and use, so it repeats no secret. */
 export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimit }): Pick<AttemptFacts, 'plain'> {
   if (plain !== undefined) return { plain };
   // By this name the account's limit is another; see limitField.
@@ -11,8 +11,8 @@ export function plainOf({ plain, limit }: { plain?: string; limit?: ExceededLimi
 }
 
 /**
- * Where a value of the platform stands in for the account's (`sendTimeoutMs`), the limit by that
- * name is another.
+ * Omits the limit if a platform value replaces the account's (`sendTimeoutMs`): the account's limit
+ * of that name has another value.
  */
 export function limitField(limits: AccountLimits, exceeded: ExceededLimit | undefined): { limit?: ExceededLimit } {
   if (exceeded === undefined) return {};
@@ -23,9 +23,8 @@ export function limitField(limits: AccountLimits, exceeded: ExceededLimit | unde
 const NOT_TOLD = 'It was not delivered; why is not told, as what was sent has a secret in it';
 
 /**
- * Of a send with a secret in it nothing is kept that may repeat the secret: not what the receiver
- * answered, nor an error that names something given, or a host to which the receiver has
- * redirected.
+ * Drops everything that may repeat a secret of a send: the receiver's answer, and errors with a
+ * given value or the host of a redirect.
  */
 export function withoutSecrets(contents: readonly SendContent[], outcome: AttemptOutcome): AttemptOutcome {
   if (contents.every(({ sealed }) => sealed === undefined)) return outcome;

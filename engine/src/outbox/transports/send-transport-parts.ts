@@ -4,7 +4,7 @@ import type { GuestFetch } from '../../egress/guest-fetch.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Mailer } from './email/mailer.ts';
 
-/** What the transports of `$.send` are made of. */
+/** Dependencies of the transports for `$.send`. */
 export interface SendTransportParts {
   sql: Sql;
   sealer: Pick<Sealer, 'open'>;

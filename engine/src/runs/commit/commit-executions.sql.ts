@@ -137,8 +137,8 @@ function stepRows(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
 }
 
 /**
- * What came early beside a wait that is over, for the run that ended or for a step behind it,
- * becomes a row of its own.
+ * Keeps an early resume of a wait that is over: it may be for a later step, so it becomes its own
+ * row.
  */
 function overWaits(sql: Sql | Transaction, commits: readonly ExecutionCommit[]) {
   const waited = commits.filter(({ endsWait }) => endsWait);

@@ -26,7 +26,7 @@ import type { ChangeLease } from '../../db/change-lease.ts';
 import type { ExecutionCommit, ExecutionEnd } from './execution-rows.ts';
 import { storableText } from '../../events/storable-text.ts';
 
-/** What one run (or a whole part of a long one) brings to its commit. */
+/** Results of one run, or of a whole part of a long one, for its commit. */
 export interface RunCommit {
   accountId: string;
   sourceId: string;
@@ -64,10 +64,11 @@ export interface RunCommit {
   /** `$.service.db`: key → JSON text; empty where the key is deleted. */
   dbWrites: ReadonlyMap<string, string>;
   /**
-   * What the store may take with them. Default: no limit. Values that do not fit are not stored.
+   * Maximum size of the store with these writes. Values that do not fit are not stored. Default:
+   * none.
    */
   maxDbBytes?: number;
-  /** What those of all sources of the account may take. Default: no limit. */
+  /** Maximum size of all stores of the account. Default: none. */
   maxAllDbBytes?: number;
   /** How long a chain of events may be that sources hear. Default: no limit. */
   maxEventHops?: number;
@@ -78,9 +79,9 @@ export interface RunCommit {
   recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
   record?: RunRow;
-  /** Of a workflow: its steps and its end. The record is part of them then, and none of `runs`. */
+  /** Workflows only: steps and end. They contain the record, so `runs` gets none. */
   execution?: ExecutionCommit & { end: ExecutionEnd };
-  /** What the execution sends with `$.send`. */
+  /** Sends of the execution through `$.send`. */
   sends?: readonly NewSend[];
 }
 
@@ -111,9 +112,9 @@ export interface RunRow {
 
 export interface EmitterState {
   last: EventPosition;
-  /** Of whoever emits. */
+  /** Dedupe state of the emitter. */
   dedupe: DedupeState | undefined;
-  /** Of `$.service.db`; byKey holds the keys that these commits write. */
+  /** Size of `$.service.db`. byKey has the keys that these commits write. */
   db: DbSize;
   /**
    * The places of events with known ids, as far as these commits publish them. Default: none is
@@ -129,7 +130,7 @@ export interface CommitPlan extends Led {
   states: Map<string, EmitterState>;
   /** Dedupe states that changed, by emitter; undefined: nothing is remembered any more. */
   dedupes: Map<string, DedupeState | undefined>;
-  /** What is left of the runs, which were decided in this order. */
+  /** Planned result of each run, in the order in which the runs were decided. */
   runs: Map<RunCommit, PlannedRun>;
   /** By account, what its stores have grown by, or less than nothing. */
   dbGrowth: Map<string, number>;
@@ -137,13 +138,13 @@ export interface CommitPlan extends Led {
   published: Map<string, Map<string, EventPosition>>;
 }
 
-/** What accounts have room for. */
+/** Room that accounts have left. */
 export interface PlanRoom {
   /** Default: there is room for everything. */
   roomFor?: RoomFor | undefined;
   /** The same for what is held. */
   roomForHeld?: RoomForHeld | undefined;
-  /** What all `$.service.db` of an account hold before. Default: nothing. */
+  /** Size of all `$.service.db` of an account before this commit. Default: 0. */
   dbBytesOf?: ((accountId: string) => number) | undefined;
 }
 
@@ -264,7 +265,7 @@ interface PlannedEvents {
   published?: readonly PublishedEvent[];
 }
 
-/** What dedupe lets through, then what the run logged where somebody listens, then its error. */
+/** Events that pass dedupe, then log lines if a listener is subscribed, then the error. */
 function planEvents(
   run: RunCommit,
   state: EmitterState,

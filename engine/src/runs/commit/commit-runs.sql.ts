@@ -44,10 +44,7 @@ export interface CommitOptions {
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
   backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'mayHold' | 'add'> | undefined;
-  /**
-   * What all `$.service.db` of an account hold, as far as it is known. Default: there is no limit
-   * on it.
-   */
+  /** Known size of all `$.service.db` of an account. Default: no limit. */
   dbSizes?: Pick<AccountSums, 'of' | 'add'> | undefined;
   /** Default: it is not counted. */
   history?: HistoryCount | undefined;
@@ -85,7 +82,7 @@ export interface CommittedRun {
   exceeded?: ExceededLimit;
   /** The newest position of its emitter, where it has changed. */
   last?: EventPosition;
-  /** What was written of the run; absent where it left no record. */
+  /** The stored record of the run; absent if it left none. */
   record?: RunRow;
   /** The outcomes of published events, in the order given. */
   published?: readonly PublishedEvent[];
@@ -139,7 +136,7 @@ function withFull(listener: Listener, backlogs: CommitOptions['backlogs']): List
   return { ...listener, isFull: true };
 }
 
-/** What one commit queues counts for the next run in it. */
+/** Work that one run of a commit queues counts for the next run in it. */
 function roomIn(backlogs: CommitOptions['backlogs']): RoomFor | undefined {
   if (backlogs === undefined) return undefined;
   const planned = new Map<string, Queued>();
@@ -186,7 +183,7 @@ function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
   return waiting;
 }
 
-/** What there is room for, oldest first. */
+/** Deliveries that this node has room for, oldest first. */
 function chooseDeliveries(
   deliveries: readonly DeliveryRow[],
   capacity: CommitOptions['deliveryCapacity'],
@@ -224,7 +221,7 @@ function chooseInvocations(
 }
 
 interface Read {
-  /** Of those whose invocation is still held as they say. */
+  /** Runs whose invocation is still held as they state. */
   ours: Set<RunCommit>;
   changes: Set<string>;
   states: Map<string, EmitterState>;
@@ -275,7 +272,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
   };
 }
 
-/** What these runs may emit on, with what is emitted of their records. */
+/** Channels of the runs' events, including events about their records. */
 function channelsOf(runs: readonly RunCommit[]): string[] {
   return [...new Set([ERRORS_CHANNEL, LOGS_CHANNEL, ...runs.flatMap(({ emits }) => emits.map(channelOf))])];
 }

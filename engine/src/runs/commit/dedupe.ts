@@ -3,7 +3,7 @@ import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/share
 import { storableText } from '../../events/storable-text.ts';
 
 /**
- * What a source remembers between runs to tell new events from known ones. Stored as JSON in
+ * State that a source keeps between runs to recognize known events. Stored as JSON in
  * `emitter_state.dedupe`.
  */
 export type DedupeState = UniqueState | GreatestState | LastState;
@@ -76,7 +76,7 @@ function decideUnique(known: UniqueState | undefined, events: readonly EmittedEv
     if (ids.size > LIMITS.uniqueCacheSize) ids.delete(ids.values().next().value as string);
     return true;
   });
-  // What was stored before ids were shortened is stored once more.
+  // Stores a state again if it is from before ids were shortened.
   const isAsBefore = accepted.length === 0 && (known?.ids.every((id) => ids.has(id)) ?? true);
   return { accepted, state: isAsBefore ? known : { strategy: 'unique', ids: [...ids] } };
 }
@@ -106,23 +106,20 @@ function decideLast(known: LastState | undefined, events: readonly EmittedEvent[
   };
 }
 
-/**
- * What is remembered goes into JSON in Postgres, which takes neither NUL nor half of a surrogate
- * pair.
- */
+/** JSON in Postgres takes neither NUL nor half of a surrogate pair. */
 function idOf({ id }: EmittedEvent): string {
   return storableText(String(id)).toWellFormed();
 }
 
 /** As JSON. Ids in use are shorter, and stay readable to nodes of the version before. */
 const MAX_KNOWN_BYTES = 256;
-/** Whatever is in it. */
+/** An id of so many characters stays within MAX_KNOWN_BYTES even if each is escaped. */
 const SURELY_SHORT = 40;
 
 /**
- * What `unique` remembers of an id: a long one is known by its digest, which shortened again stays
- * what it is. A hundred are 26 KB at most then, where they could be 300: each commit that emits
- * reads them, in one transaction with those of others.
+ * The form of an id in the state of `unique`: a long id becomes its digest, and a digest stays
+ * unchanged. So a hundred ids take 26 KB at most instead of 300 KB. Each commit that emits reads
+ * them, in one transaction with those of others.
  */
 function shortId(id: string): string {
   if (id.length <= SURELY_SHORT || Buffer.byteLength(JSON.stringify(id)) <= MAX_KNOWN_BYTES) return id;

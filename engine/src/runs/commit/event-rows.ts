@@ -3,9 +3,7 @@ import type { EventPosition } from '../../events/event-id.ts';
 import type { WebhookListener } from './listeners.ts';
 import type { RunTimes } from '../../events/run-times.ts';
 
-/*
- * What a commit writes of the events in it: the events, and what they lead to.
- */
+/* Rows that a commit writes for its events and for the work that they start. */
 
 export interface EventRow {
   accountId: string;

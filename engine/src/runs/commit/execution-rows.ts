@@ -28,7 +28,7 @@ export interface StepRow {
   status: 'done' | 'failed' | 'continued' | 'rerun' | 'waiting';
   /** How often it was run, the last time included. */
   runs: number;
-  /** What it returned; undefined: nothing. */
+  /** The return value; undefined: none. */
   value: string | undefined;
   exports: string;
   logs: string;
@@ -42,7 +42,7 @@ export interface StepRow {
   endedAtMs: number;
 }
 
-/** What is the same for all rows of one execution. */
+/** Columns that all rows of one execution share. */
 export interface ExecutionKey {
   id: string;
   accountId: string;
@@ -50,7 +50,7 @@ export interface ExecutionKey {
   deploymentId: string;
 }
 
-/** What an execution was started with. */
+/** The event of an execution and its origin. */
 export interface ExecutionStart {
   kind: string;
   /** JSON text. */
@@ -68,7 +68,7 @@ export interface ExecutionEnd {
   status: 'succeeded' | 'failed' | 'exited' | 'cancelled';
   /** JSON text of an ExecutionError. */
   error?: string;
-  /** What `$.flow.exit` was given. */
+  /** The argument of `$.flow.exit`. */
   reason?: string;
   endedAtMs: number;
 }
@@ -80,17 +80,15 @@ export interface ExecutionWait {
   failures: number;
   token: string;
   wakeAtMs: number;
-  /** What the execution has in the database, as it counts for maxWaitingBytes. */
+  /** Bytes of the execution in the database, as counted for maxWaitingBytes. */
   bytes: number;
-  /** What `$.flow.rerun` was given for the next run, sealed. */
+  /** The argument of `$.flow.rerun` for the next run, sealed. */
   context?: string;
   /** JSON text: what made the run that failed be run, for the one that is run in its stead. */
   callback?: string;
 }
 
-/**
- * What an execution commits at one moment. Without `end` and `wait` it goes on with its next step.
- */
+/** One commit of an execution. Without `end` and `wait`, its next step follows. */
 export interface ExecutionCommit {
   key: ExecutionKey;
   /** How its invocation is held: nothing is written once that is otherwise. */

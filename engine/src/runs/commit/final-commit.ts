@@ -20,15 +20,12 @@ export interface ExecutionFault {
 export interface FinalCommit {
   execution: ExecutionCommit & { end: ExecutionEnd };
   invocation: HeldInvocation;
-  /** Of all its steps, in their order. */
+  /** Sends of all its steps, in order. */
   sends: readonly StoredSend[];
   /** JSON texts of lists. */
   logs: readonly string[];
   failure: ExecutionFault | undefined;
-  /**
-   * Where none of its steps is what failed, the redactors of all look through what is told of the
-   * execution.
-   */
+  /** If no step failed, the redactors of all steps check what is reported about the execution. */
   deployment: { steps: readonly { redactor?: Redactor }[] };
   maxEventHops: number;
   sealer: Pick<Sealer, 'rewrap' | 'currentPrefix'>;
@@ -154,8 +151,8 @@ function readEmit(payload: string): { event: string; name?: string } {
 }
 
 /**
- * What steps have sent may have waited longer than the key was in use that sealed it. Thousands of
- * them, megabytes together: in turns.
+ * Reseals content with the current key, because the execution may have waited past a key rotation.
+ * Yields to other work: there may be thousands of sends with megabytes in total.
  */
 async function newSends({ sends, sealer, execution: { key, start } }: FinalCommit): Promise<NewSend[]> {
   const giveWay = createGiveWay();

@@ -1,9 +1,9 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
 export interface DbSize {
-  /** What all entries of the store take. */
+  /** Bytes of all entries of the store. */
   bytes: number;
-  /** What the entry of a key takes; absent: there is none. */
+  /** Bytes of the entry of a key; absent if there is no entry. */
   byKey: Map<string, number>;
 }
 
@@ -16,7 +16,7 @@ export interface DbRoom {
 
 export interface FittedDbWrites {
   kept: Map<string, string>;
-  /** What the store has grown by; negative where it is smaller now. */
+  /** Growth of the store; negative if it shrinks. */
   growth: number;
   exceeded: ExceededLimit | undefined;
 }

@@ -6,7 +6,8 @@ import { type HistoryCount, historyRowBytes, textBytes } from '../../accounts/hi
 import { recordsOf } from './insert-run-records.sql.ts';
 
 /**
- * What a commit adds to the history of each account. Invocations are none: they go with their runs.
+ * Adds the commit's bytes to the history of each account. Invocations do not count, because they
+ * end with their runs.
  */
 export function countCommit(plan: CommitPlan, history: HistoryCount): void {
   const sums = new Map<string, number>();
@@ -27,8 +28,8 @@ export function countCommit(plan: CommitPlan, history: HistoryCount): void {
 }
 
 /**
- * Of the steps, of what the next run is given, and of the execution's row where it is written for
- * the first time. Steps that are run again count again, and so does what they are given.
+ * Bytes of the steps, of the input for the next run, and of the execution's row when it is first
+ * written. A step that runs again counts again, with its input.
  */
 export function executionBytes({ steps, start, end, wait }: ExecutionCommit): number {
   let bytes = 0;

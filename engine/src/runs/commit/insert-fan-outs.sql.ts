@@ -6,8 +6,8 @@ import { placeOf } from '../insert-invocations.sql.ts';
 import { longTexts } from '../../db/long-texts.ts';
 
 /**
- * Of the twelve random characters of an id: eight are those of its event, in the order of the
- * events, the rest its listener's.
+ * An id has twelve random characters: eight for its event, in event order, and the rest for its
+ * listener.
  */
 const EVENT_CHARS = 8;
 const LISTENER_CHARS = 4;

@@ -15,7 +15,7 @@ export interface LoggedRun {
   id: string;
   place: LogPlace;
   endedAtMs: number;
-  /** Of a part, the place of its first line among those of the run or step. Default: 0. */
+  /** For a part: index of its first line among those of the run or step. Default: 0. */
   firstLine?: number;
   /**
    * JSON text, by step where it is an execution; without as many lines as were shown before, from
@@ -25,7 +25,7 @@ export interface LoggedRun {
   error?: { code: string; message: string; stack?: string | null; namespace?: string };
 }
 
-/** Where a stream of lines is: behind the line `index` of the run at this place. */
+/** Position of a stream of lines: after line `index` of the run at this place. */
 export interface LogCursor extends LogPlace {
   index: number;
 }

@@ -12,7 +12,7 @@ type MissedReason =
   | 'deduped'
   | 'more';
 
-/** What of one emitter was missed in one commit, for one reason. */
+/** Events of one emitter that were missed in one commit for one reason. */
 interface Missed {
   reason: MissedReason;
   accountId: string;
@@ -93,7 +93,7 @@ export function collectMissed(): MissedEvents {
     return found;
   }
 
-  /** Of one run, unlike events that a stopped listener misses. */
+  /** Counts by run, unlike events that a stopped listener misses. */
   function unheardOfRun(reason: MissedReason, range: Range, listenerId: string, traceId: string | undefined): void {
     const { emitterId, invocationId, channel } = range.first;
     const make = () => ({ ...unheard(reason, range, listenerId), invocationId, traceId: traceId ?? null });
@@ -137,7 +137,7 @@ export function collectMissed(): MissedEvents {
   };
 }
 
-/** Of the events that were not accepted. */
+/** Ids of the events that were not accepted. */
 export function idsOfOthers(emits: readonly EmittedEvent[], accepted: readonly EmittedEvent[]): string[] {
   if (accepted.length === emits.length) return [];
   const kept = new Set(accepted);

@@ -42,7 +42,7 @@ export interface Led {
 const MAX_ROWS = 500;
 const MAX_CHARS = 2_000_000;
 
-/** What the run would add to what waits. */
+/** Work that the run would add to the queue. */
 export function countQueued(
   run: Emitting,
   events: readonly { channel: string; data: string }[],
@@ -83,7 +83,7 @@ export function findExceeded(
   return { limit: tooFar ?? full, isFull: full !== undefined };
 }
 
-/** Who hears these events, all of one run and in their order. */
+/** Adds the listeners of these events, which are of one run and in order. */
 export function addListeners(
   led: Led,
   run: Emitting,

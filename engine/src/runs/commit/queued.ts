@@ -1,7 +1,7 @@
-/** What waits in the database for any node, or would. */
+/** Work that waits, or would wait, in the database for any node. */
 export interface Queued {
   invocations: number;
-  /** Of the events of these invocations, as JSON; about as many bytes. */
+  /** Characters of these invocations' events, as JSON; about as many bytes. */
   chars: number;
   deliveries: number;
   /** Deliveries of webhooks that are stopped, or drain. */

@@ -9,8 +9,8 @@ export interface DbSizeRow {
 }
 
 /**
- * What the entries take that these runs are about to write, as they count for maxDbBytes. Postgres
- * knows the length of a long value without reading it.
+ * Current sizes of the entries that these runs write, as counted for maxDbBytes. Postgres knows the
+ * length of a long value without reading it.
  */
 export function readDbSizes(connection: Sql, runs: readonly RunCommit[]): PromiseLike<DbSizeRow[]> | DbSizeRow[] {
   const entries = runs.flatMap((run) => [...run.dbWrites.keys()].map((key) => ({ sourceId: run.sourceId, key })));

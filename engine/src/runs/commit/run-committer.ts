@@ -26,7 +26,7 @@ export interface RunCommitterOptions {
     heard(): number;
     take(deliveries: readonly DueDelivery[], readAt: number): void;
   };
-  /** Where sources that listen are run. */
+  /** Runs the sources that listen. */
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
   listeners: ListenerCounts;
@@ -35,7 +35,7 @@ export interface RunCommitterOptions {
   history?: CommitOptions['history'];
   stats?: CommitOptions['stats'];
   nowMs: () => number;
-  /** Who uses the node: what is heavy rests while others do. Default: nobody else. */
+  /** Active tenants of the node; heavy commits rest while others are active. Default: no others. */
   activeTenants?: Pick<ActiveTenants, 'hasSeveral'>;
   heavyTurns: Turns;
   watch?: BatcherWatch;
@@ -61,9 +61,11 @@ const MAX_BATCH = 256;
  * which everybody else waits.
  */
 const MAX_WEIGHT = 400;
-/** Of one tenant while there are others, whose next commit waits for this one. */
+/** Maximum of one tenant while others are active: their next commit waits for this one. */
 const MAX_TENANT_WEIGHT = 100;
-/** Of one tenant, waiting: some batches, so that none is started with less than it could hold. */
+/**
+ * Maximum waiting weight of one tenant: several batches, so that each can be as full as allowed.
+ */
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
 /** Nobody waits: the client has its answer. */
@@ -161,9 +163,9 @@ function createRetryLog(log: Log): Retrying['tellRetry'] {
 }
 
 /**
- * What a run brought is kept until it is stored, however long the database is away: to run it again
- * would repeat what it did outside. Where others have taken the invocation over meanwhile, the
- * commit ends as one that wrote nothing.
+ * Retries until the results are stored, however long the database is away, because a second run
+ * would repeat external effects. If another node has taken the invocation, the commit writes
+ * nothing.
  */
 async function commitWithRetries(
   add: (run: RunCommit) => Promise<CommittedRun>,
@@ -179,7 +181,7 @@ async function commitWithRetries(
       const isTriedAgain = wasRolledBack(error) && !failsEachTime(error) && tries < MAX_PUBLISH_TRIES;
       if (run.publishedAs !== undefined && !isTriedAgain) throw error;
       if (failsEachTime(error) && !isBare) {
-        // Of an execution, its runner decides.
+        // The execution's runner decides.
         if (run.execution !== undefined) throw error;
         if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);
       }
@@ -210,8 +212,8 @@ function charsOf({ emits, dbWrites, record, execution, sends = [] }: RunCommit, 
 }
 
 /**
- * What the run brought cannot be stored: the invocation ends as failed instead of coming back for
- * ever.
+ * The results cannot be stored, so the invocation ends as failed. Otherwise it would come back
+ * forever.
  */
 function withoutItsData(run: RunCommit, error: unknown, options: RunCommitterOptions): RunCommit {
   const nowMs = options.nowMs();

@@ -14,7 +14,7 @@ import { insertRunRecords } from './insert-run-records.sql.ts';
 import { insertInvocationRows, runLane } from '../insert-invocations.sql.ts';
 import { rowsOf } from '../../db/rows-of.ts';
 
-/** What this node goes on with. */
+/** Rows that this node continues with. */
 export interface HeldRows {
   deliveries: ReadonlySet<DeliveryRow>;
   invocations: ReadonlySet<InvocationRow>;
@@ -60,8 +60,8 @@ export async function writeCommit(
 }
 
 /**
- * Of what this node has no room for, in one order everywhere: two commits that add the same lanes
- * must not deadlock.
+ * Lanes of the rows that this node has no room for. The order is the same everywhere: two commits
+ * that add the same lanes must not deadlock.
  */
 function lanesOf(plan: CommitPlan, held: HeldRows): JobSpec[] {
   const waiting = plan.deliveries

@@ -9,7 +9,7 @@ import { limitTimeShare } from '../limit-time-share.ts';
 
 /** If limits are not in memory, nothing is over them. */
 export interface AccountBacklogsOptions extends NearLimitsOptions {
-  /** What of each account waits in the database for any node. */
+  /** Reads the work of each account that waits in the database for any node. */
   read: () => Promise<Backlogs>;
   log: Log;
 }
@@ -43,7 +43,7 @@ export interface AccountBacklogs {
 }
 
 const READ_EVERY_MS = 5_000;
-/** Of maxQueuedDeliveries, for one webhook. */
+/** Share of maxQueuedDeliveries that one webhook may use. */
 const WEBHOOK_SHARE = 0.5;
 const RETRY_AFTER_SECONDS = 10;
 

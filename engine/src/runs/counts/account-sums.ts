@@ -6,7 +6,7 @@ import { limitTimeShare } from '../limit-time-share.ts';
 export interface AccountSumsOptions {
   /** Counts them all. */
   read: () => Promise<ReadonlyMap<string, number>>;
-  /** What is counted, for the log. */
+  /** Name of the counted thing, for the log. */
   what: string;
   log: Log;
 }

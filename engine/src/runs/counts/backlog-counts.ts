@@ -2,7 +2,7 @@ import type { Backlogs } from './read-backlogs.sql.ts';
 import { createEstimates } from '../estimates.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 
-/** What waits in the database of each account: see Estimates. */
+/** Waiting work of each account in the database: see Estimates. */
 export interface BacklogCounts {
   of(accountId: string): Queued;
   /** Deliveries to the webhook, as counted last. */

@@ -8,11 +8,11 @@ export interface ListenerCounts {
    * rejects.
    */
   learn(accountId: string, emitterId: string): Promise<void>;
-  /** What was read last; 0 where nothing is known. */
+  /** The last known count; 0 if there is none. */
   of(emitterId: string): number;
 }
 
-/** What is older is read anew, while the old count is still used. */
+/** An older count is read again; the old one is used meanwhile. */
 const TRUST_MS = 10_000;
 const MAX_EMITTERS = 50_000;
 

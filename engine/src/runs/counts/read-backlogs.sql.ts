@@ -1,7 +1,7 @@
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 import type { Sql } from '../../db/database.ts';
 
-/** What no node holds. */
+/** Work that no node holds. */
 export interface Backlogs {
   ofAccount: ReadonlyMap<string, Queued>;
   /** Deliveries. */

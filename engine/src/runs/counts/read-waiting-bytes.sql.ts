@@ -1,10 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
 /**
- * What the executions of each account that wait have, as it counts for maxWaitingBytes. Rows that
- * earlier versions wrote have `bytes` without what the next run is given and what resumed it, which
- * are nearly all of a row that is large: of such a row they count. Their lengths are read from the
- * rows themselves, not from where long texts are stored.
+ * Bytes of waiting executions by account, as counted for maxWaitingBytes. In rows of earlier
+ * versions, `bytes` lacks the next run's input and the resume data. Those are nearly all of a large
+ * row, so they count there. Postgres reads their lengths from the rows, not from the long texts.
  */
 export async function readWaitingBytes(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ account_id: string; bytes: number }[]>`

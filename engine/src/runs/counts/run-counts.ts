@@ -39,7 +39,7 @@ export function createRunningCounts(): RunningCounts {
   };
 }
 
-/** What a node holds, from its lease to its commit. */
+/** Counts the invocations that a node holds, from lease to commit. */
 export interface HeldCount {
   add(invocations: readonly HeldInvocation[]): void;
   remove(invocations: readonly HeldInvocation[]): void;

@@ -16,9 +16,9 @@ export interface ExecutionClaim {
 export interface ClaimedExecutions {
   /** In the order in which they were accepted. */
   held: HeldInvocation[];
-  /** What the settings do not let start now was left. */
+  /** Executions remain that the settings do not let start now. */
   blocked: boolean;
-  /** What the settings let start was left, since there were enough large events. */
+  /** Executions remain that may start, because the claim has enough large events. */
   cut: boolean;
 }
 
@@ -28,7 +28,10 @@ export interface ClaimedExecutions {
  */
 export const TURN_CHANNEL = 'headwater_turn';
 
-/** Whoever holds the client of the next one may have died: it is looked at again. */
+/**
+ * The node that holds the next execution's client may have died, so a claim checks again after this
+ * time.
+ */
 const WANTED_AGAIN_MS = 2_000;
 
 interface TurnRow {

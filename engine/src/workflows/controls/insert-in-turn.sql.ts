@@ -41,7 +41,7 @@ export async function insertInTurn(
   });
 }
 
-/** Of workflows with a limit: how many more may wait. */
+/** Number of executions that may still wait, for workflows with a queue limit. */
 async function readRoom(tx: Transaction, rows: readonly NewTurn[]): Promise<Map<string, number>> {
   const limits = new Map(rows.flatMap((row) => (row.queueLimit === undefined ? [] : [[row.sourceId, row.queueLimit]])));
   if (limits.size === 0) return new Map();

@@ -48,7 +48,7 @@ export async function playSteps(
   };
 }
 
-/** What follows a step that would have waited. */
+/** State for the steps after one that would have waited. */
 function progressOf(task: StepsTask, rows: readonly StepRow[]): Pick<StepsTask, 'from' | 'done' | 'usedBytes'> {
   const bytes = rows.reduce(
     (sum, { exports, value = '', logs, sends }) =>

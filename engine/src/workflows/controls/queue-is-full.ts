@@ -2,10 +2,7 @@ import { HeadwaterError } from '@headwater/shared';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/**
- * What whoever sends a request, or runs by hand, is told where as many executions wait as the
- * settings allow.
- */
+/** The error for a request or a manual run when the workflow's queue is full. */
 export function queueIsFull(workflowId: string, queueLimit: number): HeadwaterError {
   const message = `Workflow ${workflowId} has ${queueLimit} executions waiting, as many as its setting queue_limit allows; try again later`;
   return new HeadwaterError('RATE_LIMITED', message, {

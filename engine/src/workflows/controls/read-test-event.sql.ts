@@ -3,7 +3,7 @@ import type { PassedStep } from '../run/execution-context.ts';
 import { PASSED_STATUSES } from '../run/passed-steps.ts';
 import type { Sql } from '../../db/database.ts';
 
-/** What a test of a workflow takes from the past. */
+/** Past data that a test of a workflow uses. */
 export interface TestEvent {
   /** JSON text. */
   event: string;
@@ -25,7 +25,7 @@ interface ExecutionColumns {
   hops: number;
 }
 
-/** Of an execution of the workflow, whether it has ended, waits, runs or is queued. */
+/** Reads an execution of the workflow, whether it has ended, waits, runs or is queued. */
 export async function readExecutionForTest(
   sql: Sql,
   key: { accountId: string; workflowId: string; id: string },
@@ -48,8 +48,8 @@ export async function readExecutionForTest(
 }
 
 /**
- * Of an event that a source or workflow of the account has emitted; the id is `<emitter id>-<event
- * id>`.
+ * `emitId` is `<emitter id>-<event id>`, of an event that a source or workflow of the account
+ * emitted.
  */
 export async function readEventForTest(sql: Sql, accountId: string, emitId: string): Promise<TestEvent | undefined> {
   const [, emitterId = '', ms = '', seq = ''] = /^(.+)-(\d{1,15})-(\d{1,9})$/.exec(emitId) ?? [];

@@ -3,9 +3,9 @@ import { type HttpResponse, LIMITS } from '@headwater/shared';
 import type { TestedResponse } from '../../contract/workflow-tests.ts';
 
 /**
- * What is shown of a response in a test. An execution stores nothing of it, so it is no part of
- * maxRunOutputBytes: each of a hundred steps may respond megabytes, which a test would keep until
- * its end.
+ * The shown part of a response in a test. An execution stores no responses, so maxRunOutputBytes
+ * does not cover them. A hundred steps with megabytes each would stay in memory until the test
+ * ends.
  */
 export function testedResponse({ status, headers, body }: HttpResponse, immediate: boolean): TestedResponse {
   const isText = isUtf8(body);

@@ -58,7 +58,7 @@ export interface TurnsOptions {
   log: Log;
 }
 
-/** What one claim takes at most: fair to the other workflows of the node. */
+/** Maximum of one claim, for fairness to the node's other workflows. */
 const MAX_CLAIMED = 64;
 /**
  * Claims of a tenant at the same time: with a thousand busy workflows it still leaves connections
@@ -104,8 +104,8 @@ export function createTurns(options: TurnsOptions): Turns {
   const goOn = createGoOn(options.sql);
 
   /**
-   * What is asked for until its turn has come is a part of it, what is asked for later is the next
-   * one.
+   * Requests that arrive before the claim has its turn are part of it. Later requests make the next
+   * claim.
    */
   async function claim(workflow: TurnTaker, isForLane: boolean): Promise<void> {
     const { accountId, workflowId } = workflow;

@@ -21,7 +21,7 @@ export interface WorkflowTestsOptions extends UnsavedVersionOptions {
   runtimes: WorkflowRuntimes;
   steps: StepContext;
   limits: Pick<LimitsCache, 'get'>;
-  /** What `$.flow.suspend` shows: nothing waits there. */
+  /** URLs that `$.flow.suspend` shows; nothing waits for them in a test. */
   waitUrls: (executionId: string, token: string) => { resumeUrl: string; cancelUrl: string };
 }
 

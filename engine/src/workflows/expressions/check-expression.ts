@@ -7,7 +7,7 @@ export interface ExpressionProblem {
   message: string;
   /** Characters from the beginning of the expression. */
   at: number;
-  /** What it goes over, where that is what is wrong. */
+  /** The exceeded limit, if that is the problem. */
   limit?: ExceededLimit;
 }
 
@@ -20,7 +20,7 @@ export type CheckedExpression = { ok: true; env: string[] } | ({ ok: false } & E
 const SYNTAX = { ecmaVersion: 2024, sourceType: 'module', preserveParens: true } as const;
 /** The whole of it, before what is wrong. */
 const REPEATED = /^(Invalid regular expression: )\/[^]*\/\w*: /;
-/** What acorn says of some that are nested too deeply. */
+/** acorn's message for some expressions that are nested too deeply. */
 const NO_STACK = 'Not enough stack space';
 const ENVIRONMENT_NAME = /^[A-Za-z_]\w*$/;
 

@@ -2,8 +2,8 @@ import { type ExceededLimit, LIMITS, tokenize } from '@headwater/shared';
 import { checkExpression, type ExpressionProblem } from './check-expression.ts';
 
 /**
- * What may still be spent on the expressions of one version: all of them are parsed on this node,
- * one after the other.
+ * Remaining budget for the expressions of one version. This node parses all of them, one after the
+ * other.
  */
 export interface ExpressionBudget {
   expressions: number;
@@ -34,9 +34,8 @@ export interface ValueProblem {
 const SHOWN_CHARS = 80;
 
 /**
- * What is wrong with the first expression that is wrong in a prop's value, at any depth; undefined
- * where nothing is. A value of megabytes has thousands of them: between one and the next `giveWay`
- * may let others have the thread.
+ * The problem of the first wrong expression in a prop's value, at any depth; undefined if there is
+ * none. A value of megabytes has thousands of expressions, so `giveWay` may yield between them.
  */
 export async function findExpressionProblem(
   value: unknown,
@@ -70,7 +69,7 @@ function* lookThrough(
   return undefined;
 }
 
-/** Of a key on the way to an expression, which may be as long as the value. */
+/** Maximum characters of a key on the path to an expression. A key may be as long as the value. */
 export const MAX_SHOWN_KEY_CHARS = 200;
 
 /** As JavaScript writes it: `list[1].to`. */

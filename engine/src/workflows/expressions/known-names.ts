@@ -12,8 +12,8 @@ const NAMES = `
 `;
 
 /**
- * What an expression may name besides `steps` and `env`: of the language, and what isolates have of
- * the Web and of Node that helps to shape a value. What acts on something (`fetch`, `process`,
- * timers) is for steps.
+ * Names that an expression may use besides `steps` and `env`: those of the language, and Web and
+ * Node.js names that shape values. Names with effects (`fetch`, `process`, timers) are only for
+ * steps.
  */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set(NAMES.split(/\s+/).filter((name) => name !== ''));

@@ -4,7 +4,7 @@ import { LIMITS } from '@headwater/shared';
 import { hasFoundNoProcess, pauseAfterCrashMs } from '../../runs/commit/after-loss.ts';
 
 /**
- * What one step has gone through on this node. A node that takes over begins anew: its end counts
+ * Tries of one step on this node. A node that takes over starts anew, so the end of a node counts
  * for nothing.
  */
 export interface StepTries {
@@ -20,7 +20,7 @@ export interface EndedTry {
   outcome: RunOutcome;
   /** How long it was held up by this node: see HeldUp. */
   heldUpMs: number;
-  /** What it had of the time of the execution. */
+  /** Time of the execution that the try was given. */
   wallMs: number;
   /** In a test of a step: a client waits, and nothing is kept to be run again. */
   isTest: boolean;

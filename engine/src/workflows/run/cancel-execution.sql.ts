@@ -70,7 +70,7 @@ export async function cancelExecution(
     await cancelSteps(tx, id);
     await tx`delete from execution_waits where execution_id = ${id}`;
     await tx`select graphile_worker.remove_job(${wakeJobKey(id)})`;
-    // Where executions take turns, the next one may start now.
+    // If executions take turns, the next one may start now.
     await addRunLanes(tx, [row.source_id]);
     return { isDescribed };
   });

@@ -11,9 +11,7 @@ export interface ClientAnswer {
    * A step has ended it on purpose: without an answer so far the client is told that this is all.
    */
   exited(executionId: string): void;
-  /**
-   * What becomes of it is not decided here: whatever was given to answer with may not come true.
-   */
+  /** Sends no response given so far, because the outcome is not decided here. */
   leaves(why: string): void;
   /**
    * It waits, perhaps for days: without an answer so far the client is told that it was accepted.

@@ -34,7 +34,7 @@ export interface StepRuntime {
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
   redactor?: UnkeptRedactor;
-  /** What its executions record of props that have no expression. */
+  /** Record of the props without an expression, the same for all executions. */
   staticProps: RecordedProps | undefined;
   /** Environment variables that its props name. */
   env: readonly string[];
@@ -51,7 +51,7 @@ export interface DeploymentRuntime extends Omit<Deployment, 'steps'> {
 }
 
 export interface WorkflowRuntimes {
-  /** What is true of the workflow now. */
+  /** Current state of a workflow. */
   state: RecentReads<WorkflowState>;
   deployments: Pick<RecentReads<DeploymentRuntime>, 'get'>;
 }

@@ -28,7 +28,7 @@ export interface ExecutionActionsOptions {
   backlogs: Pick<AccountBacklogs, 'queue'>;
 }
 
-/** What is done to executions from outside. */
+/** Actions of clients on executions: resume, cancel, replay. */
 export function createExecutionActions(options: ExecutionActionsOptions): ExecutionActions {
   const { sql, tokens, history } = options;
   const inTurn = createAnonymousLookups();
@@ -92,7 +92,7 @@ async function cancelCounted(
   return cancelled !== undefined;
 }
 
-/** Of many, one that was deleted meanwhile, or whose version was, is passed over. */
+/** In a replay of many, skips an execution that was deleted meanwhile, or whose version was. */
 async function unlessInTheWay(replayOne: () => Promise<boolean>): Promise<boolean> {
   try {
     return await replayOne();
@@ -185,7 +185,7 @@ function replayContext(
   return JSON.stringify({ ...(JSON.parse(fresh) as object), emitter_id: emitterId });
 }
 
-/** What is kept of an execution that had not begun. */
+/** Record of an execution that was cancelled before it began. */
 async function describeCancelled(
   { runtimes }: ExecutionActionsOptions,
   { workflowId, ...started }: CancelledInvocation,

@@ -39,10 +39,11 @@ export interface ExecutionCommitter {
 
 const MAX_BATCH = 256;
 /**
- * Of what steps have put out: some tens of milliseconds of the database, in which all others wait.
+ * Characters of step output in one commit. They take some tens of milliseconds of the database, and
+ * all other commits wait.
  */
 const MAX_BATCH_CHARS = 2 * 1024 * 1024;
-/** Of one account while there are others. */
+/** Maximum of one account while others are active. */
 const MAX_TENANT_CHARS = 512 * 1024;
 /** Others share a commit that starts so much later; the fewer there are, the sooner. */
 const SHARED_INTERVAL_MS = 3;
@@ -51,8 +52,8 @@ const COMMITS_PER_MS = 16;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 /**
- * Of a node that stops: about 25 s of a database that does not answer, then the execution is given
- * back.
+ * Tries of a stopping node: about 25 s without an answer from the database. Then the execution is
+ * given back.
  */
 const MAX_LAST_TRIES = 9;
 
@@ -94,9 +95,9 @@ export function createExecutionCommitter(options: ExecutionCommitterOptions): Ex
   const wasWritten = (commit: ExecutionCommit) => isExecutionCommitted(sql, commit);
 
   /**
-   * What a step came to is kept until it is stored, however long the database is away: to run the
-   * step again would repeat what it did outside. Tried again, a commit that went through unseen
-   * writes the same, or finds its lease ended by itself.
+   * Retries until the step is stored, however long the database is away: running it again would
+   * repeat its external effects. If the answer to a successful commit was lost, a retry writes the
+   * same, or finds that this commit ended the lease.
    */
   async function withRetries(commit: ExecutionCommit, add: (commit: ExecutionCommit) => Promise<boolean>) {
     for (let tries = 1; ; tries++) {

@@ -43,15 +43,15 @@ export function traceIdOf({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): 
 }
 
 /**
- * What emitted the event: a source, or the trigger. Null for an execution that was started by hand,
- * or where it is not known.
+ * Emitter of the event: a source, or the trigger. Null if the execution was started by hand, or if
+ * the emitter is unknown.
  */
 function emitterIdOf({ kind, propName, cause }: Started, triggers: readonly Trigger[]): string | null {
   // The event's id, `<ms>-<counter>`, is behind it.
   if (cause !== undefined) return cause.event.replace(/-\d+-\d+$/, '');
   // Triggers are the props of a workflow: it is named as its endpoint or timer is.
   if (propName !== undefined) return propName;
-  // Of one that was accepted by a node of an older version.
+  // For an execution that a node of an older version accepted.
   const [only, ...others] = triggers.filter(({ type }) => type === kind);
   return only === undefined || others.length > 0 ? null : only.id;
 }
@@ -91,8 +91,8 @@ export interface PassedStep {
 }
 
 /**
- * What later steps see of one, as JSON text: what it returned, its exports, and the error that it
- * went on with.
+ * A step as later steps see it, as JSON text: its return value, its exports, and the error that it
+ * continued with.
  */
 export function visibleStep({ namespace, status, value, exports, error }: PassedStep): {
   namespace: string;

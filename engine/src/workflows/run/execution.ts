@@ -15,13 +15,13 @@ export interface Execution {
   deployment: DeploymentRuntime;
   account: AccountLimits;
   start: ExecutionStart;
-  /** What later steps see of those that are completed. */
+  /** Completed steps as later steps see them. */
   done: { namespace: string; exports: string }[];
   /** The step to begin with; behind the last one: nothing is left to run. */
   from: number;
-  /** Of that step, where it is run again after a wait. */
+  /** The run of the step `from`, if it runs again after a wait. */
   again: StepRun | undefined;
-  /** What steps have brought before, completed or not. */
+  /** Output of earlier runs of steps, completed or not. */
   sends: StoredSend[];
   logs: string[];
   usedBytes: number;

@@ -80,9 +80,9 @@ interface ParkedWait {
 }
 
 /**
- * What was resumed before it waited is woken at once. What came for a run that is to be tried again
- * stands beside that wait: it is for the first run of the step that then waits, unless somebody
- * brings something for a later one.
+ * An execution that was resumed before it waited wakes at once. If the step waits for a retry, the
+ * early resume stays beside that wait. It is for the first run of the step that then waits, unless
+ * a later run gets its own.
  */
 async function putWaits(tx: Transaction, waiting: readonly Waiting[]): Promise<ParkedWait[]> {
   const of = <T>(read: (wait: ExecutionWait) => T) => waiting.map(({ wait }) => read(wait));

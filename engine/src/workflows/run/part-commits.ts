@@ -15,7 +15,7 @@ import { createUnstoredSteps } from './unstored-steps.ts';
 import { createWaitingBytes } from './waiting-bytes.ts';
 
 /**
- * What an execution writes while this node holds it. False: the lease was lost, and nothing was
+ * Writes of an execution while this node holds it. False: the lease was lost, and nothing was
  * written.
  */
 export interface PartCommits {
@@ -23,7 +23,7 @@ export interface PartCommits {
   store(row: StepRow): boolean;
   /** Resolves when every step so far is durable. */
   stored(): Promise<boolean>;
-  /** Where it may not wait, nothing is written, and its end may be. */
+  /** An exceeded limit: the execution may not wait and nothing was written, so it may still end. */
   park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token' | 'bytes'>): Promise<boolean | ExceededLimit>;
   /**
    * Everything that the execution brings, and its end. `error`: what it turned out to have failed
@@ -32,7 +32,7 @@ export interface PartCommits {
   finish(last: StepRow | undefined, end: FinalOutcome): Promise<{ committed: boolean; error?: string }>;
   /** Steps that are not durable are left out of the end. */
   forgetSteps(): void;
-  /** What steps have sent and logged is left out as well. */
+  /** Sends and logs of steps are left out of the end too. */
   forgetOutput(): void;
   /** The step behind those that are stored. */
   next(): { position: number; run: StepRun };

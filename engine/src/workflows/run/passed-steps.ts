@@ -1,7 +1,4 @@
-/**
- * Of rows of steps, as text: those behind which an execution goes on, and which it never runs
- * again.
- */
+/** Statuses of stored steps that the execution has passed and never runs again. */
 export const PASSED_STATUSES: readonly string[] = ['done', 'waiting', 'continued'];
 
 export function isPassed(status: string): boolean {

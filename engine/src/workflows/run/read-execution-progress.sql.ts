@@ -14,7 +14,7 @@ export interface ProgressStep {
   error: string | null;
 }
 
-/** What an execution has come to so far. */
+/** Progress of an execution so far. */
 export interface ExecutionProgress {
   /** Absent where it has neither completed a step nor waited, and is no replay. */
   deploymentId?: string;

@@ -3,7 +3,7 @@ import type { Deployment } from '../deployment.ts';
 import { mergeDefinitions } from '../../props/merge-definitions.ts';
 import type { Sql } from '../../db/database.ts';
 
-/** What is true of a workflow now, whatever its executions were started with. */
+/** Current state of a workflow, whatever its executions were started with. */
 export interface WorkflowState {
   workflowId: string;
   accountId: string;
@@ -22,7 +22,7 @@ export async function readWorkflowState(sql: Sql, workflowId: string): Promise<W
   return rows[0];
 }
 
-/** What a version needs to know of a step's component, without its code. */
+/** The part of a step's component that a version needs, without its code. */
 export interface StepComponent {
   bundleHash: string;
   configurableProps: PropDefinition[];
@@ -31,7 +31,7 @@ export interface StepComponent {
 export interface DeploymentRow extends Deployment {
   /** In the order of the steps; undefined where the component is not there any more. */
   components: (StepComponent | undefined)[];
-  /** Of its steps as JSON. */
+  /** Bytes of its steps as JSON text. */
   chars: number;
 }
 

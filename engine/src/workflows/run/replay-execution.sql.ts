@@ -49,7 +49,7 @@ export interface Replay {
   context: string;
   /** How many of the first steps are taken over. */
   completed: number;
-  /** Where something has replayed it already, nothing is written. */
+  /** If a replay exists already, nothing is written. */
   onlyFirst: boolean;
 }
 

@@ -15,7 +15,9 @@ interface Resumption extends BroughtToken {
   data: string;
 }
 
-/** Whose execution was resumed. `changed`: it began to wait meanwhile. */
+/**
+ * `accountId`: owner of the resumed execution. `changed`: the execution began to wait meanwhile.
+ */
 type Outcome = { accountId: string } | 'refused' | 'changed';
 
 const MAX_TRIES = 3;
@@ -72,7 +74,7 @@ interface Progress {
   accountId: string;
   /** It waits; else it runs or is queued. */
   parked: boolean;
-  /** What it waits for, or what has come before it does. */
+  /** Token that it waits for, or that came before it waits. */
   token: string | null;
   /** The run of the step that the token stands for has ended. */
   isOver: boolean;

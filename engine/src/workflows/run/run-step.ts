@@ -50,13 +50,15 @@ export interface StepTask {
 }
 
 export interface StepResult extends StepOutput {
-  /** What `$.flow` was asked for; of a step that has not failed. */
+  /** The request through `$.flow`; only if the step did not fail. */
   flow?: FlowAction;
   /** Absent where it has not failed. */
   fault?: RunFault;
-  /** What takes the step's secrets out of texts. */
+  /** Removes the step's secrets from texts. */
   redactor: Redactor | undefined;
-  /** What counts of the execution's time: how long its last try ran, less what it was held up. */
+  /**
+   * Time that counts for the execution: the duration of its last try, without delays of this node.
+   */
   ranMs: number;
 }
 
@@ -123,7 +125,7 @@ function unstarted(context: StepContext, task: StepTask, { fault, redactor }: Un
 }
 
 interface TriedOutputs extends StepOutputs {
-  /** That the database did not take or answer what the step asked for: the step is not to blame. */
+  /** Error of the database while it served the step: the step is not to blame. */
   failure(): unknown;
 }
 
@@ -138,7 +140,7 @@ function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedO
   let failure: unknown;
   const isStored = () =>
     heldUp.during(stored()).catch((error: unknown) => {
-      // What can never be stored is an end of the execution, which its last commit finds.
+      // Data that can never be stored ends the execution; its last commit finds that.
       if (!failsEachTime(error)) failure ??= error;
       throw error;
     });
@@ -153,7 +155,7 @@ function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedO
       (await isStored()) ? context.callDataStore(tenant, call, signal, onAway) : GONE,
     respond(response, immediate) {
       if (!immediate) return respond(response, false);
-      // Where it cannot be stored, the execution comes to an end that says so.
+      // If it cannot be stored, the execution ends and says so.
       isStored().then((isOurs) => isOurs && respond(response, true), ignore);
     },
   });

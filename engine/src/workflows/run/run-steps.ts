@@ -21,10 +21,10 @@ export interface StepsTask {
   done: readonly { namespace: string; exports: string }[];
   from: number;
   to: number;
-  /** Of the first of them, where it was run before. Default: 1 run, no failures. */
+  /** Run of the first step, if it ran before. Default: 1 run, no failures. */
   again?: StepRun;
   account: AccountLimits;
-  /** What the execution has put out before, for the limit on all of it. */
+  /** Bytes of the execution's earlier output, for the limit on all of it. */
   usedBytes: number;
   wall: PartWallLimit;
   jit: boolean;
@@ -128,7 +128,7 @@ interface Place {
   position: number;
   seen: readonly { namespace: string; exports: string }[];
   usedBytes: number;
-  /** Of the time of the execution. */
+  /** Remaining time of the execution. */
   leftMs: number;
 }
 
@@ -200,9 +200,9 @@ export function retriesOf(
   return retries ?? settings.retries;
 }
 
-/** What is not the step's own doing: steps behind it would fail with it, or ought not to run. */
+/** Faults that are not the step's own: later steps would fail too, or must not run. */
 const NOT_PASSED = new Set<string>(['WALL_LIMIT', 'INTERNAL', 'RUN_ABANDONED']);
-/** Of all steps together. */
+/** This limit covers all steps together. */
 const isOfExecution = ({ limit }: RunFault): boolean => limit?.name === 'maxRunOutputBytes';
 
 /** Whether the steps behind a failure run all the same. In a test no step is tried again. */
@@ -253,7 +253,7 @@ function withinLimits(task: StepsTask, result: StepResult, usedBytes: number): S
     return { ...result, fault: { ...late, ...(stack === undefined ? {} : { stack }) } };
   }
   if (usedBytes <= value) return result;
-  // What has failed brings as much, and steps behind it may run.
+  // Also for a failed step: its output is as large, and later steps may run.
   const fault = limitFault({ name: 'maxRunOutputBytes', value, used: usedBytes });
   return { ...result, exports: '{}', value: undefined, logs: '[]', logCount: 0, liveLines: 0, sends: [], fault };
 }

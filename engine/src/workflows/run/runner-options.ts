@@ -21,19 +21,19 @@ export interface ExecutionRunnerOptions extends StepContext {
   runtimes: WorkflowRuntimes;
   limits: Pick<LimitsCache, 'get'>;
   release: DispatcherOptions['release'];
-  /** Of this node. */
+  /** Checks the lease of this node. */
   lease: LeaseCheck;
   readProgress: (executionId: string) => Promise<ExecutionProgress>;
   committer: ExecutionCommitter;
-  /** What executions that wait have, by account. */
+  /** Bytes of waiting executions, by account. */
   waiting: Pick<AccountSums, 'of' | 'add'>;
-  /** Of ends that bring events, sends, log lines or an error. */
+  /** Commits ends with events, sends, log lines or an error. */
   commitRun: (run: RunCommit) => Promise<CommittedRun>;
   stats: StatCount;
   /** How an execution ended, or that it waits. */
   onCommitted: (status: ExecutionEnd['status'] | 'waiting') => void;
   live: Pick<LiveLines, 'begin'>;
   log: Log;
-  /** Of this instance, as it is seen from outside: URLs that resume and cancel begin with it. */
+  /** Public URL of this instance; URLs that resume and cancel begin with it. */
   publicUrl: string;
 }

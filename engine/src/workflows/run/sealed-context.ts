@@ -4,8 +4,8 @@ import type { Sealer } from '../../secrets/seal.ts';
 const SEALED = 'v';
 
 /**
- * What `$.flow.rerun` was given, as it waits in the database for the next run: a step may have put
- * its secrets there. In rows from before it was sealed it is JSON text, as it is when opened.
+ * Seals the argument of `$.flow.rerun` for the next run, because a step may put secrets into it.
+ * Older rows have plain JSON text; openContext returns it unchanged.
  */
 export function sealContext(sealer: Pick<Sealer, 'seal'>, accountId: string, json: string): string {
   return sealer.seal(accountId, json);

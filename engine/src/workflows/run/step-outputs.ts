@@ -19,7 +19,7 @@ export interface StepOutputsOptions {
   live?: LiveTry | undefined;
 }
 
-/** What a step has put out, as it may be stored: without secrets. */
+/** Output of a step as it may be stored: without secrets. */
 export interface StepOutput {
   /** JSON text, as are the other two. */
   exports: string;

@@ -5,14 +5,14 @@ import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts
 import { bytesOfSends } from './run-steps.ts';
 
 /**
- * What one execution counts for maxWaitingBytes, about: characters of its event, which is in two
- * rows, its context, its steps, and what its next run is given. The row of its wait says how much
- * that is, what resumed it included: as much is taken back when it goes on.
+ * Approximate size of one execution for maxWaitingBytes: characters of its event (twice, for two
+ * rows), context, steps and next run's input. The row of its wait has the amount, with the resume
+ * data. The same amount is subtracted when it goes on.
  */
 export interface WaitingBytes {
   /** It has one more step. */
   add(row: StepRow): void;
-  /** What it would wait with after this step. `given`: to the next run. */
+  /** Bytes with which it would wait after this step. `given`: input of the next run. */
   with(last: StepRow, given: Pick<ExecutionWait, 'context' | 'callback'>): number;
   /** The limit that its account would be over. */
   exceededBy(bytes: number): ExceededLimit | undefined;

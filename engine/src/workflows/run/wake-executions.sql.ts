@@ -57,7 +57,7 @@ async function endWaits(tx: Transaction, over: readonly WokenRow[]): Promise<voi
     where s.execution_id = d.id and s.position = d.position`;
 }
 
-/** Of those that are overdue, what one turn looks at. */
+/** Maximum number of overdue waits in one call. */
 const OVERDUE_BATCH = 1_000;
 
 /**

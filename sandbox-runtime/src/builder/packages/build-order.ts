@@ -24,7 +24,6 @@ export interface BuildLimits {
   trustMs: number;
 }
 
-/** What a fetching process is asked for. */
 export interface FetchOrder {
   /** Import strings that name packages, as the author wrote them. */
   packages: string[];

@@ -13,7 +13,7 @@ import { unpack, type UnpackBudget } from './unpack.ts';
 import { UnpackedPackages } from './unpacked-packages.ts';
 
 const UNPACKED_AT_ONCE = 4;
-/** Of packages that were lost. */
+/** Lost packages that an error names. */
 const MAX_NAMED = 10;
 
 /** Bundles a component with packages that are in the cache. */

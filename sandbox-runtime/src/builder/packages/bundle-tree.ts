@@ -36,7 +36,8 @@ export async function bundleTree(
     // Each round shows at least one more of finitely many files, or patterns in them.
     for (const file of found) sloppy.add(file);
     if (collectPatterns(mending.patterns, messages, packagePathOf) || found.length > 0) continue;
-    // Of the files that a pattern may mean some are no code: templates, tests.
+    // Some files that a pattern matches are not code, such as templates and tests. Retry without
+    // them.
     if (!mending.withFiles || mending.patterns.size === 0) return { ok: false, messages: closePatterns(messages) };
     mending.withFiles = false;
   }

@@ -1,6 +1,6 @@
 import { BuildLimitError } from './package-error.ts';
 
-/** What one build may download, over all of its packages. */
+/** Bytes that one build may download, for all its packages. */
 export interface DownloadBudget {
   /** Bytes that were taken. */
   readonly used: number;

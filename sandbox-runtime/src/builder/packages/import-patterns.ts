@@ -3,10 +3,7 @@ import type { Message } from 'esbuild';
 import { isOfPattern } from '../bundler-failures.ts';
 import type { UnpackedPackages } from './unpacked-packages.ts';
 
-/**
- * Where the pattern of an import begins in a file of a package: line from 1, column in bytes from
- * 0.
- */
+/** Start of an import's pattern in a package file: line from 1, column in bytes from 0. */
 interface PatternPlace {
   line: number;
   column: number;
@@ -20,7 +17,7 @@ export type FoundPatterns = Map<string, PatternPlace[]>;
 
 /** A literal that a name begins with: `'./dialects/' + name`, `./dialects/${name}`. */
 const PREFIX = /^(?:'([^'\\\n]*)'|"([^"\\\n]*)"|`([^`\\$]*)\$\{)/;
-/** What stands before the pattern: the call, with spaces, brackets and comments in between. */
+/** Text before the pattern: the call, with spaces, brackets and comments. */
 const CALL = /(?<![\w$.])(require|import)\s*\((?:[\s(]|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
 const MAX_CALL_CHARS = 1_000;
 /** In all packages of a component. */

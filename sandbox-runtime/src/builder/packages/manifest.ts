@@ -1,4 +1,4 @@
-/** What is kept of one version of a package: enough to place it and to fetch it. */
+/** Data kept for one version of a package: enough to place it and to fetch it. */
 export interface Manifest {
   version: string;
   tarball: string;

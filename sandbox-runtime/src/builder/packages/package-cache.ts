@@ -19,7 +19,7 @@ export interface PackageCache {
    */
   writeTarball(integrity: string, bytes: Buffer): Promise<void>;
   readJson<T>(folder: JsonFolder, key: string, isOfForm: (value: unknown) => value is T): Promise<T | undefined>;
-  /** Where it cannot be written, it is made again next time. */
+  /** Ignores write errors: the value is computed again next time. */
   writeJson(folder: JsonFolder, key: string, value: unknown): Promise<void>;
   /** Throws away what was written through this object. */
   discardWritten(): Promise<void>;
@@ -39,7 +39,8 @@ export function openPackageCache(dir: string, trustMs: number): PackageCache {
     async readTarball(integrity) {
       const path = tarballPath(integrity);
       const bytes = await readIfThere(path);
-      // What was used last is thrown away last. The file may have been thrown away just now.
+      // Marks the file as used, so that it is trimmed last. Another process may have just deleted
+      // it.
       if (bytes !== undefined) await utimes(path, new Date(), new Date()).catch(() => undefined);
       return bytes;
     },

@@ -1,7 +1,7 @@
 /**
- * Where the `exports` or `imports` of a package.json lead. Rules:
+ * Resolves `exports` or `imports` of a package.json. Rules:
  * https://nodejs.org/api/esm.html#resolution-algorithm-specification (PACKAGE_EXPORTS_RESOLVE and
- * what it uses).
+ * the steps it calls).
  */
 export function resolveExports(exports: unknown, subpath: string, conditions: ReadonlySet<string>): string | undefined {
   const isMap =
@@ -29,8 +29,7 @@ function resolveEntry(map: Record<string, unknown>, key: string, conditions: Rea
 }
 
 /**
- * What `*` stands for when `pattern` means `key`. A pattern that ends with a slash, as of old,
- * stands for a folder.
+ * Text for `*` when `pattern` matches `key`. An old pattern with a slash at its end means a folder.
  */
 function fillingOf(pattern: string, key: string): string | undefined {
   if (pattern.endsWith('/') && key.startsWith(pattern)) return key.slice(pattern.length);

@@ -80,8 +80,8 @@ export function createPackageRegistry(options: RegistryOptions): Registry {
 }
 
 /**
- * Where a version is fetched: at the registry and nowhere else. An address on another host, as
- * mirrors pass it on, stands for the same file here.
+ * URL of a version, always at the configured registry. Mirrors may name another host; then the file
+ * has the same name here.
  */
 function tarballUrl(registry: string, name: string, address: string): string {
   if (!URL.canParse(address)) throw new PackageError('the registry names no address for it');
@@ -102,7 +102,7 @@ async function retrying<T>(attempt: () => Promise<T>, signal: AbortSignal): Prom
 }
 
 interface DownloadBounds {
-  /** Of this answer. */
+  /** Largest size of this answer. */
   maxBytes: number;
   budget: DownloadBudget;
   signal: AbortSignal;
@@ -132,14 +132,14 @@ async function download(url: string, bounds: DownloadBounds): Promise<Buffer> {
     if (cause instanceof PackageError || cause instanceof BuildLimitError) throw cause;
     throw new PackagesUnavailableError('the registry broke off its answer', { cause });
   } finally {
-    // Where it is not wanted any more.
+    // Ends a download that is no longer needed.
     await response.body.cancel().catch(() => undefined);
   }
 }
 
 /**
- * What was announced counts before it comes, or a build would have eight answers under way that it
- * has no room for.
+ * The announced size counts before the bytes arrive. Otherwise a build could start eight downloads
+ * that exceed its budget.
  */
 async function readBody(
   body: AsyncIterable<Uint8Array>,

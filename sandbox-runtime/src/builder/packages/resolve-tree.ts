@@ -16,7 +16,7 @@ export interface PlacedPackage {
 }
 
 /**
- * Where an import string of the author leads. `from` is the folder in which the package's name is
+ * Result for an import string of the author. `from`: the folder from which the package's name is
  * looked up.
  */
 type ResolvedRoot = { ok: true; from: string; name: string; version: string } | { ok: false; reason: string };

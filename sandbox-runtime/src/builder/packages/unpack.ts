@@ -5,7 +5,7 @@ import { PackageError } from './package-error.ts';
 
 const inflate = promisify(gunzip);
 
-/** What one build may unpack, over all of its packages. */
+/** Bytes and files that one build may unpack, for all its packages. */
 export interface UnpackBudget {
   bytesLeft: number;
   filesLeft: number;

@@ -15,7 +15,7 @@ export interface FoundFile {
   /** The place of its package and its path in it; unique. */
   id: string;
   contents: Buffer;
-  /** What the package says of its `.js` files; undefined where it says nothing. */
+  /** Field `type` of the package, for its `.js` files; undefined without the field. */
   type: 'module' | 'commonjs' | undefined;
   /** False where the package promises that importing it does nothing by itself. */
   sideEffects: boolean;
@@ -26,7 +26,7 @@ const CONDITIONS: Record<ImportKind, ReadonlySet<string>> = {
   require: new Set(['node', 'require', 'default']),
 };
 const CODE = /\.(?:[cm]?js|json|node)$/;
-/** What Node finds where it is left out. */
+/** Extensions that Node adds to an import without one. */
 const IMPLIED = /\.(?:js|json|node)$/;
 const IMPLIED_INDEX = /\/index\.(?:js|json|node)$/;
 const EXTENSIONS = ['.js', '.json', '.node', '.mjs', '.cjs'];
@@ -160,7 +160,7 @@ export class UnpackedPackages {
   }
 }
 
-/** Of the nearest package.json: a folder of a package can have one of its own. */
+/** Reads the nearest package.json: a folder within a package can have its own. */
 function typeOf({ files, manifest }: UnpackedPackage, path: string): FoundFile['type'] {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
     const inner = files.get(`${path.slice(0, end)}/package.json`);

@@ -97,7 +97,7 @@ function ok(value: unknown, message?: unknown): void {
 
 type Expected = RegExp | ErrorConstructor | ((error: unknown) => unknown) | Record<string, unknown> | undefined;
 
-/** What `throws` and `rejects` take as their second argument. */
+/** Checks an error against the second argument of `throws` and `rejects`. */
 function judgeError(error: unknown, expected: Expected, message: unknown, operator: string): void {
   if (expected === undefined) return;
   if (expected instanceof RegExp) {

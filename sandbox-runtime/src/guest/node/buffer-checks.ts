@@ -9,7 +9,7 @@ const BYTES_OR_TEXT = 'of type string or an instance of Buffer, ArrayBuffer, or 
 const BYTES = 'an instance of Buffer or Uint8Array';
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 
-/** What is read and written, with so many bytes; of integers the least and the most. */
+/** Number methods: suffix and size in bytes; for integers also the range. */
 const NUMBERS: [suffix: string, bytes: number, least?: number, most?: number][] = [
   ['UInt8', 1, 0, 255],
   ['UInt16LE', 2, 0, 65_535],
@@ -144,7 +144,7 @@ export function checkView(view: unknown, offset: unknown, length: unknown): void
   checkIndex('length', length, MAX_BYTES);
 }
 
-/** What `Buffer.from` has no bytes for; `failed`: it was tried. */
+/** Throws Node's error for a value that `Buffer.from` cannot convert. */
 export function refuseSource(value: unknown): never {
   throw invalidArgument('first argument', BYTES_OR_TEXT, value);
 }

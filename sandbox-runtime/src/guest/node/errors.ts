@@ -141,7 +141,7 @@ function isLongInteger(value: unknown): boolean {
   return Number.isInteger(value) && Math.abs(value as number) > 2 ** 32;
 }
 
-/** What was given, as Node tells it. */
+/** Describes the received value as Node's messages do. */
 export function received(value: unknown): string {
   if (value === undefined || value === null) return toText(value);
   if (typeof value === 'function') return `function ${value.name}`;

@@ -11,7 +11,7 @@ export interface InspectOptions {
   getters?: boolean;
   maxArrayLength?: number | null;
   maxStringLength?: number | null;
-  /** Of the whole result. */
+  /** Largest length of the whole result. */
   maxChars?: number;
 }
 
@@ -224,7 +224,7 @@ function webMembers(value: object, state: State, depth: number): string[] | unde
       if (value instanceof Class)
         return pairs(names.map((key) => [key, (value as unknown as Record<string, unknown>)[key]]));
   } catch {
-    // What only has the prototype of one is shown as any other object.
+    // An object that only has such a prototype is shown like any other object.
   }
   return undefined;
 }
@@ -294,7 +294,7 @@ const REQUEST_MEMBERS =
     ' ',
   );
 
-/** What stands for values that are more than their members. */
+/** Text for values that consist of more than their members. */
 function baseOf(value: object, name: string, state: State): string | undefined {
   if (typeof value === 'function') return functionBase(value as (...args: never[]) => unknown, name);
   if (value instanceof Error) return errorBase(value, state);

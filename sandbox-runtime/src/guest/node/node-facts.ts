@@ -1,5 +1,5 @@
 /**
- * What is read off the Node.js that builds the guest, so that no constant is copied by hand; see
+ * Facts about the Node.js that builds the guest, so that no constant is copied by hand; see
  * build/node-facts.ts.
  */
 export interface NodeFacts {

@@ -2,7 +2,7 @@ import { NODE_FACTS } from './node-facts.ts';
 
 const { zlibConstants: ZLIB_CONSTANTS } = NODE_FACTS;
 
-/** What Node takes where no chunk size is given. */
+/** Node's default chunk size. */
 const CHUNK_BYTES = 16 * 1024;
 
 /**

@@ -112,7 +112,7 @@ function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer,
       }
     }
 
-    /** What was written is put out at the end: a part of it is not available before. */
+    /** Output appears only at the end, so there is nothing to flush. */
     flush(...args: unknown[]): void {
       const callback = args.at(-1);
       if (typeof callback === 'function') process.nextTick(callback as () => void);

@@ -10,7 +10,7 @@ export interface OAuthResult {
   error?: string;
 }
 
-/** Where an OAuth flow ends, in its own window: tells the page that began it, and closes. */
+/** End of an OAuth flow in its own window: reports to the page that began it, and closes. */
 export function OAuthReturn() {
   const search = new URLSearchParams(location.search);
   const error = search.get('error');

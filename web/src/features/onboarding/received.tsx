@@ -34,7 +34,7 @@ interface ReceivedProps {
   onSelect: (id: string | undefined) => void;
 }
 
-/** What the sample receiver got, and one of it whole. */
+/** Requests that the sample receiver got, and one of them in detail. */
 export function Received({ requests, selected, onSelect }: ReceivedProps) {
   const chosen = requests.find(({ id }) => id === selected);
   return (

@@ -20,7 +20,7 @@ const userQuery = {
   queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v1/users/me', { signal })).then(({ data }) => data),
 };
 
-/** What happens, what fails, what waits, and how much of the account is used. */
+/** Activity, failures, waiting work, and usage of the account. */
 export function Overview() {
   const { range: asked } = useSearch({ from: '/shell/' });
   const range = rangeOf(asked);
@@ -124,7 +124,7 @@ function EmitterLink({ id, name }: { id: string; name: string }) {
   );
 }
 
-/** Where little is left, the bar says so in colour and in words. */
+/** From this share on, the bar warns by colour and in words. */
 const NEARLY_FULL = 0.9;
 
 function Quota({ name, used, limit }: { name: (typeof QUOTAS)[number]; used: number; limit: number | null }) {

@@ -36,7 +36,7 @@ function rowSpanOf(range: Range): { since: number; until: number; step: number }
   return range === 'day' ? { ...span, step: 3_600 } : span;
 }
 
-/** Of the account, or of one source, workflow or webhook. */
+/** Series of the account, or of one source, workflow or webhook. */
 export const seriesQuery = (range: Range, subject: { emitter_id?: string; webhook_id?: string } = {}) =>
   queryOptions<Series>({
     queryKey: ['stats', range, subject],

@@ -10,9 +10,9 @@ interface ChartSeries {
 }
 
 export interface TimeChartProps {
-  /** What it shows, in words: there is nothing else for those who do not see it. */
+  /** Description of the chart: screen readers get nothing else. */
   label: string;
-  /** Where each bucket begins: epoch milliseconds. */
+  /** Start of each bucket: epoch milliseconds. */
   at: readonly number[];
   series: readonly ChartSeries[];
 }
@@ -73,10 +73,7 @@ interface Look {
   theme: string;
 }
 
-/**
- * What the drawing depends on beside its data: a canvas follows neither the palette nor its frame
- * by itself.
- */
+/** Width and theme for the drawing: a canvas does not adapt to either by itself. */
 function useLook(frame: React.RefObject<HTMLDivElement | null>): Look {
   const [look, setLook] = useState<Look>({ width: 0, theme: '' });
   useEffect(() => {

@@ -28,7 +28,7 @@ export interface PropFormState {
 
 export interface PropFormProps {
   componentId: string;
-  /** What is configured of it already counts where nothing is given, secrets too. */
+  /** Its configured values count where the form has none, secrets too. */
   sourceId?: string;
   state: PropFormState;
   onChange: (state: PropFormState) => void;
@@ -102,10 +102,7 @@ async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
   return data.configurable_props as unknown as PropDefinition[];
 }
 
-/**
- * What the component computed comes behind its own props, and takes the place of those of the same
- * name.
- */
+/** Appends computed props; they replace own props of the same name. */
 function withDynamic(definitions: readonly PropDefinition[], dynamic: readonly PropDefinition[]): PropDefinition[] {
   const names = new Set(dynamic.map(({ name }) => name));
   const own = definitions.filter((definition) => !('isDynamic' in definition) && !names.has(definition.name));

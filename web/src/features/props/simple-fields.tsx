@@ -6,7 +6,7 @@ import { Markdown } from '../../ui/markdown.tsx';
 import type { PropFieldProps } from './prop-form.tsx';
 import { labelOf, textOf } from './prop-definition.ts';
 
-/** What every field of a prop has from its definition. */
+/** Properties of a field, from the prop's definition. */
 export function fieldOf({ definition, errors }: Pick<PropFieldProps, 'definition' | 'errors'>) {
   const { description, optional } = definition;
   return {

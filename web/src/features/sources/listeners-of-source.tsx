@@ -17,7 +17,7 @@ import type { Source } from './source-queries.ts';
 
 const EVERY_SOURCE = 'dc_*';
 
-/** Where the events of a source go, and more of it. */
+/** Subscriptions of a source, with a form for another one. */
 export function ListenersOfSource({ source }: { source: Source }) {
   const list = useInfiniteQuery(subscriptionsQuery());
   const { hasNextPage, fetchNextPage } = list;

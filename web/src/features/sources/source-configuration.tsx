@@ -121,7 +121,7 @@ function Props({ source, onSaved, onDirty }: PartProps) {
   );
 }
 
-/** What an update has to name: values that differ, and null for those that were taken away. */
+/** Props for an update: changed values, and null for removed ones. */
 function changedProps(before: PropValues, after: PropValues): Record<string, unknown> {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));

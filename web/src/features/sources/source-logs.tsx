@@ -28,7 +28,7 @@ function rankOf(level = 'info'): number {
   return rank === -1 ? 1 : rank;
 }
 
-/** What the component writes with `console`, as it comes. */
+/** Live view of the component's `console` output. */
 export function SourceLogs({ source }: { source: Source }) {
   const [lines, setLines] = useState<LogLine[]>([]);
   const onMessages = useCallback((messages: StreamMessage[]) => {

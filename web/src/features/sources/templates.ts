@@ -3,7 +3,7 @@ export interface Template {
   code: string;
 }
 
-/** What a first source may begin with; each runs as it is. */
+/** Templates for a first source; each runs unchanged. */
 export const TEMPLATES: readonly Template[] = [
   {
     name: 'Request bin',

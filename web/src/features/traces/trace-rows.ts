@@ -22,7 +22,7 @@ export interface TraceRow {
   /** Bars on the time axis; an event is a point. */
   spans: Span[];
   atMs?: number;
-  /** What the row is about, for the panel beside it. */
+  /** Content of the panel beside the row. */
   detail: unknown;
   error?: { code: string; message: string; stack: string | null } | null;
   logs?: TraceRun['logs'];

@@ -19,7 +19,7 @@ export function spanOf(attempts: readonly Attempt[]): Span {
   return { fromMs, lengthMs: Math.max(1, Math.max(...ends) - fromMs) };
 }
 
-/** Where the attempt lies between the beginning of the first and the end of the last. */
+/** Position of the attempt between the start of the first and the end of the last. */
 function Bar({ attempt, span: { fromMs, lengthMs }, isGood }: { attempt: Attempt; span: Span; isGood: boolean }) {
   const left = ((Date.parse(attempt.at) - fromMs) / lengthMs) * 100;
   const width = (attempt.duration_ms / lengthMs) * 100;

@@ -50,7 +50,7 @@ const FAILURES: readonly [errorClass: string, label: string][] = [
   ['transform', 'Transform failed'],
 ];
 
-/** What became of the events at one webhook; the filters stand in the URL. */
+/** Deliveries of one webhook; the URL holds the filters. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const search = useSearch({ from: '/shell/webhooks/$id' });
   const { delivery: selected, status, failure, text } = search;

@@ -17,7 +17,7 @@ import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
 const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
 
-/** What the webhook listens to, and more of it. */
+/** Subscriptions of the webhook, with a form for another one. */
 export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
   const list = useInfiniteQuery(subscriptionsQuery());
   const { hasNextPage, fetchNextPage } = list;

@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<Execution>[] = [
   },
 ];
 
-/** What is not through yet. */
+/** Statuses of executions that are not finished. */
 const WAITING = ['queued', 'running', 'waiting'] as const;
 
 /** How many there are, which leads to them; nothing where there are none. */

@@ -20,7 +20,7 @@ const sendsQuery = (id: string) =>
     ask(api.GET('/v1/executions/{id}/sends', { params: { path: { id }, query }, signal })),
   );
 
-/** What the steps handed to `$.send`, with the attempts; nothing where they sent nothing. */
+/** Sends of an execution with their attempts; hidden if there are none. */
 export function ExecutionSends({ execution }: { execution: Execution }) {
   const { id } = execution;
   const list = useInfiniteQuery({
@@ -53,7 +53,7 @@ export function ExecutionSends({ execution }: { execution: Execution }) {
   );
 }
 
-/** Where it goes, as far as its payload says so. */
+/** Target of a send, as far as its payload names one. */
 function targetOf({ kind, payload, object_key: key }: Send): string {
   const fields = typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : undefined);

@@ -89,7 +89,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
   );
 }
 
-/** What the current version has changed since that one. */
+/** Changes from that version to the current one. */
 function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymentId: string }) {
   const { id } = workflow;
   const { data, error } = useQuery({
@@ -160,7 +160,7 @@ function CodeDiff({ namespace, before, now }: { namespace: string; before: strin
   );
 }
 
-/** What a version is made of, without what is the same for all or made of the rest. */
+/** Text of a version, without members that are the same in all versions or derived from others. */
 function textOf({ triggers, steps, settings }: Workflow): string {
   const starts = triggers.map((trigger) =>
     Object.fromEntries(Object.entries(trigger).filter(([name]) => name !== 'endpoint_url')),

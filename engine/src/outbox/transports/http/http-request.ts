@@ -120,21 +120,21 @@ const isForm = (contentType: string | undefined) => contentType?.toLowerCase().s
 
 interface Body {
   content: Uint8Array;
-  /** Of the content, where no header says it. Absent: none is sent. */
+  /** Content type, used if no header has one. Absent: none is sent. */
   type?: string;
 }
 
 const textBody = (text: string, type: string) => ({ ok: true as const, value: { content: Buffer.from(text), type } });
 
-/** Of JSON text. */
+/** `base64`: JSON text of a string. */
 function readBytes(base64: string): Read<Body> {
   if (!/^"[A-Za-z0-9+/]*={0,2}"$/.test(base64)) return { ok: false, message: `${SENT_BYTES} must be base64` };
   return { ok: true, value: { content: Buffer.from(base64.slice(1, -1), 'base64') } };
 }
 
 /**
- * Of the JSON text. Megabytes of it are sent as they are: making values of them takes the thread
- * half a second.
+ * `data`: JSON text. Megabytes of it are sent unparsed, because parsing blocks the thread for half
+ * a second.
  */
 function readBody(data: string | undefined, contentType: string | undefined): Read<Body | undefined> {
   if (data === undefined || data === 'null') return { ok: true, value: undefined };

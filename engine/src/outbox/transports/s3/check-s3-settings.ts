@@ -4,7 +4,7 @@ import type { Egress } from '../../../egress/egress.ts';
 import { longHostOf } from '../../../egress/long-host.ts';
 import { longHostFault } from '../../../contract/field-faults.ts';
 
-/** What goes into a header. */
+/** Goes into a header, so only printable ASCII. */
 const TOKEN = /^[\x21-\x7e]+$/;
 const REGION = /^[a-z0-9-]+$/;
 

@@ -3,7 +3,7 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
 import { storableText } from '../../../events/storable-text.ts';
 
-/** Where an account's objects go, opened. */
+/** S3 settings of an account, with the secret opened. */
 export interface S3Access {
   /** Absent: Amazon's of the region. */
   endpoint?: string;
@@ -64,7 +64,7 @@ export async function putObject(access: S3Access, object: S3Object, fetchOnce: F
     return { ok: true, statusCode: answer.$metadata.httpStatusCode ?? 200 };
   } catch (error) {
     if (error instanceof NotPut) return error.outcome;
-    // What the library says is about its own insides.
+    // The library's message describes its internals.
     const message = 'The request to the S3 server could not be made';
     return { ok: false, message, plain: message };
   } finally {
@@ -94,9 +94,8 @@ interface SignedRequest {
 }
 
 /**
- * Of an answer the library gets the status and nothing else: its parser reads a whole document
- * again for each thing in it that it does not know, and 64 KB of `<!DOCTYPE>` took the thread for
- * more than a second.
+ * The library gets only the status of an answer. Its parser rereads the document for each item that
+ * it does not know: 64 KB of `<!DOCTYPE>` blocked the thread for more than a second.
  */
 function handlerOver(fetchOnce: FetchOnce) {
   return {
@@ -128,7 +127,7 @@ function urlOf({ protocol, hostname, port, path, query }: SignedRequest): string
   return url.href;
 }
 
-/** Of an error's XML; what matters comes first. */
+/** Bytes read of an error's XML; the important elements come first. */
 const MAX_READ_BYTES = 4 * 1024;
 const MAX_MESSAGE_CHARS = 300;
 
@@ -139,14 +138,14 @@ const MAX_MESSAGE_CHARS = 300;
 function refusedWith(statusCode: number, body: Uint8Array): NotPutOutcome {
   const xml = new TextDecoder().decode(body.subarray(0, MAX_READ_BYTES));
   const words = ['Code', 'Message'].map((name) => textOf(xml, name)).filter((text) => text !== '');
-  // What jsonb refuses would take the texts of all attempts that are recorded with this one, other
-  // accounts' as well.
+  // Text that jsonb rejects would cost the texts of all attempts recorded together, those of other
+  // accounts too.
   const said = storableText(words.join(': ').slice(0, MAX_MESSAGE_CHARS).toWellFormed());
   const plain = `The S3 server answered with the status ${statusCode}`;
   return { ok: false, message: said === '' ? plain : `${plain} (${said})`, plain, statusCode };
 }
 
-/** What the first element of this name begins with, up to whatever is in it besides text. */
+/** Text at the start of the first element with this name, up to the next markup. */
 function textOf(xml: string, name: string): string {
   const tag = `<${name}>`;
   const at = xml.indexOf(tag);

@@ -20,7 +20,8 @@ const HEAD = /^\{"bucket":("(?:[^"\\]|\\.)*"),"(?:prefix":("(?:[^"\\]|\\.)*"),")
 const LONG_PREFIX = /^\{"bucket":"[a-z0-9.-]{1,63}","prefix":"(?:[^"\\]|\\.)*\\?$/;
 
 /**
- * Where a payload of `$.send.s3` goes. The rest of it, which may take half a second, is not read.
+ * Bucket and prefix of a `$.send.s3` payload. Reads only the head, because parsing the rest may
+ * take half a second.
  */
 export function readS3Target(json: string): Read<S3Target> {
   const head = json.slice(0, MAX_HEAD_CHARS);

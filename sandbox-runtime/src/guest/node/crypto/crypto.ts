@@ -11,7 +11,7 @@ import { makeSignatures, withCallback } from './signatures.ts';
 const { cryptoConstants: CRYPTO_CONSTANTS } = NODE_FACTS;
 
 const MAX_RANDOM_BYTES = 65_536;
-/** Of Node. */
+/** Node's own maximum. */
 const MOST_RANDOM_BYTES = 2 ** 31 - 1;
 const MAX_RANDOM_TOTAL_BYTES = 16 * 1024 * 1024;
 const NOT_THERE = [

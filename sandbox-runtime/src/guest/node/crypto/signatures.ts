@@ -13,7 +13,7 @@ interface Padding {
   oaepLabel?: string | undefined;
 }
 
-/** What of a key argument is about the operation and not about the key. */
+/** Members of a key argument that concern the operation, not the key. */
 function paddingOf(key: unknown): Padding {
   if (typeof key !== 'object' || key === null) return {};
   const { padding, saltLength, dsaEncoding, oaepHash, oaepLabel } = key as Padding & Record<string, unknown>;

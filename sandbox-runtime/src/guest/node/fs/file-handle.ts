@@ -2,7 +2,7 @@ import type { SyncCalls } from './sync-calls.ts';
 
 type AnyCall = (...args: unknown[]) => unknown;
 
-/** What `fs/promises.open` answers. */
+/** Result of `fs/promises.open`. */
 export class FileHandle {
   readonly #calls: SyncCalls;
   fd: number;

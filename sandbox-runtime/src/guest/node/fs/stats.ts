@@ -4,7 +4,7 @@ const BLOCK_BYTES = 4096;
 const FILE_TYPE = 0o100000;
 const DIRECTORY_TYPE = 0o040000;
 
-/** What the volume has: files and directories, nothing else. */
+/** Kinds of entries in the volume: only files and directories. */
 abstract class FileKind {
   abstract isFile(): boolean;
   isDirectory(): boolean {

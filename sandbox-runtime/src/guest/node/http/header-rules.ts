@@ -3,7 +3,7 @@ import { codedError } from '../errors.ts';
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Of these the first one counts when a response has several. */
+/** If a response repeats one of these, the first value counts. */
 const SINGLE = new Set([
   'age',
   'authorization',

@@ -61,7 +61,7 @@ export interface Target {
   method: string;
 }
 
-/** Where a request goes, or what is wrong with its options, as Node says it. */
+/** Target of a request. Throws Node's error for invalid options. */
 export function readTarget(options: RequestOptions, defaultProtocol: 'http:' | 'https:'): Target {
   const agentProtocol = options.agent instanceof Agent ? options.agent.protocol : undefined;
   const protocol = options.protocol ?? agentProtocol ?? defaultProtocol;

@@ -1,8 +1,8 @@
 import { Duplex } from '../stream.ts';
 
 /**
- * What stands for the socket of a request. No byte goes through it: it is there for packages that
- * set timeouts on sockets or look at what they are connected to.
+ * Stands in for the socket of a request and carries no bytes. Packages set timeouts on sockets, or
+ * read their addresses.
  */
 export class RequestSocket extends Duplex {
   readonly encrypted: boolean;

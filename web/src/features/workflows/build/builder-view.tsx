@@ -149,8 +149,8 @@ function copyOf(step: DraftStep, taken: readonly string[]): DraftStep {
 }
 
 /**
- * What a step can see: the event, and the steps before it as their last test or the chosen
- * execution has them.
+ * Values that a step can use: the event, and the earlier steps. A step's values come from its last
+ * test, or else from the chosen execution.
  */
 function groupsFor({ draft, results }: Builder, { sample }: Samples, position: number): ValueGroup[] {
   const before = draft.steps.slice(0, position).map(({ namespace }) => {

@@ -20,20 +20,20 @@ export interface DraftTrigger {
 }
 
 export interface DraftStep {
-  /** Of this draft alone; stays when its name changes. */
+  /** Id within this draft; it stays when the name changes. */
   key: string;
   /** Absent until it is saved. */
   id?: string;
   namespace: string;
   /** Absent of code that is not saved yet. */
   componentId?: string;
-  /** What it is made of, for people. */
+  /** Text that names its component for users. */
   label: string;
   /** Code that was written here since. */
   code?: string;
   definitions: readonly PropDefinition[];
   values: PropValues;
-  /** What is saved of the values: an update names what differs. */
+  /** Saved values: an update sends only the difference. */
   saved: PropValues;
   dynamicPropsId?: string;
   onError: 'fail' | 'continue';
@@ -135,9 +135,8 @@ const isGivenWhole = ({ type, secret }: PropDefinition) =>
   secret !== true && !type.startsWith('$.') && type !== 'alert' && type !== 'dir';
 
 /**
- * Of a saved step all that is known, and null for what has no value: an update changes the version
- * that was saved last, which may be another than the one that is shown. Secrets stay unless one is
- * withoutUndefined.
+ * All props of a saved step, with null for props without a value. An update changes the latest
+ * saved version, which may differ from the shown one. A secret is kept unless the user enters one.
  */
 function wholeProps({ definitions, values, saved }: DraftStep): Record<string, unknown> {
   const names = new Set([

@@ -20,7 +20,7 @@ export function isShownInPlace(error: unknown): boolean {
   return errors.length > 0 && errors.every(({ path }) => /^(steps\.\d+\.|triggers\.|name$)/.test(path));
 }
 
-/** What of a refusal of a step has no field of its own; undefined where that is nothing. */
+/** Problems of a step that belong to no field of its form; undefined if there are none. */
 export function problemsBesideProps(error: unknown, { definitions }: DraftStep): ApiError | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const fields = new Set(definitions.map(({ name }) => `props.${name}`));

@@ -13,7 +13,7 @@ export interface Sample {
   eventId?: string;
   event: unknown;
   context?: unknown;
-  /** What `steps.<namespace>` was. */
+  /** Values of `steps.<namespace>`. */
   steps: Readonly<Record<string, unknown>>;
   isPending: boolean;
   error: unknown;
@@ -33,7 +33,7 @@ export interface Samples {
 
 const SHOWN = 20;
 
-/** What steps behind one see of it: its exports, and what it returned. */
+/** Values that later steps see of a step: its exports and its return value. */
 export function visibleExports({
   exports,
   $return_value: value,

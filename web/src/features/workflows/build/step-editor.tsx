@@ -25,7 +25,7 @@ export interface StepEditorProps {
   before: readonly string[];
   /** The values that its expressions can be made of. */
   groups: readonly ValueGroup[];
-  /** What is wrong with it, by paths that begin at the step. */
+  /** Errors of the step; paths begin at the step. */
   error: unknown;
   result: TestedStep | undefined;
   testError: unknown;

@@ -9,7 +9,7 @@ import type { DraftStep } from './draft.ts';
 import type { TestedStep } from './sample.ts';
 
 interface StepListProps {
-  /** What starts it, in words. */
+  /** Describes the trigger. */
   trigger: string;
   steps: readonly DraftStep[];
   selected: string;

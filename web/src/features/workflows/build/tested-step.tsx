@@ -5,7 +5,7 @@ import { Status } from '../../../ui/status.tsx';
 import { formatDuration } from '../../../ui/time.tsx';
 import type { TestedStep } from './sample.ts';
 
-/** What a test of a step came to, beside its form. */
+/** Result of a step's test, shown beside the form. */
 export function TestedStepView({ step }: { step: TestedStep }) {
   const { namespace, status, started_at: from, ended_at: to, error, logs, flow, sends, responds } = step;
   return (

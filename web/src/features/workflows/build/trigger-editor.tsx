@@ -16,7 +16,7 @@ interface TriggerEditorProps {
   error: unknown;
 }
 
-/** What starts the workflow; none: it is started by hand. */
+/** Triggers of the workflow. Without one, only users start it. */
 export function TriggerEditor({ triggers, onChange, error }: TriggerEditorProps) {
   const set = (at: number, trigger: DraftTrigger) => onChange(triggers.with(at, trigger));
   return (

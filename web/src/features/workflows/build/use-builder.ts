@@ -85,7 +85,7 @@ function useDraft(workflow: Workflow | undefined) {
 /** A workflow under change: its draft, tests of its steps, and its deployment. */
 export function useBuilder(workflow: Workflow | undefined, onDeployed: (workflow: Workflow) => void) {
   const { draft, isChanged, isStale, etag, set, reset, noteConflict } = useDraft(workflow);
-  /** What the last deployment or test was refused for, as far as it was not changed since. */
+  /** Refusal of the last deployment or test, for the parts that have not changed since. */
   const [refusal, setRefusal] = useState<unknown>(null);
   const [results, setResults] = useState<Readonly<Record<string, TestedStep>>>({});
   const queries = useQueryClient();
