@@ -1,4 +1,4 @@
-/** Where components are saved. */
+/** Server that saves the components. */
 export interface Target {
   /** `http://127.0.0.1:3000` */
   url: string;

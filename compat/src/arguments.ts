@@ -4,10 +4,7 @@ export interface CompatArguments {
   folder: string;
   /** A server that runs already; absent: one is started for the report and ended with it. */
   server?: { url: string; apiKey: string };
-  /**
-   * Where a server that is started keeps its data, packages included; absent: a folder that goes
-   * away with it.
-   */
+  /** Data folder of a started server, packages included; absent: a temporary folder. */
   dataDir?: string;
   json: boolean;
   /** Also run each component that was saved, in the sandbox and in Node.js. */

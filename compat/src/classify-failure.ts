@@ -9,8 +9,8 @@ const RULES: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
 ];
 
 /**
- * What failures with the same reason have in common: the message without the names, numbers and
- * quotations that belong to one component alone.
+ * Common part of failures with the same cause: the message without names, numbers and quotations of
+ * one component.
  */
 export function classifyFailure(message: string): string {
   const [first = ''] = message.split('\n');

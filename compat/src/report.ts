@@ -14,7 +14,7 @@ export function formatReport({ total, saved, failed, saveMs, elapsedMs }: SavedC
   ].join('\n');
 }
 
-/** What --run adds to the report for people. */
+/** Part of the text report that --run adds. */
 export function formatRuns({ total, completed, failed, unanswered, silent }: RanComponents): string {
   return [
     `\n${total} components call an HTTP API and complete in Node.js; ${completed} of them (${percent(completed, total)}) in the sandbox`,

@@ -6,7 +6,7 @@ import { forEachOf } from './for-each-of.ts';
 import { createPackageVersions } from './package-versions.ts';
 
 export interface Failure {
-  /** Of the component's file, relative to the folder. */
+  /** Path of the component's file, relative to the folder. */
   path: string;
   cause: string;
   message: string;
@@ -17,7 +17,7 @@ export interface SavedComponents {
   saved: number;
   /** By path. */
   failed: Failure[];
-  /** Of each save that was sent, from request to answer, whatever the answer. */
+  /** Duration of each save, from request to answer, whatever the answer. */
   saveMs: number[];
   elapsedMs: number;
 }

@@ -83,7 +83,7 @@ test('events of megabytes are written piece by piece: others have the thread in 
       if (done) break;
       askedBefore.push(asked.length);
     }
-    // What went before counts once others had the thread.
+    // Wait, so that work since the last pause is measured too.
     await sleep(5);
   });
   expect(askedBefore.length).toBeGreaterThan(50);
@@ -157,7 +157,7 @@ test('a client that stops reading holds up its own stream only, and loses its co
       .end();
   });
   response.on('error', () => undefined).pause();
-  // What fits into the buffers of both sockets has been asked for, then nothing more.
+  // The server asks for as much as the buffers of both sockets hold, then for nothing more.
   let before = -1;
   await eventually(
     () => {

@@ -6,7 +6,7 @@ import type { TestedStep, WorkflowRecord } from '../../engine/src/index.ts';
 import { LIMITS } from '../../shared/src/index.ts';
 import { fc } from '../support/properties.ts';
 
-/** Of one value of the longest kind, each of whose characters JSON may write as six. */
+/** JSON of one value of maximum length. JSON may write each of its characters as six. */
 const LONGEST_PART = 6 * LIMITS.maxPropValueBytes + 16 * 1024;
 
 const lengthsOf = (parts: Iterable<string>) => [...parts].map((part) => part.length);

@@ -14,7 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => server.server.stop());
 
-/** What is connected at the moment of a stop is still accepted. */
+/**
+ * The server may still accept a connection at the moment of its stop, so poll until one is refused.
+ */
 async function untilRefused(url: string): Promise<void> {
   await eventually(() =>
     fetch(`${url}/healthz`).then(

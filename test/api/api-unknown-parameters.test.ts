@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ADMIN_KEY, API_KEY, startTestServer, type TestServer } from '../support/http-server.ts';
 
-/** What is read here of a JSON schema. */
+/** Members of a JSON schema that this test reads. */
 interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -89,7 +89,7 @@ function resolve(schema: Schema | undefined): Schema | undefined {
   return schema?.$ref === undefined ? schema : schemas[schema.$ref.split('/').at(-1) ?? ''];
 }
 
-/** What was asked of the engine besides what a resource is like now. */
+/** Calls of the engine, except those that read the current state of a resource. */
 const changes = () => server.calls.filter(({ name }) => !/\.(get|s3Settings)$/.test(name));
 
 const judged = () => writes.filter(({ operationId }) => !OWN_JUDGES.has(operationId));

@@ -12,7 +12,7 @@ beforeEach(() => {
 
 const send = (method: string, path: string, body: unknown) =>
   server.call(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-/** What the engine was asked, without who asked. */
+/** Arguments of the last call of the engine, without the caller. */
 const asked = () => server.calls.at(-1)?.args.slice(1);
 
 test('triggers are told by their type, or by what they name', async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => node.stop());
 
-/** What the source emitted last. */
+/** Last event of the source, once it has `count` events. */
 async function lastEvent(sourceId: string, count: number) {
   return (await node.untilEvents(sourceId, count)).at(-1)?.event;
 }

@@ -163,7 +163,7 @@ test.each([
   ['br', brotliCompressSync('{"a":"é"}')],
   ['zstd', zstdCompressSync('{"a":"é"}')],
   ['br, gzip', gzipSync(brotliCompressSync('{"a":"é"}'))],
-  // What proxies and senders write who compress nothing.
+  // Proxies and senders without compression send such headers.
   ['gzip', Buffer.from('{"a":"é"}')],
   ['utf-8', Buffer.from('{"a":"é"}')],
   ['identity', Buffer.from('{"a":"é"}')],

@@ -11,7 +11,7 @@ afterAll(() => node.stop());
 
 const SECRET = 'whsec';
 
-// What docs/components.md tells authors to write.
+// Example code from docs/components.md.
 const VERIFIES = `import { createHmac } from 'node:crypto';
 export default { name: 'Verifies', version: '1',
   props: { http: { type: '$.interface.http', customResponse: true } },

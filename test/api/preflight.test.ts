@@ -36,7 +36,7 @@ test.each([
   });
   const purge = await options(endpoint, { ...ASKS, 'access-control-request-method': 'PURGE' });
   expect(purge.headers.get('access-control-allow-methods')).toContain('PURGE');
-  // What came before is committed before: only the last request is an event.
+  // Earlier requests are committed first: the only event is that of the last request.
   await fetch(endpoint, { method: 'POST' });
   expect((await node.untilEvents(id, 1)).map(({ event }) => event)).toEqual(['POST']);
 });

@@ -45,7 +45,7 @@ const longHost = `https://${over('maxUrlHostChars')}/`;
 
 const KEYS = { auth_type: 'keys', name: 'A', fields: [{ name: 'key', label: 'Key' }] };
 
-/** What is one too many, or one too much. */
+/** Parameters that exceed their limit by one. */
 const BY_ONE: Row[] = [
   ['maxNameChars', 'POST', () => '/webhooks', { url, name: over('maxNameChars') }],
   ['maxNameChars', 'POST', () => '/workflows', { name: over('maxNameChars') }],

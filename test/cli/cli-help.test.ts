@@ -67,7 +67,7 @@ test('every command has examples that it understands, and names its exit codes',
   }
 });
 
-/** What a shell makes of the part of an example that is `hw`. */
+/** Words that the shell passes to `hw` in an example line. */
 function wordsOf(line: string): string[] {
   const [, own = ''] = /(?:^|[ (])hw (.*?)(?:\)"$| [|<>] .*|$)/.exec(line) ?? [];
   return [...own.matchAll(/'([^']*)'|((?:[^\s'"]|"[^"]*")+)/g)].map(
@@ -235,7 +235,7 @@ test('a large folder is split into whole apps that fit a request, and nothing is
 test('help fits the terminal', async () => {
   for (const words of [[], ['deploy'], ['webhooks']]) {
     const { stdout } = await ask(['help', ...words], { NO_COLOR: '1' }, 64);
-    // What is to be copied stays on its line.
+    // Commands to copy are never wrapped.
     const lines = stdout.split('\n').filter((line) => !/^ {2}(?:hw|#) /.test(line));
     expect(lines.filter((line) => line.length > 64)).toEqual([]);
     expect(lines.some((line) => line.length > 50)).toBe(true);

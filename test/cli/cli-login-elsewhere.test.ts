@@ -54,7 +54,7 @@ test('a login sends the key of the environment to the server of the environment 
   expect(await user.hw(['login', '--url', `${prod.url}/v1/`], { env })).toMatchObject({ code: 0 });
   expect(await user.hw(['login'], { env })).toMatchObject({ code: 0 });
   expect(prod.keys).toEqual(['hw_prod', 'hw_prod']);
-  // Where the environment names no server, its key is for the one that is logged in to.
+  // Without a server in the environment, its key is for the server of the login.
   expect(await user.hw(elsewhere, { env: { HEADWATER_API_KEY: 'hw_any' } })).toMatchObject({ code: 0 });
   expect(other.keys.at(-1)).toBe('hw_any');
 });

@@ -45,7 +45,7 @@ async function answer(cli: RunningCli, question: RegExp, ...keys: string[]): Pro
   for (const key of keys) cli.type(key);
 }
 
-/** What the source of a name is configured with, once `cli` has made it. */
+/** Configured props of the source with this name, once `cli` has created it. */
 async function configured(cli: RunningCli, name: string): Promise<Record<string, unknown>> {
   const { code } = await cli.exited;
   if (code !== 0) throw new Error(screen(cli));
@@ -251,7 +251,7 @@ describe.skipIf(!HAS_TERMINALS)('hw dev at a terminal', () => {
     const before = screen(cli);
     await fetch(endpoint);
     await hw.untilEvents(id, 2);
-    // Whoever else follows it has got it.
+    // Another follower has the event by now.
     const other = user.start(['events', id, '-f', '-n', '1']);
     await other.untilOutput(/Bern/);
     await other.end();

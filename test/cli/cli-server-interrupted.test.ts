@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { testLog } from '../support/logs.ts';
 import { makeDataDir } from '../support/run-folder.ts';
 
-/** Whoever reads which migrations there were waits. */
+/** Makes a command that reads the applied migrations wait. */
 const SLOW = `create view headwater_migrations as select '0001_init.sql'::text as name, ''::text as sha256 from pg_sleep(60)`;
 
 async function query<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
@@ -45,7 +45,7 @@ test.each(['migrate', 'doctor'])(
       await eventually(async () => (await readPostmaster(cluster)) === undefined, { what: 'the database to stop' });
     } finally {
       await hw.end();
-      // Where it was left, adopting it is the way to stop it.
+      // If the database still runs, it must be adopted to be stopped.
       await (await startEmbeddedPostgres({ dataDir, log: testLog })).stop();
       await user.remove();
     }

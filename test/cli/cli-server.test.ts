@@ -62,7 +62,7 @@ describe('hw server doctor', () => {
     }
     expect(check('database')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/version \d\d/) });
     expect(check('encryption key')).toMatchObject({ status: 'ok' });
-    // What is missing says what that costs.
+    // Each check that is not ok states its costs.
     expect(report.checks.filter(({ status, costs }) => (status === 'ok') !== (costs === undefined))).toEqual([]);
     expect(JSON.stringify(report)).not.toContain(new URL(database.url).password || 'e'.repeat(64));
   });

@@ -132,7 +132,7 @@ describe('a run whose sandbox process dies', () => {
     const bodies = [{ bomb: true }, ...[1, 2, 3].map((id) => ({ id }))];
     await Promise.all(bodies.map((body) => post(source.endpoint, body)));
     await eventually(async () => (await emitted(server, source.id)).length === 3, { timeoutMs: 40_000 });
-    // What fills memory computes, and gives way to all others: on a full machine it takes a while.
+    // A run that fills memory has low CPU priority, so it takes a while on a full machine.
     const { body } = await eventually(
       async () => {
         const answer = await server.api('GET', `/sources/${source.id}/runs`);

@@ -19,7 +19,7 @@ const FAIL = `
     response: { status: 422, data: { error: 'name is missing' } },
   });`;
 
-/** What has to be found wherever an error of a run is kept or told. */
+/** Texts that every record of a run's error must contain. */
 const TOLD = [
   /Request failed\n {4}at .*component\.m?js:\d+:\d+/,
   /\[response\]: 422 \{"error":"name is missing"\}/,

@@ -9,7 +9,7 @@ let hw: Headwater;
 let code: string;
 let rss: string;
 let feed: Receiver;
-/** What the feed server serves: it keeps an ETag for it as real ones do. */
+/** Document of the feed server. The server derives an ETag from it, as real ones do. */
 let document: string;
 
 beforeAll(async () => {

@@ -37,7 +37,7 @@ test.each([
     kept.add(read.subarray(100, 100 + bytes));
     return new WeakRef(read.buffer);
   });
-  // What a WeakRef was made of is alive until the end of that turn.
+  // The target of a new WeakRef stays alive until the end of the turn.
   await setImmediate();
   collect();
   // All but the last, of which more may come.

@@ -30,7 +30,7 @@ let server: TestProcess | undefined;
 let receiver: TestProcess | undefined;
 /** The variables of the reader's shell. */
 const shell: Record<string, string> = {};
-/** What the last answer that was JSON said. */
+/** Last JSON answer. */
 // oxlint-disable-next-line typescript/no-explicit-any -- each step knows what it looks for
 let answer: any;
 

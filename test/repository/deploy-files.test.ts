@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 
-/* What an operator copies names things of this repository: each must be there. */
+/* Files that operators copy name things of this repository. Each must exist. */
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const read = (name: string) => readFile(path.join(ROOT, name), 'utf8');

@@ -52,7 +52,7 @@ async function titlesOf(file: string): Promise<Set<string>> {
   );
 }
 
-/** What is wrong with rows: no test and no reason, or a test that is not in its file. */
+/** Faults of rows: no test and no reason, or a test that its file does not contain. */
 async function faultsOf(rows: readonly Row[]): Promise<string[]> {
   const files = new Map<string, Set<string>>();
   const faults: string[] = [];

@@ -41,7 +41,7 @@ test('every layer that attacks name is described, in the document and for those 
   }
 });
 
-/** What calls `unharmed` itself. */
+/** Helpers that call `unharmed` themselves. */
 const HELPERS = /\bunharmed\(|\b(?:attackCpu|attackMemory|emitsOf|supplyChain)\(/;
 
 test('every attack is made beside a neighbour who is watched', () => {

@@ -39,7 +39,7 @@ function examples(): { language: string; code: string }[] {
   return [...page.matchAll(/^```(ts|js)\n(.*?)^```/gms)].map(([, language = '', code = '']) => ({ language, code }));
 }
 
-/** What the compiler says of a folder of files, a project that extends the one of test/types. */
+/** Compiler output for a folder of files; its project extends the one of test/types. */
 async function compile(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'headwater-types-'));
   try {

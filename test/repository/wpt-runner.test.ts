@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** What the runner uses of the harness of a checkout. */
+/** Functions of the checkout's harness that the runner uses. */
 const HARNESS = `
   const results = []; let completed;
   function add_completion_callback(callback) { completed = callback }

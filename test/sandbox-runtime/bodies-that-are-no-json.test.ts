@@ -6,7 +6,7 @@ const sandbox = sandboxForFile();
 
 const READ_FORM = /^------form\w+\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n------form\w+--\r\n$/i;
 
-/** What is given as a body, the content type that it has by itself, and what is sent. */
+/** Body, its own content type, and the bytes that are sent. */
 const BODIES: [body: string, type: unknown, sent: unknown][] = [
   [`'text'`, 'text/plain;charset=UTF-8', 'text'],
   [`''`, undefined, ''],

@@ -173,6 +173,6 @@ test('what keeps a bundler from nothing is named, with the reason', () => {
   ]);
   const all = { priority: ['nice'], network: ['unshare'], processes: ['unshare'], privileges: ['setpriv'] };
   expect(missing(all, true)).toEqual([]);
-  // What drops privileges works, and has dropped none.
+  // `setpriv` works, but dropped no privilege.
   expect(missing(all, false)).toEqual([['privileges', expect.stringContaining('CAP_SETPCAP')]]);
 });

@@ -6,9 +6,7 @@ import { createBuildTurns } from '../../sandbox-runtime/src/builder/build-turns.
 import { buildKitForFile } from '../support/build-kit.ts';
 import { eventually } from '../support/eventually.ts';
 
-/*
- * What the node holds of bundles between their build and their storing has a bound for each tenant.
- */
+/* The chars of bundles that a node holds between build and storage are bounded for each tenant. */
 
 const kit = buildKitForFile();
 const LARGE = 'x'.repeat(LIMITS.maxHeldBuildChars / 2);

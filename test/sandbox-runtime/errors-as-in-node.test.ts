@@ -21,7 +21,7 @@ async function inGuest(code: string): Promise<Record<string, string>> {
   return host.data()[0] as Record<string, string>;
 }
 
-/** Where nothing was tried, the error says so behind what Node says. */
+/** Removes the reason that the sandbox adds to Node's message for an unsupported call. */
 function withoutReasons(told: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(told).map(([snippet, text]) => [

@@ -5,10 +5,7 @@ import { bundle, sandboxForFile } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
-/**
- * Of statements, each of which has segments of its own in the source map: as much as a component
- * may be.
- */
+/** Statements with source map segments of their own: as many as a component may have. */
 const STATEMENTS = 'a;'.repeat(500_000);
 /**
  * Handing over the code and parsing the map take 4; with the search in one piece it was 15 to 27.
@@ -20,7 +17,7 @@ test('the place of a failed load is found in turns with others, however large th
     `const a = 1;\n${STATEMENTS}\nthrow new Error('not today');\nexport default { run() {} };`,
   );
   const small = await bundle(`throw new Error('not today');`);
-  // What every load needs is compiled, and a process of the tenant is there.
+  // Compiles the code that every load needs, and starts a process for the tenant.
   await sandbox.get().describe('o_test', small);
   const longestMs = await longestTurnMs(async () => {
     expect(await sandbox.get().describe('o_test', large)).toEqual({

@@ -4,8 +4,7 @@ import { DescribeClient } from '../../sandbox-runtime/src/pool/describe-client.t
 import { IdleWords } from '../../sandbox-runtime/src/pool/idle-words.ts';
 
 /*
- * What a process that keeps to the protocol says never counts against it; what it says beyond that
- * does.
+ * Messages of a process that follows the protocol never count against it; any further message does.
  */
 
 const { maxLogLinesPerRun, maxFetchesPerRun } = accountLimits();

@@ -30,7 +30,7 @@ const all = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).flatMap
     return [];
   }
 });
-// Whose environment they are not may not be read without a capability.
+// The environment of another user's process cannot be read without a capability.
 const starter = all.find(({ parent, words }) => parent === process.pid && words.includes('hw-starter'));
 const processes = all
   .filter(({ parent, words }) => parent === Number(starter.pid) && words.includes('hw-sandbox'))
@@ -83,13 +83,13 @@ test.runIf(mayReduce)(
 
 test.runIf(mayReduce)('what root cannot do to processes of other users is missing, and not half done', async () => {
   const found = await startWith(USERS);
-  // Whoever becomes another user keeps none.
+  // A process that becomes another user keeps no capability.
   expect(found.layer('user')).toMatchObject({ active: true });
   expect(found.layer('privileges')).toMatchObject({ active: true });
   expect(found.capabilities).toEqual([0]);
   expect(found.layer('priority')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SYS_NICE') });
   expect(found.layer('watch')).toMatchObject({ active: false, note: expect.stringContaining('CAP_DAC_OVERRIDE') });
-  // Of those that it begins with none could be given back.
+  // The node could not restore the cores of these processes, so they keep all of them.
   expect(found.cores).toEqual([ownCores()]);
   expect(found.ofBuilds('privileges')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SETPCAP') });
 });

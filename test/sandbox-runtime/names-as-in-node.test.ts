@@ -14,9 +14,7 @@ const MODULES = BUILTIN_NAMES.filter(
   (name) => !(UNAVAILABLE_NAMES as readonly string[]).includes(name) && !SKIPPED.has(name),
 );
 
-/**
- * What Node's wrappers and functions without a name are called: a better name here does no harm.
- */
+/** Node's names of wrappers and anonymous functions: a better name in the guest does no harm. */
 const NO_NAMES =
   /^(?:|get|set|bound .*|deprecated|wrapped\w+|(?:async|sync)BufferWrapper|(?:read|write)(?:Float|Double)\w+|node\w+)$/i;
 
@@ -51,7 +49,7 @@ test('globals and modules of Node, their statics and their methods have the name
   );
   expect(wrong.map(([path, name]) => `${path}: ${name} instead of ${node[path]}`)).toEqual([]);
   expect(known.length).toBeGreaterThan(2_500);
-  // Whatever Node calls it: a bundler leaves such marks.
+  // A bundler leaves such marks in names. Node's own name does not matter here.
   const isMangled = (path: string, name: string): boolean => /^_|[a-z][2-7]$/.test(name) && !path.endsWith(`.${name}`);
   expect(known.filter(([path, name]) => name !== node[path] && isMangled(path, name))).toEqual([]);
 });

@@ -15,7 +15,7 @@ const ENV = {
   HTTPS_PROXY: 'http://user:proxy-password@proxy.example.com:3128',
 };
 
-/** What a log of that configuration makes of it. */
+/** Log output with that configuration. */
 function logged(write: (log: ReturnType<typeof createProcessLog>) => void, env: Record<string, string> = ENV): string {
   const outcome = readConfig(env, []);
   if (!outcome.ok) throw new Error(outcome.problems.join('\n'));
@@ -91,7 +91,7 @@ test('what others have said moves no cursor and forges no line on the operatorâ€
   const said = 'a\u001b[2J\u009b1A\u0007\rb\u202e';
   const error = Object.assign(new Error(said), { stack: `Error: ${said}\n    at x` });
   createProcessLog(outcome.config, terminal).error({ err: error, word: '\u001b[31m', words: `two ${said}` }, said);
-  // What the log itself is coloured with.
+  // Removes the colours of the log itself.
   const plain = text.replaceAll(/\u001b\[\d+m/g, '');
   expect(plain).not.toMatch(/[^\n\u0020-\u007e]/);
   expect(plain).toContain(String.raw`a\u001b[2J\u009b1A\u0007\u000db\u202e`);

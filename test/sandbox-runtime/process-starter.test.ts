@@ -33,7 +33,7 @@ const LEFT_OPEN_FD = 100;
 interface Started {
   pid: Promise<number>;
   end: Promise<ProcessEnd>;
-  /** What it has sent so far. */
+  /** Text that it has sent so far. */
   heard(): string;
   say(text: string): void;
   kill(): void;
@@ -237,7 +237,7 @@ test.runIf(isLinux)(
     expect(next.heard()).toBe('still');
     await eventually(() => closed.length === all.length, { timeoutMs: 2 * NAMELESS.maxMs });
     expect((closed.at(-1) ?? 0) - startedAtMs).toBeGreaterThan(NAMELESS.maxMs * 0.9);
-    // Who has said whose it is has one for as long as it lives.
+    // A process that identified its channel keeps it as long as it lives.
     expect(isAlive(await first.pid)).toBe(true);
     first.kill();
   },

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
-/** What containers are given that drop all capabilities and add those to become somebody else. */
+/** Capabilities in containers that drop all of them and add only those to become another user. */
 const ONLY_TO_BECOME_OTHERS = ['setpriv', '--bounding-set=-all,+setuid,+setgid', '--inh-caps=-all'];
 /** Root that may do everything but signal others. */
 const WITHOUT_KILL = ['setpriv', '--bounding-set=-kill', '--inh-caps=-all'];
@@ -14,7 +14,7 @@ const hasBoth = [ONLY_TO_BECOME_OTHERS, WITHOUT_KILL].every(
   ([program = '', ...args]) => process.getuid?.() === 0 && spawnSync(program, [...args, 'true']).status === 0,
 );
 
-/** What a script prints, as JSON, that is run by Node behind a command. */
+/** Runs a script in Node behind a command, and parses the JSON that it prints. */
 async function runBehind([program = '', ...args]: readonly string[], script: string): Promise<unknown> {
   const child = spawn(program, [...args, process.execPath, '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,7 +4,7 @@ import { runStep, withStep } from '../support/step-kit.ts';
 
 const sandbox = sandboxForFile();
 
-/** Of several runs in one isolate the first computes without end. */
+/** Several runs share an isolate; the first computes without end. */
 test.each([
   ['its time', { wallMs: 1_500, cpuMs: 60_000 }, 'WALL_LIMIT'],
   ['its CPU time', { wallMs: 20_000, cpuMs: 800 }, 'CPU_LIMIT'],

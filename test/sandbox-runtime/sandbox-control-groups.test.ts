@@ -133,7 +133,7 @@ test.runIf(ofKernel.controllers.has('pids'))(
     const group = await ofKernel.confine(child.pid!, LIMITS);
     const names = groupsOf(child.pid!);
     expect(names.length).toBeGreaterThan(0);
-    // Whoever starts meanwhile takes away nothing that is in use.
+    // A node that starts meanwhile removes no group that is in use.
     findControlGroups(undefined);
     expect(all()).toEqual(expect.arrayContaining(names));
     child.kill('SIGKILL');

@@ -4,9 +4,7 @@ import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 const sandbox = sandboxForFile();
 
 const BURNT_MS = 600;
-/**
- * Of time that its thread waited for a processor a half counts, and the last moment is not known.
- */
+/** Half of the time that the thread waited for CPU counts, and the last moment is unknown. */
 const LEAST_MS = BURNT_MS / 2 - 100;
 const BURN = `const end = Date.now() + ${BURNT_MS}; while (Date.now() < end) for (let i = 0; i < 1e5; i++);`;
 

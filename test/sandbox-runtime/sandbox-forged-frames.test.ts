@@ -190,7 +190,7 @@ test('whatever a process writes, the node goes on, keeps to the limits, and ends
       expect(world.problems.filter((problem) => !told.test(problem))).toEqual([]);
       expect(world.kills > 0 || !isBroken).toBe(true);
       world.process.end();
-      // What a step returned may be long, and is read in turns.
+      // The return value of a step may be long, so it is read in turns.
       await eventually(() => world.runs.every(({ ends }) => ends.length > 0), { everyMs: 1, what: 'all runs to end' });
       for (const run of world.runs) expectWithinLimits(run);
       expect(world.described).toHaveLength(1);

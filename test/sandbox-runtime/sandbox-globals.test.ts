@@ -5,7 +5,7 @@ import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
-/** What an expression is worth in the guest; the expression may await. */
+/** Value of an expression in the guest; the expression may use await. */
 async function value(expression: string, before = ''): Promise<unknown> {
   const { outcome, host } = await sandbox.run(withRun(`this.$emit(${expression})`, before), {
     host: recordingHost({ fetch: (request) => Promise.resolve(textAnswer(request, 'answer')) }),

@@ -69,7 +69,8 @@ test.runIf(isLinux)('the system calls of every thread of a process are filtered,
   expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
   for (const { pid } of childProcesses()) {
     for (const mode of ofThreads(pid, 'Seccomp')) expect(mode).toBe('2');
-    // That of the starter, which refuses rings to all, and its own; a container may have one more.
+    // The starter's filter, which refuses io_uring to all, and the process's own; a container may
+    // add another.
     for (const count of ofThreads(pid, 'Seccomp_filters')) expect(Number(count)).toBeGreaterThanOrEqual(2);
   }
 });
@@ -110,7 +111,7 @@ test.runIf(isLinux)(
 );
 
 /**
- * Of the process's session where the kernel shares out time between sessions, else of its first
+ * Niceness of the process's session if the kernel shares time between sessions, else of its first
  * thread.
  */
 function nicenessOf(pid: number): number {

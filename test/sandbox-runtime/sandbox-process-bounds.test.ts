@@ -89,7 +89,7 @@ test('a run that is to be alone does not wait for ever', async () => {
   expect(message).toBe(
     `The run is to be alone, and waited for a sandbox process for ${limit?.used} ms; the limit maxAloneWaitMs is 400 ms`,
   );
-  // What needs not be alone waits on.
+  // A task that need not be alone continues to wait.
   expect(await Promise.race([own, Promise.resolve('waits')])).toBe('waits');
   await sandbox.stop();
   await Promise.all([other, own]);

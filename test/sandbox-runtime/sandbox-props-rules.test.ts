@@ -21,7 +21,7 @@ async function propsOf(props: string): Promise<PropDefinition[]> {
   return outcome.description.props;
 }
 
-/** What is wrong with a prop of this definition, one line each. */
+/** Errors of a prop with this definition, one line each. */
 async function wrongIn(definition: string): Promise<string[]> {
   return (await errorsOf(withProps(`p: ${definition}`))).map(({ path, message }) => `${path} ${message}`);
 }

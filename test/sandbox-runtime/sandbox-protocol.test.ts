@@ -7,7 +7,7 @@ import { TenantQueue } from '../../sandbox-runtime/src/starter/tenant-queue.ts';
 
 const MAX_BYTES = 64 * 1024;
 
-/** What arrives at the reader when these messages are sent, cut into pieces of any size. */
+/** Frames that the reader gets for these messages, cut into pieces of any size. */
 function transfer(send: (writer: FrameWriter) => void, pieceBytes = 7): Frame[] {
   const chunks: Buffer[] = [];
   const writer = new FrameWriter((bytes) => void chunks.push(Buffer.from(bytes)));

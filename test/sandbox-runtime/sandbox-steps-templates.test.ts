@@ -243,8 +243,8 @@ const realms = [createContext(), createContext()];
 runInContext('delete Object.prototype.__proto__', realms[1] as Context);
 
 /**
- * What JavaScript makes of it; MISSING where that is an error or undefined, or hangs on a
- * prototype, which no path leads to.
+ * Result in JavaScript. MISSING for an error, for undefined, and for a value that needs a
+ * prototype: paths never read prototypes.
  */
 function evaluate(source: string, steps: unknown): unknown {
   const [answer, bareAnswer] = realms.map((realm) => answerIn(realm, source, steps));

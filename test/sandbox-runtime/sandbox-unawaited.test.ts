@@ -13,7 +13,7 @@ function host() {
   });
 }
 
-/** What is begun and not waited for, and what has to come of it all the same. */
+/** Work that a component starts and does not await, and the events that it must still produce. */
 const KEPT: Record<string, [body: string, events: unknown[]]> = {
   'a forEach of async functions': [
     `[0, 1, 2].forEach(async (i) => { await fetch('http://a.example/' + i); this.$emit({ i }); });`,

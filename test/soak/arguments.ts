@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 export interface SoakArguments {
   /** Length of the load with faults. The start before it and the drain after it take longer. */
   minutes: number;
-  /** Of the faults, the duplicates and the failures of receivers. */
+  /** Seed for faults, duplicates and failures of receivers. */
   seed: number;
   /** Requests a second to sources, over both accounts. Workflows get 2 for every 13. */
   ratePerSecond: number;

@@ -1,6 +1,6 @@
 import type { EventRow, ExecutionRow, Outcome, SentRequest, StepCall } from './records.ts';
 
-/** What must not be, with what broke it. Empty `broken`: it holds. */
+/** A promise, with the records that break it. Empty `broken`: it holds. */
 export interface Promised {
   name: string;
   broken: unknown[];

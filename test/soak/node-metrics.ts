@@ -10,7 +10,7 @@ const HELD = [
   'headwater_deliveries_in_flight',
 ];
 const TIMEOUT_MS = 10_000;
-/** What a node held under a lease that it lost ends with its next look at the database. */
+/** After a node loses a lease, its work ends at the next access to the database. */
 const PATIENCE_MS = 20_000;
 const POLL_MS = 1_000;
 

@@ -65,7 +65,7 @@ export async function readProgress(sql: Sql): Promise<{ left: number; done: numb
 
 const MAX_ROWS = 500;
 
-/** What holds what is left: everything that one asks for first when something does not move. */
+/** State to inspect first when work is stuck: the rows that hold it. */
 export async function readHolders(sql: Sql): Promise<Record<string, unknown>> {
   return {
     nodes: await sql`select *, extract(epoch from clock_timestamp() - seen_at)::float8 as silent_seconds from nodes`,

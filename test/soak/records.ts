@@ -1,6 +1,6 @@
 /**
- * What clients and receivers saw, and what the database holds in the end: all that the judgement
- * knows.
+ * Observations of clients and receivers, and the final state of the database. The judgement uses
+ * nothing else.
  */
 
 /**
@@ -26,7 +26,7 @@ export interface SentRequest {
   wasDisturbed: boolean;
   /** When it ended, the node was in its graceful stop. */
   wasStopping: boolean;
-  /** Of a refusal. */
+  /** Only for a refusal. */
   hasRetryAfter: boolean;
   detail: string;
 }
@@ -87,7 +87,7 @@ export interface Outcome {
   requests: readonly SentRequest[];
   messages: ReadonlyMap<string, WebhookMessage>;
   calls: readonly StepCall[];
-  /** Of each tenant, in the order in which they were emitted. */
+  /** Events of each tenant, in the order of their emission. */
   sourceEvents: readonly (readonly EventRow[])[];
   ticks: readonly (readonly EventRow[])[];
   executions: readonly ExecutionRow[];

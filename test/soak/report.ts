@@ -28,7 +28,7 @@ export function formatReport(report: Report): string {
   return [report.title, '', ...lines].join('\n');
 }
 
-/** What broke each promise, a file for each: all of it, as JSON. */
+/** Writes the records that break each promise, as JSON, one file each. */
 export function writeBroken(folder: string, { promises }: Report): void {
   for (const { name, broken } of promises) {
     if (broken.length === 0) continue;

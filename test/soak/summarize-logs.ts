@@ -6,7 +6,7 @@ export interface LoggedError {
   message: string;
   /** SQLSTATE or the like, where the error has one. */
   code: string;
-  /** Of the error. */
+  /** Message of the error. */
   error: string;
   count: number;
   firstAt: string;
@@ -28,7 +28,7 @@ const LEVELS: Readonly<Record<string, LoggedError['level']>> = {
   fatal: 'fatal',
 };
 
-/** What the nodes logged above `info`, the same messages together, most frequent first. */
+/** Log lines of the nodes above `info`, grouped by message, most frequent first. */
 export function summarizeLogs(nodes: readonly { name: string; logFile: string }[]): LoggedError[] {
   const found = new Map<string, LoggedError>();
   for (const { name, logFile } of nodes) {

@@ -13,7 +13,7 @@ export interface Tenant {
 
 interface Deployed {
   id: string;
-  /** Of its endpoint, the same at every node. */
+  /** Path of its endpoint, the same at every node. */
   path: string;
 }
 

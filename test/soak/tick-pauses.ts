@@ -26,7 +26,7 @@ export function figuresOfTicks(
   });
 }
 
-/** Of the time between, the longest piece in which the timer could have ticked. */
+/** Longest stretch of this interval in which the timer could have ticked, in ms. */
 function longestRunMs(fromMs: number, toMs: number, canTick: (fromMs: number, toMs: number) => boolean): number {
   let longestMs = 0;
   let runMs = 0;

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** What the soak did to the system, and what became of it, in the order of time. */
+/** Actions of the soak and their results, in order of time. */
 export interface Timeline {
   add(what: string, fields?: Record<string, unknown>): void;
   /** Seconds since the timeline began. */

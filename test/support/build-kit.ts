@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { BuildLimits } from '../../sandbox-runtime/src/builder/packages/build-order.ts';
 import { type PackageRegistry, startPackageRegistry } from './package-registry.ts';
 
-/** What bundles call for a module of Node. */
+/** Function that bundles call for a module of Node. */
 const BUILTINS = '__headwaterBuiltin';
 
 export interface BuildKit {

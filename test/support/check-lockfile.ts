@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /**
- * What is read here of one entry of package-lock.json, version 3; keys are folders such as
- * `node_modules/zod`.
+ * Members of an entry in package-lock.json, version 3, that this script reads. Keys are folders
+ * such as `node_modules/zod`.
  */
 interface LockEntry {
   version?: string;
@@ -29,11 +29,11 @@ interface Gap {
 }
 
 /**
- * What would break or weaken `npm ci` elsewhere, one line each:
+ * Problems that would break or weaken `npm ci` elsewhere, one line each:
  * - the address of one registry;
- * - a platform's package that is missing. npm leaves it out without a word when the registry at
- *   hand does not carry that platform, and `npm ci` then refuses the lock on every platform;
- * - an install script that nobody has allowed or refused.
+ * - a missing package of a platform. npm silently omits it if the local registry lacks that
+ *   platform, and `npm ci` then refuses the lock on every platform;
+ * - an install script that is neither allowed nor refused.
  */
 function findProblems(lock: Lockfile, allowScripts: Record<string, boolean>): string[] {
   const problems = findGaps(lock).map(
@@ -62,8 +62,8 @@ function findGaps({ packages }: Lockfile): Gap[] {
 }
 
 /**
- * Where Node looks for a package's imports: its own node_modules, then those of the folders it is
- * in, up to the root.
+ * Folders where Node looks for a package's imports: its own node_modules, then those of its parent
+ * folders, up to the root.
  */
 function lookupFolders(path: string): string[] {
   const outer = path.lastIndexOf('/node_modules/');

@@ -39,9 +39,8 @@ function countOwnEdges(graph: ICruiseResult, files: ReadonlySet<string>): number
 }
 
 /**
- * What a parser that cannot read TypeScript leaves out. Without @swc/core dependency-cruiser still
- * answers a graph, made of what it can guess, so every import that stands at the start of a line
- * must be in it.
+ * Imports that the graph misses. Without @swc/core, dependency-cruiser cannot read TypeScript and
+ * still returns a guessed graph. So every import at the start of a line must be in it.
  */
 function findHoles(graph: ICruiseResult, files: readonly string[], edges: number): string[] {
   const modules = new Map(graph.modules.map((module) => [module.source, module]));

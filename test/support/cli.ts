@@ -79,7 +79,7 @@ export const KEYS = {
  */
 export const HAS_TERMINALS = existsSync('/usr/bin/script');
 
-/** What Node has compiled is kept for all users: not each is to start `hw` for the first time. */
+/** All users share Node's compile cache, so that not every user starts `hw` cold. */
 function compileCache(): Record<string, string> {
   const folder = process.env['NODE_COMPILE_CACHE'];
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
@@ -116,7 +116,7 @@ function needsProcess(args: readonly string[], env: Record<string, string>, { te
   return terminal === true || args[0] === 'server' || Object.keys(env).some((name) => /_proxy$/i.test(name));
 }
 
-/** What cli/src/main.ts does, with a home and streams of its own. */
+/** Does the same as cli/src/main.ts, with its own home and streams. */
 async function callCli(
   args: readonly string[],
   { stdin = '', cwd, home, env }: CliRun & { cwd: string; home: string; env: Record<string, string> },

@@ -16,7 +16,7 @@ export interface CuttingProxy {
   mute(): void;
   /** As before `cut`, `cutAt` and `mute`. */
   pass(): void;
-  /** Who is connected is cut off, and nobody can connect, as while a database restarts. */
+  /** Cuts every connection and refuses new ones, as while a database restarts. */
   refuse(): Promise<void>;
   /** As before `refuse`. */
   accept(): Promise<void>;

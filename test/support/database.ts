@@ -71,7 +71,7 @@ function databaseUrl(name: string): string {
   return url.href;
 }
 
-/** Of the run's server, as superuser. */
+/** URL of the test run's database server, as superuser. */
 export function serverUrl(): string {
   const url = process.env[TEST_SERVER_VARIABLE];
   if (url === undefined)

@@ -9,12 +9,12 @@ export interface ModelEvent {
 interface ModelState {
   /** Ids that `unique` remembers, oldest first. */
   ids: string[];
-  /** What `greatest` and `last` remember. */
+  /** State of `greatest` and `last`. */
   id?: string;
   ts?: number;
 }
 
-/** What the specification says that one run emits, written down as plainly as it is said there. */
+/** Expected emits of one run: the rules of the specification, written as plainly as possible. */
 function step(strategy: DedupeStrategy, state: ModelState, given: readonly ModelEvent[]): [ModelEvent[], ModelState] {
   const events = given.every(({ ts }) => ts !== undefined)
     ? given.toSorted((a, b) => (a.ts ?? 0) - (b.ts ?? 0))

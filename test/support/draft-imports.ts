@@ -7,8 +7,8 @@ import { testLog } from './logs.ts';
 type Given = Partial<Pick<ImportOptions, 'saveFiles' | 'builder' | 'leaseSeconds'>>;
 
 /**
- * Of a node that works on imports of drafts. By default each component is saved as `sc_1`, and
- * imports no other file.
+ * Options of a node that imports drafts. By default each component is saved as `sc_1`, and imports
+ * no other file.
  */
 export function draftImports(sql: Sql, given: Given): ImportOptions {
   const unused = () => Promise.reject(new HeadwaterError('INVALID_REQUEST', 'drafts are not published'));

@@ -1,8 +1,8 @@
 /**
- * What snippets throw, reject with or hand to a callback, by their text: name, code and message.
- * Each is the body of an async function that gets `load`, which answers a module of Node, and
- * `called`, which turns a function with a callback into a promise. Sent as text, to a plain Node
- * and to an isolate.
+ * Errors that snippets throw, reject with or pass to a callback, by their text: name, code and
+ * message. Each snippet is the body of an async function. Its argument `load` returns a module of
+ * Node; `called` turns a function with a callback into a promise. The function is sent as text, to
+ * a plain Node and to an isolate.
  */
 export async function errorsOf(snippets: readonly string[]): Promise<Record<string, string>> {
   const load = (name: string): unknown => process.getBuiltinModule(name);

@@ -9,13 +9,13 @@ export interface EventuallyOptions {
   timeoutMs?: number;
   /** Default 10; longer where it waits for long. */
   everyMs?: number;
-  /** What is awaited, for the message. */
+  /** Describes the condition in the error message. */
   what?: string;
 }
 
 /**
- * Of what was waited so far: who asks a server a hundred times a second takes the processor from
- * what it waits for, and a wait that is a tenth longer is not felt.
+ * Pause as a share of the time waited so far. Polling a hundred times a second takes CPU time from
+ * the awaited work; a wait that is a tenth longer does not matter.
  */
 const PAUSE_SHARE = 0.1;
 const MAX_PAUSE_MS = 100;

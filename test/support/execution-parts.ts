@@ -21,9 +21,9 @@ import { testLog } from './logs.ts';
 import type { NodeIdentity } from './model-nodes.ts';
 
 /*
- * What a node holds in its memory of executions, and how it runs their steps: the product's
- * commits, with steps whose outcome the model chooses. A commit without an answer pauses in its
- * node until the model lets it try again, or the node is gone.
+ * Executions in the memory of a node, and the run of their steps. It uses the product's commits,
+ * but the model chooses the outcome of each step. A commit without an answer pauses until the model
+ * lets it retry, or the node is gone.
  */
 
 export interface Part {
@@ -211,7 +211,7 @@ export function createPartRuns(options: PartRunsOptions) {
     }
   }
 
-  /** What rejects is given back, as the dispatcher does it. */
+  /** Gives back a part that fails, as the dispatcher does. */
   async function runPart(node: ExecutionNode, part: Part, outcome: StepOutcome): Promise<void> {
     part.isBusy = true;
     let answer: Answer | undefined;

@@ -3,7 +3,7 @@ import type { Answer } from './execution-parts.ts';
 import type { ExecutionRows, ExecutionState, StepState, WaitState } from './execution-states.ts';
 import { CONCURRENCY, STEPS } from './execution-world.ts';
 
-/* Where a move may bring an execution, and what holds of all of them whatever has happened. */
+/* Legal moves of an execution, and invariants of all executions. */
 
 const PARKED = 'parked';
 const PASSED = ['done', 'waiting', 'continued'];
@@ -22,7 +22,7 @@ export interface ExecutionChange {
   is: ExecutionState | undefined;
   /** The id of the node that made the move. */
   actor: string;
-  /** What the move was made on: an execution, or a workflow. */
+  /** Subject of the move: an execution, or a workflow. */
   target: string | undefined;
   /** Executions that the node has given back, since it was cut off. */
   failed: ReadonlySet<string>;
@@ -123,7 +123,7 @@ function isLegalCommit(was: ExecutionState, is: ExecutionState): boolean {
   return changed.length > 0 && same(was.lease, is.lease) && same(was.record, is.record) && isWaitOver;
 }
 
-/** What came early beside it, for a step behind it, is all that is left. */
+/** The wait is over: only an early resume for a later step may remain. */
 function isOver({ wait }: ExecutionState, { wait: left }: ExecutionState): boolean {
   if (wait === null || wait.earlyToken === null) return left === null;
   return left?.kind === 'early' && left.token === wait.earlyToken && left.data === wait.earlyData;
@@ -147,7 +147,7 @@ function isLegalPark(was: ExecutionState, { lease, record, wait, steps }: Execut
   );
 }
 
-/** What was brought for this run of the step, or one before it, while it ran. */
+/** Data that arrived early for this run of the step, or for an earlier run of it. */
 function earlyFor({ wait: was }: ExecutionState, { position, runs }: WaitState): string | null {
   const [token, data] = was?.kind === 'early' ? [was.token, was.data] : [was?.earlyToken, was?.earlyData];
   const [forPosition, forRuns] = (token ?? '').split('-').map(Number);
@@ -194,7 +194,7 @@ function isLegalRelease({ kind, actor, isDead }: ExecutionChange, was: Execution
   return isBack && is.lease.attempts === Math.max(attempts - 1, 1);
 }
 
-/** What holds of the rows whatever has happened. */
+/** Invariants of the rows that are broken. */
 export function brokenExecutionRules(
   rows: ExecutionRows,
   accepted: ReadonlySet<string>,

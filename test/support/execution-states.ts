@@ -35,7 +35,7 @@ export interface ExecutionState {
   record: { status: string; hasEnded: boolean; replayOf: string | null } | null;
   wait: WaitState | null;
   steps: StepState[];
-  /** That it has emitted. */
+  /** Number of emitted events. */
   events: number;
   /** Entries of `$errors`. */
   errors: number;

@@ -35,7 +35,7 @@ import { insertTurnWorkflow } from './turn-rows.ts';
 
 /** Steps of each workflow. */
 export const STEPS = 3;
-/** Of the workflow that takes turns. */
+/** Concurrency limit of the workflow that takes turns. */
 export const CONCURRENCY = 2;
 
 export interface ExecutionWorld {

@@ -39,7 +39,7 @@ export const DONE_STEP: StepRow = {
   endedAtMs: 1,
 };
 
-/** Of one workflow, oldest first, straight from the tables. */
+/** Executions of one workflow, oldest first, read directly from the tables. */
 export async function readExecutions(sql: Headwater['sql'], workflowId: string): Promise<StoredExecution[]> {
   const rows = await sql<
     {

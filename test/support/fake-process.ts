@@ -4,7 +4,7 @@ import { ALL_RIGHTS } from './process-rights.ts';
 
 type Parts = Pick<ConstructorParameters<typeof SandboxProcess>[0], 'launch' | 'processCode' | 'guest' | 'starter'>;
 
-/** Of a sandbox process that is played by a test: `start` is what its starter does. */
+/** Parts of a fake sandbox process: `start` replaces its starter. */
 export function fakeProcess(start: ProcessStarter['start'], ranOutOfMemory = false): Parts {
   return {
     processCode: '',

@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { serveEngine } from './serve-engine.ts';
 import { ADMIN_KEY, callApi, freePort, post } from './server.ts';
 
-/** What became of a run that a forged process was given. */
+/** Outcome of a run in a forged process. */
 interface ForgedOutcome {
   /**
    * The code of its error, as the database has it and as the API answers it; absent where it ended
@@ -24,9 +24,9 @@ interface ForgedOutcome {
    */
   stored: string | undefined;
   answered: string | undefined;
-  /** What the run emitted, as it is stored for the attacker. */
+  /** Events of the run, as stored for the attacker. */
   events: unknown[];
-  /** Of the values that the attacker has in stores of its sources. */
+  /** Keys of the values in the attacker's stores. */
   keys: string[];
   /** Why processes were ended meanwhile, as the log has it. */
   reasons: string[];
@@ -98,7 +98,8 @@ export async function startForgedEngine(attacks: Readonly<Record<string, string>
       const before = lines.length;
       const outcome = await other.whileServed(() => attacker.run(name, other.store));
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      // Whatever fails for a reason of the node's own is one, `request failed unexpectedly` too.
+      // Every internal failure of the node is logged as an error, also `request failed
+      // unexpectedly`.
       expect(lines.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([]);
       return { ...outcome, reasons: lines.slice(before).flatMap(({ reason }) => reason ?? []) };
     },

@@ -4,8 +4,8 @@ import type { ToHost } from '../../sandbox-runtime/src/bridge/messages.ts';
 import { fc } from './properties.ts';
 
 /*
- * What whoever owns a sandbox process may write to its node: begun with the real messages of every
- * kind, as the real process writes them, then changed.
+ * Frames that a compromised sandbox process may write to its node: real messages of every kind,
+ * which are then changed.
  */
 
 /** One message, changed in one way and said so many times. */

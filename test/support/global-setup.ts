@@ -9,12 +9,12 @@ import { openRunFolder } from './run-folder.ts';
 import { CLONE_STRATEGY_VARIABLE, TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
 
 const PREFIX = 'headwater-test-';
-/** What Linux calls a file system in memory. */
+/** Linux's magic number of tmpfs. */
 const TMPFS = 0x01021994;
 
 /**
- * What the projects of a run share. Each loads this file for itself, so it is kept where all of
- * them find it.
+ * State that the projects of a run share. Each project loads this file separately, so the state is
+ * in a global.
  */
 interface SharedSetup {
   users: number;

@@ -3,9 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { AttackOutcome, HostileWorld } from './hostile.ts';
 import { eventually } from './eventually.ts';
 
-/**
- * What became of each request of an attack: the status of an answer, or the message of the error.
- */
+/** Outcome of each request of an attack: the status of the answer, or the message of the error. */
 type Reached = { url: string; status?: number; message?: string };
 
 type Requested = AttackOutcome & { reached: Reached[]; messages: string[] };
@@ -84,7 +82,7 @@ export const NOT_PUBLIC = /is not a public address|No public address was found/;
 export interface RawServer {
   url: string;
   port: number;
-  /** What each connection has sent, as Latin-1. */
+  /** Data from each connection, as Latin-1. */
   received: string[];
   connections: () => number;
   open: () => number;

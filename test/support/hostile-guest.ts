@@ -7,8 +7,8 @@ const RUN_CPU_MS = 200;
 const MEMORY_MB = 32;
 const AMPLE_CPU_MS = 30_000;
 /**
- * What a sandbox process may grow by between the first run and the last: what V8 has not given back
- * yet, of runs of a few megabytes.
+ * Largest growth of a sandbox process between the first and the last run: V8 has not yet returned
+ * memory of runs with a few megabytes.
  */
 const MAX_SANDBOX_GROWTH_BYTES = 150 * 1024 * 1024;
 

@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 import { type HostileServer, residentBytes } from './hostile-server.ts';
 
 /**
- * What the server may grow by while it is flooded: its young heap, socket buffers, and what other
- * files do to it at the same time. Much less than what the attacks send, or would be unpacked to.
+ * Largest growth of the server during a flood: young heap, socket buffers, and load from other test
+ * files. Attacks send, or would unpack to, far more.
  */
 const MAX_GROWTH_BYTES = 256 * 1024 * 1024;
 const SAMPLE_MS = 20;

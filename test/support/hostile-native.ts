@@ -24,7 +24,7 @@ const SELF = process.pid;
 `;
 const PARENT_MS = 30_000;
 
-/** What each call came to: an error of the system by its number, or `done`. */
+/** Result of each call: the system's error number, or `done`. */
 type CallOutcomes = Record<string, number | 'done'>;
 
 export interface NativeAttack {

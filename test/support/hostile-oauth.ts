@@ -17,11 +17,11 @@ export interface EvilProvider {
 }
 
 export interface EvilOptions {
-  /** What the token endpoint answers. Default: tokens. */
+  /** Answer of the token endpoint. Default: tokens. */
   token?: (request: ReceivedRequest) => ScriptedAnswer;
-  /** What the user endpoint answers. Default: a user. */
+  /** Answer of the user endpoint. Default: a user. */
   userinfo?: (request: ReceivedRequest) => ScriptedAnswer;
-  /** Of the app's `oauth`. */
+  /** Further members of the app's `oauth`. */
   oauth?: Record<string, unknown>;
   fields?: unknown[];
 }
@@ -110,7 +110,7 @@ export async function comeBack(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** Of the tenant's connected accounts, more than a list shows. */
+/** Count of all connected accounts of the tenant; a list shows only some. */
 export async function accountCountOf(world: HostileWorld, tenant: Tenant): Promise<number> {
   const rows = await world.sql`select count(*)::int as count from connected_accounts where account_id = ${tenant.id}`;
   return rows[0]?.['count'] as number;

@@ -62,16 +62,16 @@ const WORD = '"honest"';
 export interface ForgedRun {
   outcome: RunOutcome;
   host: RecordingHost;
-  /** Of a run in another process, of another tenant, that began after the attack. */
+  /** Outcome of another tenant's run, which began after the attack in another process. */
   other: RunOutcome;
   otherData: unknown[];
   problems: string[];
 }
 
-/** What the forged process is asked to do. Default: `run`, without props. */
+/** Task of the forged process. Default: `run`, without props. */
 type Asked = Partial<Pick<RunRequest, 'entry' | 'props' | 'tenantId'>> & { wallMs?: number };
 
-/** What a forged process does wrong is noticed at once, on a full machine some seconds later. */
+/** The node detects a forged process at once, but on a full machine some seconds later. */
 const DEFAULT_WALL_MS = 15_000;
 /** One honest run lasts as long as the attack does, which ends with its own limit at the latest. */
 const NEIGHBOUR_WALL_MS = 10 * DEFAULT_WALL_MS;

@@ -2,7 +2,7 @@ import { randomToken } from '../../shared/src/index.ts';
 import type { HostileWorld } from './hostile.ts';
 import type { ApiAnswer } from './server.ts';
 
-/** Of keys: the registry is that of all attacks, and an attack is made more than once. */
+/** Prefix for keys: all attacks share the registry, and an attack runs more than once. */
 export const uniquePrefix = () => `x${randomToken(10).toLowerCase()}`;
 
 export const registryCode = (key: string, version: string, extra = '') =>

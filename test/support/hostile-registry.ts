@@ -2,7 +2,7 @@ import { createServer, request as startRequest, type IncomingMessage, type Serve
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** Where test files say who has a package. No name of a package begins like this. */
+/** Path where test files announce their packages. No name of a package begins like this. */
 const HOLDERS_PATH = '/-/holders';
 const HOLDERS_VARIABLE = 'HEADWATER_TEST_SHARED_REGISTRY';
 

@@ -47,8 +47,8 @@ export async function startSends(
 type Attacked = Pick<HostileWorld, 'attacker' | 'sql'>;
 
 /**
- * What the attacker's workflow has sent, each after its first attempt, newest first; then what was
- * refused at its call.
+ * Sends of the attacker's workflow, each after its first attempt, newest first; then the calls that
+ * were refused.
  */
 export async function sendEach(
   world: Attacked,
@@ -78,7 +78,7 @@ async function untilRefused({ attacker }: Attacked, executionId: string): Promis
   });
 }
 
-/** What an execution has sent, once there are so many and all of them are as they should be. */
+/** Sends of an execution, once there are `count` of them and `isSo` holds for all. */
 function untilSends(
   { attacker }: Attacked,
   executionId: string,

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Where the run answers which server is attacked, and starts it for whoever asks first. */
+/**
+ * Environment variable with the URL that returns the attacked server. The first request starts it.
+ */
 export const HOSTILE_STARTER_VARIABLE = 'HEADWATER_TEST_HOSTILE_STARTER';
 
 /**

@@ -31,7 +31,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return async () => {
     starter.closeAllConnections();
     await new Promise((resolve) => starter.close(resolve));
-    // That it did not start was told to whoever asked.
+    // A failed start was already reported to the test that asked.
     await (await started?.catch(() => undefined))?.stop();
     await Promise.all([registry.stop(), dns.stop()]);
   };

@@ -18,7 +18,7 @@ export interface SupplyChain {
   publish(...packages: PackageSpec[]): Promise<void>;
   /** Saves, deploys and runs a component that imports `name` and emits what it got. */
   importing(name: string): Promise<AttackOutcome>;
-  /** What is wrong with each of the imports, of a component that has them all; in their order. */
+  /** Errors of a component that has all these imports, in their order. */
   refusals(...names: string[]): Promise<string[]>;
   /**
    * Deploys and runs `code` as the attacker, while the neighbour saves a component too and is not
@@ -98,9 +98,7 @@ export function emitting(expression: string): string {
   return `export default { name: 'Attack', version: '1', run() { this.$emit({ found: ${expression} }); } };`;
 }
 
-/**
- * What is wrong with a component, one message a line, of an outcome that has to be such a refusal.
- */
+/** Errors of a refused component, one message a line. Fails for any other outcome. */
 export function refusedWith({ refused }: Pick<AttackOutcome, 'refused'>): string {
   expect(refused).toMatchObject({ status: 400, code: 'invalid-component' });
   expect(refused?.errors.every((error) => error.path === 'component_code')).toBe(true);

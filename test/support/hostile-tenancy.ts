@@ -15,7 +15,7 @@ const CHANGE = { active: false, name: 'taken', prop_name: 'token', configured_pr
 interface Probe {
   method: string;
   path: string;
-  /** What the attacker is told about the id of the neighbour, and about one that nobody has. */
+  /** Answers for the neighbour's id, and for an id that does not exist. */
   foreign: unknown;
   unknown: unknown;
 }

@@ -13,7 +13,7 @@ export interface Tenant {
 
 export interface DeployedSource {
   id: string;
-  /** Of its first HTTP prop; empty where there is none. */
+  /** Endpoint of its first HTTP prop; empty without one. */
   endpoint: string;
 }
 
@@ -35,7 +35,7 @@ export async function makeTenant(server: HostileServer, name: string): Promise<T
   return tenant;
 }
 
-/** What the one emits goes to the other. */
+/** Subscribes the listener to the emitter's events. */
 export async function subscribe(tenant: Tenant, emitterId: string, listenerId: string): Promise<void> {
   const made = await tenant.api('POST', '/subscriptions', { emitter_id: emitterId, listener_id: listenerId });
   if (made.status !== 200) throw new Error(`Not subscribed: ${made.status} ${made.text}`);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { rememberProcess } from './run-folder.ts';
 
-/** What the traffic's process is asked to do; it answers each with one message. */
+/** Order to the traffic's process, which answers each with one message. */
 export type TrafficOrder =
   | { kind: 'warm-up'; endpoint: string; requests: number }
   | { kind: 'begin'; endpoint: string; perSecond: number }
@@ -25,7 +25,7 @@ export interface TrafficPhase {
 }
 
 export interface Traffic {
-  /** Where the neighbour's events are to be delivered. */
+  /** URL for deliveries of the neighbour's events. */
   receiverUrl: string;
   /**
    * Sends so many requests, a few at a time, and waits for their events: the isolate, connections

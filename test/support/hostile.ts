@@ -8,7 +8,7 @@ import { type HostileServer, hostileServer } from './hostile-server.ts';
 import { makeTenant, type Tenant, tryDeploy } from './hostile-tenant.ts';
 import { ADMIN_KEY, type ApiAnswer, callApi } from './server.ts';
 
-/** What became of an attack that is a component's code. */
+/** Outcome of an attack by a component's code. */
 export interface AttackOutcome {
   /** Deploying it was refused: nothing ran as a source. */
   refused?: {

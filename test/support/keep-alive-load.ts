@@ -6,7 +6,7 @@ export interface RequestEnd {
   id: string;
   /** 0 where there was no answer. */
   status: number;
-  /** Of the connection, where there was no answer. */
+  /** Error of the connection, if there was no answer. */
   error?: string;
   text?: string;
   /** Its connection had served another request before. */
@@ -22,7 +22,7 @@ export interface KeepAliveLoad {
   stop(): Promise<void>;
 }
 
-/** What one client of the load asks, one request after the other. */
+/** Settings of one client, which sends one request after the other. */
 export interface LoadClient {
   url: string;
   name: string;

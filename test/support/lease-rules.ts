@@ -4,12 +4,9 @@ import type { LeaseMove } from './lease-moves.ts';
 import type { DeliveryState, InvocationState, LeaseRows } from './lease-states.ts';
 import type { LeaseNode } from './lease-world.ts';
 
-/*
- * Where a move may bring a row of the model of leases, and what holds of all rows whatever has
- * happened.
- */
+/* Legal moves of a row in the model of leases, and invariants of all rows. */
 
-/** What the actor remembered before its move. */
+/** Memory of the actor before its move. */
 export interface LeaseMemory {
   id: string;
   runs: Map<string, { leasedBy: string; claim: number }>;
@@ -139,7 +136,7 @@ export function isLegalDelivery(
   );
 }
 
-/** What holds of the rows whatever has happened. */
+/** Invariants of the rows that are broken. */
 export function brokenRules(
   { account, invocations, events, abandoned, deliveries, jobs, active }: LeaseRows,
   accepted: ReadonlySet<string>,

@@ -11,7 +11,7 @@ export interface InvocationState {
 
 export interface DeliveryState {
   webhook: string;
-  /** Of the invocation that emitted its event. */
+  /** Invocation that emitted its event. */
   item: string;
   status: 'pending' | 'delivered' | 'failed' | 'cancelled';
   holder: string | null;
@@ -22,7 +22,6 @@ export interface DeliveryState {
   dueMs: number;
 }
 
-/** What is in the database. */
 export interface LeaseRows {
   account: string;
   invocations: Map<string, InvocationState>;

@@ -30,9 +30,9 @@ import { createNodeMoves, type JobState, type NodeIdentity, workJob } from './mo
 import { insertSource, leaseSource } from './source-rows.ts';
 
 /*
- * What a few nodes do to the rows of a few sources and their webhooks, by the functions of the
- * product, with the memory of each node played by a map. A node that crashes loses its memory; one
- * that is declared dead while it lives keeps it, and goes on.
+ * A few nodes work on rows of a few sources and their webhooks. They use the product's functions; a
+ * map plays the memory of each node. A crashed node loses its memory. A living node that is
+ * declared dead keeps its memory, and goes on.
  */
 
 interface HeldDelivery {

@@ -1,6 +1,6 @@
 /**
- * What `work` takes of this thread in one piece, at the most, in milliseconds of processor time:
- * others on the machine do not count.
+ * Longest uninterrupted piece of `work` on this thread, in milliseconds of CPU time. Unlike wall
+ * time, it does not include other load.
  */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
@@ -21,7 +21,7 @@ export async function longestTurnMs(work: () => Promise<unknown>): Promise<numbe
   }
 }
 
-/** Of the loop below, on the machine that bounds of tests are set on. */
+/** CPU time of the loop below, on the machine for which the tests' bounds are set. */
 const USUAL_LOOP_MS = 4;
 const LOOP_CHARS = 4_000_000;
 /** The first are not compiled yet. */

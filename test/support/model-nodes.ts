@@ -14,7 +14,7 @@ import { freeLostJobs } from '../../engine/src/db/jobs/unlock-jobs.ts';
 
 export interface NodeIdentity {
   id: string;
-  /** Of its job worker. */
+  /** Pool of its job worker. */
   pool: string;
 }
 

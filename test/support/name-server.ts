@@ -6,8 +6,8 @@ export const [A, AAAA] = [1, 28] as const;
 const CNAME = 5;
 
 /**
- * What a name leads to: addresses of both families, behind an alias where there is one. `silent`:
- * nothing is answered at all.
+ * Answer for a name: addresses of both families, optionally behind an alias. `silent`: no answer at
+ * all.
  */
 export type DnsAnswer = 'silent' | 'unknown' | { alias?: string; addresses: string[] };
 
@@ -21,7 +21,7 @@ interface Question {
   /** In lower case. */
   name: string;
   type: number;
-  /** Where it ends in the message. */
+  /** Offset of its end in the message. */
   end: number;
 }
 
@@ -40,7 +40,7 @@ export async function startNameServer(answer: (name: string, type: number) => Dn
   const asked = new Map<string, DnsAnswer>();
   socket.on('message', (query, from) => {
     const question = readQuestion(query);
-    // Where the answer took too long the same message comes again, which is no other question.
+    // After a slow answer the client repeats the message; that is not a new question.
     const message = `${from.port} ${query.toString('latin1')}`;
     const given = asked.get(message) ?? answer(question.name, question.type);
     asked.set(message, given);

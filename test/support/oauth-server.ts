@@ -30,7 +30,7 @@ export interface OAuthServer {
 const USER = 'user-1';
 
 export interface OAuthServerOptions {
-  /** Where browsers may be sent back to. */
+  /** Redirect URI that browsers may return to. */
   redirectUri: string;
 }
 

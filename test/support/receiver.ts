@@ -35,7 +35,7 @@ export interface Receiver {
   requests: ReceivedRequest[];
   /** The next requests get these answers, one each; then `answer`. */
   script(...answers: ScriptedAnswer[]): void;
-  /** What requests beyond the script get. Default 200, empty. */
+  /** Answer to requests beyond the script. Default: 200, empty. */
   answer: ScriptedAnswer | ((request: ReceivedRequest) => ScriptedAnswer);
   /** Resolves with all requests once there are `count` of them. */
   until(count: number, timeoutMs?: number): Promise<ReceivedRequest[]>;

@@ -19,7 +19,7 @@ export function openRunFolder(): { close(): void } {
     for (const pid of readdirSync(path.join(folder, PIDS))) killIfAlive(Number(pid));
     rmSync(folder, { recursive: true, force: true });
   };
-  // Of a run that is interrupted, nothing is ended in order.
+  // An interrupted run skips the ordinary cleanup.
   process.once('exit', close);
   return { close };
 }

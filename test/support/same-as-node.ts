@@ -1,6 +1,6 @@
 import { sandboxForFile, withRun } from './sandbox-kit.ts';
 
-/** What each case answers: its result, or the name of what it threw. */
+/** Answer of each case: its result, or the name of its error. */
 type Answers = Record<string, unknown>;
 
 /**

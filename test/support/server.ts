@@ -118,8 +118,8 @@ export async function callApi(url: string, method: string, body: unknown, key: s
  */
 const FIRST_PORT = 10_000;
 /**
- * Of each process that tests run in: one that is free may be another's in the second that a server
- * takes to listen.
+ * Ports for each test process. Another process could otherwise take a free port in the second
+ * before the server listens.
  */
 const PORTS_EACH = 1_000;
 const firstOfOurs = FIRST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % 22) * PORTS_EACH;

@@ -19,7 +19,7 @@ beforeAll(() => {
   before = look();
 });
 
-// What was told to end may need a moment.
+// Processes that were told to end may need a moment.
 afterAll(() =>
   eventually(
     () => {

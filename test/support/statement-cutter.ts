@@ -61,8 +61,8 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
         break;
       }
       if (from < data.length && !isDeaf) upstream.write(data);
-      // What went before is answered; of an answered one the server is through with it when it says
-      // something.
+      // Earlier statements are already answered. Half-close: the server ends its side only after
+      // the statement that it got last.
       if (isDeaf && from === data.length) upstream.end();
     });
     upstream.on('data', (data) => (isDeaf ? undefined : client.write(data)));

@@ -3,13 +3,13 @@ import type { HttpResponse } from '@headwater/shared';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 import type { RanComponent, RunOptions } from './sandbox-kit.ts';
 
-/** What a step put out by `$`, in order. */
+/** Output of a step through `$`, in order. */
 export interface StepRecord {
   exports: [name: string, value: unknown][];
   sends: { kind: SendCall['kind']; payload: unknown }[];
   flows: FlowAction[];
   responses: { response: HttpResponse; immediate: boolean }[];
-  /** What its expressions have come to, and which of that is cut. */
+  /** Values of its expressions, and the names of those that are cut. */
   props: [evaluated: unknown, cut: unknown][];
 }
 
@@ -24,7 +24,7 @@ export interface StepOptions extends Omit<RunOptions, 'event' | 'hook' | 'entry'
 
 export interface RanStep extends RanComponent {
   record: StepRecord;
-  /** What the step returned, parsed. */
+  /** Return value of the step, parsed. */
   returned: unknown;
   /** Its exports, the last value of each name. */
   exported: Record<string, unknown>;

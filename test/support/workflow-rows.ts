@@ -7,7 +7,7 @@ import type { Headwater } from './headwater.ts';
 
 export interface StepSource {
   namespace: string;
-  /** Of a module with an action. */
+  /** Code of a module with an action. */
   code: string;
   props?: Record<string, unknown>;
   env?: string[];
@@ -25,7 +25,7 @@ export interface WorkflowParts {
 export interface InsertedWorkflow {
   id: string;
   deploymentId: string;
-  /** Of the HTTP trigger. */
+  /** Key of the HTTP trigger's endpoint. */
   endpointKey: string;
 }
 

@@ -160,7 +160,7 @@ test('steps are renamed, moved, copied and deleted by keyboard; a version is com
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type('greet');
   await page.keyboard.press('Enter');
-  // What reads the step follows its name, and the URL knows which one is open.
+  // Expressions that read the step use its new name, and the URL keeps the open step.
   await expect.poll(() => page.url()).toContain('step=greet');
   await steps.getByRole('button', { name: /^second/ }).focus();
   await page.keyboard.press('Enter');

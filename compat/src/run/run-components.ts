@@ -14,7 +14,7 @@ import { wrapComponent } from './wrap-component.ts';
 export interface RanComponents {
   /** Components that completed in Node.js against the mock, after at least one HTTP request. */
   total: number;
-  /** Of those, in the sandbox as well. */
+  /** Components that also completed in the sandbox. */
   completed: number;
   failed: Failure[];
   /** Components for which the mock is no mock of their API: they fail in Node.js as well. */

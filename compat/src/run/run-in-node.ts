@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface NodeOrder {
-  /** Of the bundle, an ES module. */
+  /** Path of the bundle, an ES module. */
   file: string;
   wallMs: number;
 }
@@ -13,7 +13,7 @@ export interface NodeOrder {
 export interface NodeResult {
   ok: boolean;
   message: string;
-  /** That reached the mock. */
+  /** Requests that reached the mock. */
   requests: number;
 }
 

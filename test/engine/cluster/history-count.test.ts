@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const ROW = LIMITS.historyRowBytes;
 
-/** What Postgres says that the account has. */
+/** Bytes of the account's history in Postgres. */
 async function storedBytes(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
     select coalesce(sum(${ROW}::int4 + octet_length(texts)), 0)::int8 as bytes from (

@@ -176,7 +176,7 @@ test('events that are deleted by hand give room for as much, and never for more 
   await counts.turn();
   await clean();
   expect((await timesOf(id)).events).toHaveLength(1);
-  // Of an event that nobody counted.
+  // This event was never counted.
   await insertEvent(id, first, `"${'x'.repeat(2_000_000)}"`);
   await deleteEvents(sql(), id, first, {});
   expect((await partsOf(id)).map(({ bytes }) => bytes)).toEqual([0, 500_000 + LIMITS.historyRowBytes, 0]);

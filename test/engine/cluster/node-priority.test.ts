@@ -8,7 +8,6 @@ import { startServer } from '../../support/server.ts';
 const mayRaise = process.getuid?.() === 0 && existsSync('/proc/self/autogroup');
 const niceOf = (pid: number) => Number(/nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
 
-/** Of V8's threads beside the first. */
 const helpersOf = (pid: number) =>
   readdirSync(`/proc/${pid}/task`).filter((thread) =>
     readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').startsWith('V8Worker'),

@@ -5,7 +5,7 @@ import { createEgress } from '../../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
-/* What is on the way to a component's code is checked as the code's own URL is. */
+/* Redirects on the way to a component's code are checked like its own URL. */
 
 const stops: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => hw?.stop());
 
-/** What its last step returned, run by hand with the event. */
+/** Runs the workflow with the event and returns the value of its last step. */
 async function run({ id }: Workflow, event: unknown = {}): Promise<unknown> {
   expect((await hw.api('POST', `/workflows/${id}/run`, { event })).status).toBe(200);
   const [execution] = await untilExecutions(hw.sql, id, 1);

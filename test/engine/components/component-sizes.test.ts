@@ -9,7 +9,7 @@ import { createEgress } from '../../../engine/src/egress/egress.ts';
 import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
 import { fetchCode } from '../../../engine/src/composition/parts-from-options.ts';
 
-/* Of what a `component_url` leads to, no more is read than code may have. */
+/* A download from `component_url` stops at the maximum size of code. */
 
 const MAX = LIMITS.maxComponentCodeBytes;
 const stops: (() => unknown)[] = [];

@@ -140,7 +140,7 @@ it('tokens and keys are taken out of what a run logs, emits and throws', async (
     expect(text).toContain('[secret:loopback.oauth_access_token]');
   }
   const [record] = await headwater.untilEvents(source.id, 1);
-  // What is no secret stays.
+  // Values that are not secret stay.
   expect(record?.event.$auth).toMatchObject({ oauth_uid: 'user-1', oauth_client_id: provider.clientId });
 });
 

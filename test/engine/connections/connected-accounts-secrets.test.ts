@@ -96,7 +96,7 @@ it('why a user endpoint refuses does not tell the token', async () => {
     kind: 'refused',
     detail: 'provider.example answered 200: invalid auth token [secret:$auth.oauth_access_token]',
   });
-  // What stands in its place says nothing of what is wrong.
+  // The text of the placeholder is not evidence of the cause.
   expect(await ask(`no such channel ${token}`)).toMatchObject({ kind: 'unclear' });
   for (let length = 60; length < 100; length += 3) {
     const { detail } = await ask(`${'.'.repeat(length)}${token}`);

@@ -48,7 +48,7 @@ it('a token is used as long as it is good, and renewed before it ends', async ()
   expect(second.oauth_refresh_token).not.toBe(first.oauth_refresh_token);
   expect(refreshes().map((body) => body.get('refresh_token'))).toEqual([first.oauth_refresh_token]);
   expect(await worksAt(second.oauth_access_token)).toBe(true);
-  // What a refresh does not answer again stays.
+  // A refresh keeps values that the answer does not repeat.
   expect(second).toMatchObject({ oauth_uid: 'user-1', plan: 'gold' });
 });
 
@@ -223,7 +223,7 @@ it('a check asks the provider, with a new token where the old one is refused', a
   provider.fails = { path: '/me', status: 401, body: '' };
   expect((await check()).data).toMatchObject({ dead: true, error: expect.stringContaining('answered 401') });
   expect(refreshes()).toHaveLength(1);
-  // What was given up comes back by a check that succeeds.
+  // A check that succeeds revives a dead account.
   provider.fails = undefined;
   expect((await check()).data).toMatchObject({ healthy: true, dead: false, error: null });
 

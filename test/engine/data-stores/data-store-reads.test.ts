@@ -27,7 +27,7 @@ async function valuePagesRead(): Promise<number> {
 
 const LARGE = 1_000_000;
 const CALLS = 12;
-/** What each costs its turn while others are here. */
+/** Pause that each large value costs its turn while other accounts are active. */
 const PAUSE_MS = ((LARGE - LIMITS.smallDataStoreValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
 
 test.each(['get', 'entries'] as const)(

@@ -30,7 +30,7 @@ async function store(expired: number, value = '1'): Promise<string> {
   return id;
 }
 
-/** Of records, as the store counts them; throws where that is wrong. */
+/** Number of remaining records, as the store counts them; throws if a counter is wrong. */
 async function left(id: string): Promise<number> {
   const [row] = await sql()<{ record_count: number; bytes: number; is_count: number; is_bytes: number }[]>`
     select record_count, bytes, r.* from data_stores, lateral (
@@ -92,7 +92,7 @@ test('whoever writes into a full store makes room of what ended first, as much a
   expect(await set(JSON.stringify('x'.repeat(bytes / 2)), 5_001)).toMatchObject({ kind: 'set' });
   expect(await left(id)).toBe(5_002 - 3 * STORE_RECORDS);
   expect(await set(JSON.stringify('x'.repeat(bytes)), 5_001)).toMatchObject({ limit: { name: 'maxDataStoreBytes' } });
-  // What has expired is gone all the same.
+  // Expired records are deleted all the same.
   expect(await left(id)).toBe(2);
 });
 

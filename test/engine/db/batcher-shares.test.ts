@@ -174,7 +174,7 @@ test('of a tenant that brings much text the next batch waits, those of other hea
   const [a0 = 0, a1 = 0, b0 = 0] = ['a0', 'a1', 'b0'].map((name) => atMs.get(name));
   expect(a1 - a0).toBeGreaterThan(490);
   expect(b0).toBeLessThan(a1);
-  // Who drains waits for no pace.
+  // A drain does not wait for the pace.
   await batcher.add({ of: 'n', number: 1, weight: 1 });
   const left = items('a', 4, 2).map((item) => batcher.add(item));
   const begunMs = performance.now();

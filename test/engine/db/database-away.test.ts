@@ -6,7 +6,7 @@ import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 const SOURCE = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' }, run(event) {
   this.$emit(event.body);
 } };`;
-/** What docs/operations.md promises. */
+/** Promised in docs/operations.md. */
 const MAX_ANSWER_MS = 10_000;
 
 let hw: Headwater;

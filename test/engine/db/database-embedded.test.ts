@@ -222,7 +222,7 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
   async () => {
     const all = await rootIdentities();
     expect(all.map((identity) => identity.name)).toEqual(['user namespace', 'setpriv', 'another user']);
-    // Where the project lies in a folder that only root may enter, the first way is the only one.
+    // If only root can enter the project's folder, only the first way works.
     const { postgres: program } = await findPostgresBinaries(dataDir);
     const identities = (await closedFolder(program)) === undefined ? all : all.slice(0, 1);
     await Promise.all(

@@ -87,7 +87,7 @@ async function join(): Promise<void> {
   }
 }
 
-/** Of a command that root runs beside a node of another user. */
+/** Error of a command that root runs beside a node of another user. */
 const isRefused = (name: string) => ({
   code: 'CONFLICT',
   message: expect.stringContaining(`is that of the user ${name}`),
@@ -98,7 +98,7 @@ async function startAndStop(): Promise<void> {
 }
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0 && USERS.length > 0;
-/** Where the project lies in a folder that only root may enter, nobody else runs it. */
+/** If only root can enter the project's folder, no other user can run the server. */
 const canBeOthers = isRoot && (await closedFolder((await findPostgresBinaries(tmpdir())).postgres)) === undefined;
 
 describe.runIf(canBeOthers)('root beside a node of another user', () => {

@@ -89,7 +89,7 @@ test('the tables that the code names are those of the migrations', async () => {
         select column_name, is_nullable, table_type = 'VIEW' as is_view
         from information_schema.columns join information_schema.tables using (table_schema, table_name)
         where table_schema = 'public' and table_name = ${getTableName(table)}`;
-      // Of a view Postgres does not know what may be null.
+      // Postgres does not know which columns of a view may be null.
       const isView = rows[0]?.is_view === true;
       const shown = (name: string, notNull: boolean) => (isView ? name : `${name} ${notNull}`);
       const columns = Object.values(getTableColumns(table)).map((column) => shown(column.name, column.notNull));

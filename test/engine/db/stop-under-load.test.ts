@@ -91,7 +91,8 @@ async function startRequests(server: Started, runs: readonly number[], receiver:
       const name = `${ms}-${custom ? 'answered' : 'accepted'}`;
       const lasting = { url, name, pauseMs: custom ? 0 : 20 };
       if (ms > 1_000) return [{ ...lasting, requests: 1 }];
-      // What runs wait for each other for is not the stop's to wait for.
+      // Slow runs get fewer clients. Otherwise runs would queue for each other, and the stop need
+      // not wait for those.
       return [lasting, { ...lasting, name: `${name}-too` }, ...(ms > 100 ? [] : [{ ...lasting, keepAlive: false }])];
     }),
   );

@@ -5,10 +5,7 @@ import { createGuestFetch } from '../../../engine/src/egress/guest-fetch.ts';
 import type { FetchRequest } from '../../../sandbox-runtime/src/sandbox-types.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
-/*
- * What could only come from a sandbox that is no longer ours: its own fetch, and the frames it
- * sends, refuse the same.
- */
+/* Requests that only a compromised sandbox can make: its own fetch and frames refuse them. */
 
 const guest = createGuestFetch({ egress: createEgress({ allow: ['127.0.0.1'], deniedPorts: () => [] }) });
 let receiver: Receiver;

@@ -24,7 +24,7 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 interface OddServer {
   url: string;
-  /** Of each connection, how many requests it has begun. */
+  /** Requests begun on each connection. */
   requests: number[];
 }
 
@@ -159,7 +159,7 @@ test.each([
   ['GET', undefined, true],
   ['DELETE', undefined, true],
   ['POST', undefined, false],
-  // What `$.send.http` asks for.
+  // Setting of `$.send.http`.
   ['POST', 'all', true],
 ] as const)('a %s on a connection that was closed meanwhile, repeats %s', async (method, repeats, ok) => {
   const { url } = await oddServer(closesIdle);

@@ -8,7 +8,7 @@ import { recordingHost } from '../../support/run-host.ts';
 import { sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
 import { serveRequests } from '../../support/serve-requests.ts';
 
-/* What a run sends and receives counts whatever becomes of its requests, and once. */
+/* A run's traffic counts exactly once, whatever becomes of its requests. */
 
 const sandbox = sandboxForFile();
 const stops: (() => Promise<unknown>)[] = [];

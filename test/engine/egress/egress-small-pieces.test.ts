@@ -163,7 +163,7 @@ test.each([
   const onBytes = (count: number) => (told.counted += count) > 0;
   const waitMs = (count: number) => ((told.paced += count), 0);
   expect(await exchanges(url, { kind: 'fail', onBytes, waitMs })()).toMatchObject({ kind: 'response' });
-  // What is taken of a connection at once may end within a piece.
+  // One read from the connection may end within a piece.
   expect([told.counted >= counted, told.counted < counted * 1.1]).toEqual([true, true]);
   // The headers, and the lengths and ends of chunks, are read as well.
   expect([told.paced >= paced, told.paced < paced + 20_000]).toEqual([true, true]);

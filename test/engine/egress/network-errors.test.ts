@@ -43,7 +43,7 @@ function host() {
 }
 
 /**
- * What libraries look at: the error that is told, and of its cause all but its words, which are the
+ * Members of an error that libraries read. The message of the cause is left out, because it is the
  * platform's own.
  */
 const HOW = `const told = (error) => Object.assign(new Error([error.name, error.message, error.code, error.errno, error.syscall,

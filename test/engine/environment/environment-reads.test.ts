@@ -80,7 +80,7 @@ test('a step that begins after a change does not share what was read before', as
   const after = environment.open(world.accountId, [name]);
   for (const values of [await before, await after]) expect({ ...values }).toEqual({ CHANGED: 'value' });
   expect(opened).toHaveLength(2);
-  // What the second one read is kept.
+  // The value from the second read stays cached.
   await environment.open(world.accountId, [name]);
   expect(opened).toHaveLength(2);
 });

@@ -16,8 +16,8 @@ interface Held {
 }
 
 /**
- * What is done to a cache, and what that makes of a list of its entries in the order of their last
- * use as long as there is room.
+ * Operation on a cache, and its effect on the model: a list of entries in the order of last use,
+ * without limits.
  */
 interface Operation {
   name: string;
@@ -94,7 +94,7 @@ function isMore({ maxWeight, maxCount }: Required<FairCacheBounds>, held: readon
   return held.length > maxCount * part || held.reduce((sum, entry) => sum + entry.weight, 0) > maxWeight * part;
 }
 
-/** Of a cache that is made for it, as asking is a use. */
+/** Contents of a new cache after these operations. It is new, because `get` counts as a use. */
 function contentsAfter(done: readonly Operation[], limits: FairCacheBounds): Map<string, Value> {
   const cache: Cache = new FairCache(limits);
   for (const { act } of done) act(cache);

@@ -125,7 +125,7 @@ test('events are deleted in slices, each for good, and a deletion that ended ear
   await addEvents('', count, 1_000);
   const left = async () =>
     (await database.db.sql<{ n: number }[]>`select count(*)::int4 as n from events`)[0]?.n ?? Number.NaN;
-  // What cannot be deleted is in the third slice.
+  // The third slice contains the event that cannot be deleted.
   await db.sql`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$`;
   await db.sql`
@@ -140,7 +140,7 @@ test('events are deleted in slices, each for good, and a deletion that ended ear
   expect(await left()).toBe(0);
 });
 
-/** Of the events of the emitter, in their order; `lost`: of events that are not there. */
+/** Adds deliveries of the emitter's events, in order; `lost`: of events that do not exist. */
 async function addDeliveries(webhookId: string, status: string, count: number, lost = false): Promise<void> {
   await db.sql`
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status)

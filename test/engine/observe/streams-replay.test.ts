@@ -36,7 +36,7 @@ async function follow(id: string, query = ''): Promise<TestEventSource> {
 
 let stored = 0;
 
-/** What it replays is all here once it gives what is stored now. */
+/** Number of replayed events. The event stored here marks the end of the replay. */
 async function replayed(id: string, query: string, channel: string): Promise<number> {
   const stream = await follow(id, query);
   const last = JSON.stringify({ last: stored++ });

@@ -54,7 +54,7 @@ async function explained(id: string): Promise<string> {
 
 interface Outcome {
   what: string;
-  /** Of the component. */
+  /** Strategy of the component. */
   dedupe?: 'unique' | 'greatest' | 'last';
   /** Sent before. */
   first?: unknown;

@@ -25,7 +25,7 @@ let db: Database;
 let accountId: string;
 let emitterId: string;
 let events: TraceEventRow[];
-/** What the events started, in their order. */
+/** Ids that the events started, in order. */
 const started = { invocation: [] as string[], execution: [] as string[], delivery: [] as string[] };
 
 beforeAll(async () => {

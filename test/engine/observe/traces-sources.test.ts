@@ -115,7 +115,7 @@ test('whoever did not get an event is there with the reason', async () => {
   await hw.api('PUT', `/sources/${stopped.id}`, { active: false });
   await post(emitter, [{ id: 'a' }, { id: 'b', channel: 'orders' }]);
   await hw.untilIdle();
-  // What is true now says nothing about then.
+  // The present state says nothing about the time of the events.
   await hw.api('PUT', `/webhooks/${hook}`, { active: true });
   await hw.api('PUT', `/sources/${stopped.id}`, { active: true });
   const late = await webhook('late');

@@ -18,7 +18,7 @@ const step = fc.oneof(
   },
 );
 
-/** What should wait, by lane, and what is in flight. */
+/** Deliveries that should wait, by lane, and those in flight. */
 function laneModel() {
   const waiting = new Map<string, DueDelivery[]>();
   const inFlight: DueDelivery[] = [];

@@ -35,7 +35,7 @@ async function subscribe(emitterId: string, listenerId: string, eventName = ''):
 const run = (id: string, event: unknown) =>
   hw.api('POST', `/${id.startsWith('p_') ? 'workflows' : 'sources'}/${id}/run`, { event });
 
-/** What triggered executions that have ended, oldest first. */
+/** Events that triggered ended executions, oldest first. */
 async function heard(id: string): Promise<unknown[]> {
   await hw.untilIdle();
   const rows = await hw.sql<{ event: string }[]>`

@@ -83,8 +83,8 @@ test('no way leads to the receiver of another account, and none around the guard
       return [attempts[0].status_code, attempts[0].error];
     }),
   );
-  // What is below the receivers' path is answered by no server; what only looks like it is refused
-  // by the guard.
+  // Below the receivers' path, no server answers: the status is 404. The guard refuses paths that
+  // only look similar.
   const [refused, unknown] = [outcomes[4], [404, null]];
   expect(outcomes).toEqual([unknown, unknown, unknown, unknown, refused, unknown]);
   expect(refused).toEqual([null, expect.stringContaining('is not reached from here')]);

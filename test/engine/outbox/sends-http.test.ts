@@ -157,7 +157,7 @@ test('a receiver that does not answer within five seconds is tried again later',
     attempts: [{ error: expect.stringContaining('longer than 5000 ms') }],
   });
   expect(row.attempts[0]?.duration_ms).toBeLessThan(60_000);
-  // That is not the limit of the account.
+  // This timeout is not a limit of the account.
   expect(row.attempts[0]?.limit).toBeUndefined();
 });
 

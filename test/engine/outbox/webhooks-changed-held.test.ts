@@ -84,7 +84,7 @@ test.each([
   for (const { leased_by, attempt_count, attempts } of unbegun) {
     expect([leased_by, attempt_count, attempts.length]).toEqual([null, 0, left === 'cancelled' ? 1 : 0]);
   }
-  // What was under way has its outcome, and the node has all its room again.
+  // Attempts under way have an outcome, and the node has its whole capacity again.
   expect(rows.filter(({ status, leased_by }) => status === 'delivered' && leased_by === null)).toHaveLength(begun);
   expect(deliverer.capacity()).toBe(LIMITS.maxHeldDeliveries);
   expect(due.filter(({ id }) => deliverer.holds(id))).toEqual([]);

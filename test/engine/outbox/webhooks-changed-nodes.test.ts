@@ -53,7 +53,7 @@ const rows = (id: string, where = database.db.sql`true`) =>
   database.db.sql<{ status: string }[]>`select status from deliveries where webhook_id = ${id} and ${where}`;
 const leased = async (id: string) => (await rows(id, database.db.sql`leased_by is not null`)).length;
 
-/** Of which the other node holds most, for a receiver that is slow. */
+/** A webhook with a slow receiver; the other node holds most of its deliveries. */
 async function heldByOther() {
   const webhook = await webhookOfMany();
   receiver.answer = { delayMs: 500 };
@@ -81,8 +81,8 @@ test.each([
 );
 
 /**
- * What has arrived at both when all is delivered. Throws where the old receiver got more than was
- * under way.
+ * Deliveries at both receivers once all are delivered. Throws if the old receiver got more than
+ * those under way.
  */
 async function arrived(id: string): Promise<number[]> {
   const changedAt = Date.now();
@@ -118,7 +118,8 @@ test('what a commit has read the old URL for, which is changed before it is thro
     expect((await post(endpoint, { count: 5 })).status).toBe(200);
     await eventually(async () => (await blockedBy(tx)).length > 0);
     await change(id, `url=${encodeURIComponent(elsewhere.url)}`);
-    // What is told after it the other node has heard: so it has heard of it, too.
+    // The other node hears changes in order: when it knows this later change, it knows the earlier
+    // one too.
     await one.api('PUT', `/sources/${probe.id}`, { active: false });
     const status = async () => (await post(other.url + new URL(probe.endpoint).pathname, { count: 0 })).status;
     await eventually(async () => (await status()) === 404);

@@ -29,7 +29,7 @@ async function refusalOf(props: string, values: object): Promise<Record<string, 
   return Object.fromEntries(errors.map(({ path, message }) => [path.replace('configured_props.', ''), message]));
 }
 
-/** What the component reads as its props. */
+/** Values of the props in the component. */
 async function valuesOf(props: string, values: object): Promise<Record<string, unknown>> {
   const { id } = await hw.deploy(showing(props), values as Record<string, unknown>);
   await hw.api('POST', `/sources/${id}/run`);

@@ -38,7 +38,7 @@ const stepOf = (key: string, more: object = {}) => ({
   ...more,
 });
 
-/** What the step of a new workflow returns when it is run. */
+/** Creates a workflow with the step, tests it and returns the step's value. */
 async function run(step: object, api = hw.api) {
   const made = await api('POST', '/workflows', { steps: [step] });
   if (made.status !== 200) return made;

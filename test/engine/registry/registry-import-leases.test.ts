@@ -14,8 +14,7 @@ import { eventually } from '../../support/eventually.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 
 /*
- * Who works on an import: a node that was not heard of in time changes nothing of what another one
- * goes on with.
+ * Leases of imports: a node that was not heard of in time does not change the work of another node.
  */
 
 let database: TestDatabase;
@@ -73,7 +72,7 @@ test('whoever has lost the turn to another one begins, records, gives back and e
   await releaseImport(sql, late, { kind: 'ended' });
   expect(await rows(id)).toEqual(before);
 
-  // What was counted for a build that found no room is its own to take back.
+  // A node takes back an attempt for a build without room, even if its lease is lost.
   expect(await beginComponent(sql, holder)).toMatchObject({ path: FIRST, attempts: 2 });
   await giveBackAttempt(sql, { importId: late.id, path: FIRST, waitsForPackages: false });
   await recordImported(sql, holder, { path: FIRST, componentId: 'sc_new' });

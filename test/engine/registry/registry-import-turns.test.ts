@@ -214,7 +214,7 @@ test.each([
   const before = process.threadCpuUsage();
   const turnMs = await longestTurnMs(async () => {
     await pinPackages(text, versions);
-    // What came last is measured as well.
+    // Wait, so that the last turn is measured too.
     await sleep(5);
   });
   const { user } = process.threadCpuUsage(before);

@@ -105,7 +105,7 @@ test.each(['account', 'registry'])(
 test('import: names of an author that a database does not take are told without what it does not', async () => {
   const map = { version: 3, sources: ['a\0b.ts'], names: [], mappings: 'AAAA' };
   const comment = `//# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
-  // Of a name 200 characters are told: half of the pair.
+  // Names are cut to 200 characters, here within a surrogate pair.
   const prop = `${'a'.repeat(199)}🐎`;
   const done = await importTree({
     scope: 'draft',

@@ -19,7 +19,7 @@ async function save(key: string): Promise<string> {
   return data.id;
 }
 
-/** What runs are given of a component, and what versions know of it. */
+/** Bundle of a component as runs read it, and its hash as versions know it. */
 const readBoth = async (id: string) => ({
   bundle: await readComponentBundle(hw.sql, id),
   hash: (await readBundleHashes(hw.sql, [id])).get(id),
@@ -40,7 +40,7 @@ test('a version of the registry that is withdrawn has no code for anybody, under
   expect(row).toEqual({ bundle_hash: null });
   await hw.sql`update registry_components set bundle_hash = ${hash ?? ''} where id = ${data.id}`;
   expect(await readBoth(data.id)).toEqual(NOTHING);
-  // What is saved in the account is what it was.
+  // The copy in the account is unchanged.
   expect(await readBoth(id)).toEqual({ bundle, hash });
 });
 

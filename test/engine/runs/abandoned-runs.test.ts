@@ -216,7 +216,7 @@ test('a retry takes no more than the queue of the account has room for', async (
   await hw.api('PUT', `/sources/${source.id}`, { active: false });
   await abandonSome(source.id, 5);
   await hw.limit({ maxQueuedInvocations: 3 });
-  // What waits is counted every few seconds: the tests before have left more in it.
+  // The queue is counted every few seconds, so rows of earlier tests may still count.
   const some = await eventually(
     async () => {
       const answer = await hw.api('POST', '/runs/retry', { source_id: source.id });

@@ -4,8 +4,8 @@ import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
 /*
- * What anybody can have looked up without a key. The tables are locked meanwhile, so that nobody
- * finds out: it is seen how many of the node's connections wait.
+ * Lookups that any client can cause without a valid key. The tables are locked, so every lookup
+ * waits. The number of waiting connections shows how many run at once.
  */
 
 const REQUESTS = 300;
@@ -33,7 +33,7 @@ it('API keys that are none are looked up together, over one connection', async (
     await tx`lock table api_keys in access exclusive mode`;
     const all = askWithKeys('/v1/users/me');
     await eventually(async () => (await waitingFor('api_keys')).length > 0);
-    // What was sent has arrived by the time that so many others are answered.
+    // When all of these are answered, the earlier requests have arrived.
     expect(new Set(await Promise.all(askWithKeys('/nothing')))).toEqual(new Set([404]));
     expect(await waitingFor('api_keys')).toHaveLength(1);
     return { asked: all };

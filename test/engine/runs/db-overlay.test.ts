@@ -57,7 +57,7 @@ it('keeps no more keys than the runs under way have set, however long runs overl
 
 const KEYS = ['a', 'b'];
 
-/** What the overlay promises, by remembering every set of every run. */
+/** Reference model of the overlay: remembers every set of every run. */
 function createModel() {
   const underWay = new Set<string>();
   const sets: { run: string; key: string; value: string }[] = [];

@@ -4,7 +4,7 @@ import { createDbTurns } from '../../../engine/src/fairness/db-turns.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const LARGE = 'x'.repeat(60_000);
-/** What a large value costs its turn while others are here. */
+/** Pause that a large value costs its turn while other accounts are active. */
 const PAUSE_MS = ((LARGE.length - LIMITS.smallDbValueChars) / LIMITS.dbReadCharsPerSecond) * 1_000;
 const READS = 200;
 

@@ -19,7 +19,7 @@ function scripted(scripts: Record<string, string>): string {
   return `${SCRIPT}\nconst SCRIPTS = { ${entries.join(', ')} };`;
 }
 
-/** What the scripts answered, one run after the other. */
+/** Answers of the scripts, one run after the other. */
 async function answers(source: DeployedSource, names: readonly string[]): Promise<unknown[]> {
   for (const name of names) {
     await fetch(source.endpoint, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: name });

@@ -39,7 +39,7 @@ async function commit(ids: readonly string[], dbWrites: [string, string][] = [])
 
 interface Stored {
   bytes: number;
-  /** Where the last one is that was written. */
+  /** Highest id of a TOAST chunk; it changes only when the state is written again. */
   place: string;
   ids: string[];
 }

@@ -64,7 +64,7 @@ test('who brings much gives way while one is here who brings little, and those w
   // The small one has gone, the others have not.
   const gone = 300 + LIMITS.othersPresentMs;
   expect(bring(gone, { big: much, other: much })).toEqual([]);
-  // What was busy is not any more.
+  // A tenant that was busy is light now.
   expect(activeTenants.hasLightOther('big', gone + 900)).toBe(true);
 });
 

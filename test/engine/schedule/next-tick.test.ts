@@ -98,7 +98,7 @@ it('a step ticks through the repeated hour without a gap, and goes on after the 
 
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago', 'Asia/Tehran'];
 
-/** What the clock on the wall shows, in minutes of its day. */
+/** Local time, in minutes of the day. */
 function localMinute(atMs: number, timeZone: string): number {
   const shown = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(atMs);
   const [hour = 0, minute = 0] = shown.split(':').map(Number);
@@ -121,7 +121,7 @@ it('a daily tick is at its time of day on the wall, once a day, or at the end of
         const hours = (atMs - beforeMs) / 3_600_000;
         expect(hours).toBeGreaterThanOrEqual(22);
         expect(hours).toBeLessThanOrEqual(26);
-        // Where the clock jumped in the minute before, over the wanted time: also over midnight, as
+        // True if the clock jumped over the wanted time in the minute before, also over midnight as
         // in Santiago.
         const minuteBefore = localMinute(atMs - 60_000, timezone);
         const shown = localMinute(atMs, timezone);

@@ -133,8 +133,8 @@ test('a database from before, and one in the middle of a rotation, let in whoeve
 
   await (await start({ ...common, env: withKeys(SECOND, FIRST) })).stop();
   expect(await readEncryptionKeys(db.sql)).toEqual([first, second]);
-  // What the young key has sealed meanwhile it could not open, though nothing is sealed with it
-  // yet.
+  // With the first key alone, the node could not open values sealed with the new key. None exists
+  // yet, but it refuses to start.
   const late = await runToEnd(MAIN, { ...environment, ...withKeys(FIRST) });
   expect(late).toEqual({ code: 1, output: expect.stringContaining(`use the encryption key ${second}, which`) });
 

@@ -73,7 +73,7 @@ function sourceWith(accounts: readonly string[], count = accounts.length, id = '
 const redactorOf = (prepared: PreparedRun) => prepared.redactor as MadeRedactor;
 const MB = 1024 * 1024;
 
-/** What is still in memory of these when nothing but caches has them. */
+/** Number of redactors that stay in memory when only caches refer to them. */
 async function alive(redactors: readonly WeakRef<Redactor>[]): Promise<number> {
   // A reference is good until its turn ends.
   await new Promise((resolve) => setImmediate(resolve));
@@ -189,7 +189,7 @@ test('a workflow of many steps with large secrets keeps no forms with its versio
     made.push(new WeakRef(redactor));
   }
   expect(await alive(made)).toBeLessThanOrEqual(3);
-  // What failed without having run is searched all the same.
+  // Text of a step that failed before its run is redacted too.
   const last = version.steps[6];
   const line = String(last?.secrets[0]?.value).split('\n')[0] ?? '';
   expect(last?.redactor?.text(`It says ${line}.`)).toBe('It says [secret:token].');

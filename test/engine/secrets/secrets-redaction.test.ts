@@ -7,7 +7,7 @@ import { createRedactor, type Redactor } from '../../../engine/src/secrets/redac
 import { longestTurnMs } from '../../support/longest-turn.ts';
 
 const TOKEN = 'ghp_x7/Q"k\\9+é=Ω z';
-/** What each way to write URLs, JSON and HTML makes something else of. */
+/** Contains characters that URL, JSON and HTML encodings write differently. */
 const PASSWORD = `p^s|w'o/r+d*(1)!<&>"Ω_x`;
 
 function redactorOf(values: Record<string, unknown>): Redactor {
@@ -208,7 +208,7 @@ test('megabytes that fit the ends of a secret at every place are left as they ar
   const text = JSON.stringify('a'.repeat(6_000_000));
   for (const key of ['xaaaaa-secret', 'aaxaaa-secret']) {
     const clean = redactorOf({ key }).json(text);
-    // Where too many places have to be looked up.
+    // A text with too many possible places is withheld.
     expect(clean === text || clean.includes('withheld')).toBe(true);
   }
   expect(redactorOf({ key: 'xyzwaa-secret' }).json(text) === text).toBe(true);

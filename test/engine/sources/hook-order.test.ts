@@ -34,7 +34,7 @@ export default { name: "Hooked", version: "${version}",
   run(event) { this.$emit({ version: "${version}", p: this.p }); } };`;
 
 let seen = 0;
-/** What hooks have told since the last call. */
+/** Calls of hooks since the last call of this function. */
 function calls(): string[] {
   const fresh = receiver.requests.slice(seen).map((request) => request.url.replace('&e=true', ''));
   seen = receiver.requests.length;
@@ -78,7 +78,7 @@ it.each(['deploy', 'activate'])(
     });
     expect(answer.status).toBe(422);
     expect(answer.body.detail).toContain(`${hook} is broken`);
-    // What it had done by then is taken back.
+    // The failed create is undone.
     expect(calls().at(-1)).toBe('/deactivate?v=1&p=x');
     expect((await server.api('GET', '/users/me/sources')).body.page_info.total_count).toBe(before);
   },

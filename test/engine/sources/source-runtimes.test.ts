@@ -6,7 +6,7 @@ import { insertAccount, insertSource } from '../../support/source-rows.ts';
 
 const world = accountDatabase();
 
-/** Whatever is sealed is this many characters long. */
+/** Every sealed value opens to this many characters. */
 const SECRET_CHARS = 500_000;
 const opener = { open: () => JSON.stringify('s'.repeat(SECRET_CHARS)), endpointUrl: () => '' };
 const runtimes = () => createSourceRuntimes(world.sql, opener);

@@ -53,7 +53,7 @@ async function leased(state: { deployed?: boolean } = {}): Promise<ChangeLease> 
 }
 
 test('what waits for a deleted source is deleted in short transactions, and nothing of it is left', async () => {
-  // Of its own: what others delete would be counted too.
+  // A node of its own: deletions of other tests would be counted too.
   const hw = await startHeadwater();
   try {
     const ofNode = await watchTransactions(hw.sql, 'invocations', 'delete');

@@ -9,7 +9,7 @@ import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 let hw: Headwater;
 let service: Server;
 let url: string;
-/** What was asked of the service, in order. */
+/** Calls of the service, in order. */
 let calls: string[];
 /** Which call is answered only when it is let go. */
 let held: number | undefined;
@@ -51,7 +51,7 @@ const CODE = `export default { name: "Registers", version: "1", props: { db: "$.
   },
   run() {} };`;
 
-/** What its hooks have stored: the value, and what they emitted and logged. */
+/** Data that its hooks have stored: the value, events and log lines. */
 async function stored(id: string) {
   const [value] = await hw.sql<{ value: string }[]>`select value from component_db where source_id = ${id}`;
   const texts = await hw.sql<{ text: string }[]>`

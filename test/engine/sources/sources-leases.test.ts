@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { testLog } from '../../support/logs.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
 
-/* Who holds a change of a source: one at a time, also where one node has had it twice. */
+/* Leases of a source's change: one holder at a time, even if one node held the lease twice. */
 
 let database: TestDatabase;
 let sql: Sql;

@@ -18,7 +18,7 @@ import { startHeadwater } from '../../support/headwater.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
 import { type WatchedTransactions, watchTransactions } from '../../support/watch-transactions.ts';
 
-/* What a source has stored, when it is deleted. */
+/* Deletion of a source's stored values. */
 
 /** As in delete-stored-values.ts. */
 const DELETE_BATCH = 2_000;

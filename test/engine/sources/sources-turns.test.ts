@@ -40,8 +40,7 @@ async function countWaiting(tx: postgres.TransactionSql): Promise<number> {
   const busy = () => tx`select from sources where id = any(${ids}::text[]) and busy_until is not null`;
   // Some come later than the first has begun to wait, and have no lease of their source yet.
   await eventually(async () => (await busy()).length > 1);
-  // What has come before them has come as far as it can by the time that so many others are
-  // answered.
+  // When these requests are answered, the earlier ones have progressed as far as they can.
   for (let n = 0; n < 20; n++) expect((await node.api('GET', '/users/me')).status).toBe(200);
   return (await blockedBy(tx)).length;
 }

@@ -79,7 +79,7 @@ interface RunState {
   timestamp: number;
 }
 
-/** Of one source. */
+/** State of one source. */
 interface State {
   timer: TimerState | undefined;
   jobs: FireTimerPayload[];
@@ -125,7 +125,7 @@ class History {
     const { all, nowMs } = await read(model.test.db.sql);
     for (const source of sources)
       this.#judge(next, source, all.get(source) as State, { nowMs, isChosen: chosen.includes(source) });
-    // What is certain to have gone through: every tick that was the next one was fired.
+    // Checks moves that surely completed: a next tick always fires, an old one never.
     if (next.kind === 'fire' && outcomes?.some(({ kind }) => kind === 'stale'))
       this.faults.push('a next tick was stale');
     if (next.kind === 'fire-old' && outcomes?.some(({ kind }) => kind !== 'stale'))

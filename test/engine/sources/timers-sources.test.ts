@@ -113,7 +113,7 @@ it('PUT reschedules, inactive stops, active starts again, deleting ends', async 
   await untilTicks(source.id, 1);
   await server.api('PUT', path, { active: false });
   expect(await jobs()).toEqual([]);
-  // What ran when it was stopped may still emit; after that nothing.
+  // Runs under way at the stop may still emit; later nothing may.
   await eventually(
     async () => (await test.db.sql`select 1 from invocations where source_id = ${source.id}`).length === 0,
   );
@@ -166,7 +166,7 @@ it('after a downtime the tick that waited comes at once, and says when it was du
   await eventually(() => Date.now() > dueMs + 7_000);
   const startMs = Date.now();
   server = await startServer({ databaseUrl: test.url });
-  // What the node had begun when it was killed is run again as well.
+  // Runs that the killed node had begun are repeated.
   const ticks = await untilTicks(source.id, before.length + 3);
   const seconds = timestamps(ticks);
   const missed = seconds.filter((second) => second > dueMs / 1_000 && second * 1_000 < startMs - 2_000);

@@ -190,8 +190,8 @@ class History {
   }
 
   /**
-   * Of what it waits for, or of the run of a step that is under way; a stale one is that of the run
-   * before.
+   * Token of the current wait, or of the current step's run. A stale token is that of the previous
+   * run.
    */
   #tokenFor(id: string, isStale: boolean): string {
     const { wait, steps, lease } = this.#before.executions.get(id) as ExecutionState;

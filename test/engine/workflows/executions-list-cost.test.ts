@@ -33,7 +33,7 @@ async function insert(status: ExecutionStatus, count: number, fromMs: number): P
     select id, ${accountId}, ${workflowId}, 'd_1', 'http', ${status}, '{}', '{}', id, now(), now() from unnest(${ids}::text[]) as e(id)`;
 }
 
-/** What `read` answers, and how many rows of executions it read. */
+/** Answer of `read`, and the number of executions rows that it read. */
 async function costOf<T>(read: (sql: Sql) => Promise<T>): Promise<{ answer: T; rows: number }> {
   const run = database.db.sql.begin(async (tx) => {
     const answer = await read(tx as unknown as Sql);

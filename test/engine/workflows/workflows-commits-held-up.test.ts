@@ -41,7 +41,7 @@ async function startAll(endpoint: string): Promise<void> {
 const countOf = async (id: string, status: string) =>
   (await hw.sql`select from executions where workflow_id = ${id} and status = ${status}`).length;
 
-/** Of each step, how often it was run. */
+/** Number of runs of each step. */
 async function runsOf(id: string): Promise<number[]> {
   const rows = await hw.sql<{ runs: number }[]>`
     select s.runs from execution_steps s join executions e on e.id = s.execution_id where e.workflow_id = ${id}`;

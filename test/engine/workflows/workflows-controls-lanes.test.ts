@@ -115,7 +115,7 @@ it('what waits when the node stops is given back to its lanes, unclaimed', async
   });
   await Promise.all([...claims, settled]);
   expect([startedOf(slow), startedOf(waiting), await jobsOf()]).toEqual([2, 0, 28]);
-  // Whoever asks later finds its lane as before.
+  // A later request finds its lane unchanged.
   turns.next(waiting[0] as Flow);
   await eventually(() => startedOf(waiting) === 1);
 });

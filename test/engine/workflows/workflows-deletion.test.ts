@@ -36,7 +36,7 @@ test('of many deletions of a workflow one is at the database, and one deletes it
   const id = await flow();
   let deletions: ReturnType<Headwater['api']>[] = [];
   await hw.sql.begin(async (tx) => {
-    // What refers to its row does not wait for it.
+    // This lock does not block statements that only reference the row.
     await tx`select from emitters where id = ${id} for no key update`;
     deletions = Array.from({ length: 20 }, () => hw.api('DELETE', `/workflows/${id}`));
     await eventually(async () => (await waiting()) > 0);

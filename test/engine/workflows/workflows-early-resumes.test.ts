@@ -104,7 +104,7 @@ test('what comes early for the step behind is kept when the step before it is wr
   expect(await waitOf(id)).toMatchObject({ kind: 'suspend', token: '1-1', resume_data: '"yes"' });
 });
 
-/** What was parked is run again, by a node. */
+/** Leases a parked execution to a node again. */
 async function runAgain(id: string): Promise<void> {
   await sql()`update invocations set leased_by = 'node_x' where id = ${id}`;
 }

@@ -30,7 +30,7 @@ async function restart(how: 'SIGTERM' | 'SIGKILL'): Promise<void> {
 
 interface Made {
   id: string;
-  /** Of the HTTP trigger, whichever port the server has now. */
+  /** Path of the HTTP trigger. It stays valid when the server gets another port. */
   path: string;
 }
 

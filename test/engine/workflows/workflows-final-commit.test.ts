@@ -6,7 +6,7 @@ const SECRET = 'a-secret-of-the-second-step';
 const redactor = createRedactor([{ name: 'steps.second.key', value: SECRET }]);
 const STARTED_AT_MS = 1_700_000_000_000;
 
-/** Whoever sends an event may prove himself in it with what a step has as a secret. */
+/** A sender may prove its identity with a step's secret, so an event can contain one. */
 const finalOf = (failure?: ExecutionFault): FinalCommit => ({
   execution: {
     key: { id: 'exec_1', accountId: 'o_1', workflowId: 'p_1', deploymentId: 'd_1' },

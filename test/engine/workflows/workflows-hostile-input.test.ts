@@ -24,7 +24,7 @@ const COMPONENT = action(
   'return [this.text, this.data];',
   'text: "string", data: { type: "object", optional: true }, token: { type: "string", secret: true, optional: true }',
 );
-/** What the server takes as it is; each request is wrong in one or a few places. */
+/** A valid workflow. Each request of the tests makes one or a few parts invalid. */
 const RIGHT = {
   name: 'Nearly right',
   triggers: [

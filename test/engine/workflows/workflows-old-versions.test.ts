@@ -24,7 +24,7 @@ async function versions(...bodies: string[]): Promise<Workflow> {
   return flow;
 }
 
-/** What maintenance does today, and what it does after so many days. */
+/** Runs retention for today, and for the time `days` later. */
 async function pass(days: number): Promise<void> {
   for (const later of [0, days]) {
     const nowMs = () => Date.now() + later * DAY_MS;

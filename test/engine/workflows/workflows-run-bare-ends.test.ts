@@ -25,7 +25,7 @@ const INTERNAL = { code: 'INTERNAL', message: 'What the execution has put out co
 interface Begun {
   id: string;
   steps: readonly string[];
-  /** Of its first step, which is done. */
+  /** Sends of the first step, which is done. */
   sends: string;
 }
 

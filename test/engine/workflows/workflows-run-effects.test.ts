@@ -30,7 +30,7 @@ test('a step is not felt outside while a step before it is not durable', async (
     accountId: headwater.accountId,
     steps: [ask('first'), compute, ask('second')],
   });
-  // Whoever writes steps waits for the end of this transaction.
+  // This lock makes each transaction that writes steps wait.
   const held = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const locking = headwater.sql.begin(async (tx) => {

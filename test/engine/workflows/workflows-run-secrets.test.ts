@@ -39,7 +39,7 @@ it('an environment variable is there for the step that names it, and in nothing 
     status: 'failed',
     error: { message: expect.stringContaining('with [secret:env.DOOR]') },
   });
-  // What was sent is what was meant.
+  // The receiver gets the real values.
   const [request] = await receiver.until(1);
   expect(JSON.parse(request?.body ?? '')).toEqual({ key: SECRET, [SECRET]: 1 });
   for (const table of ['executions', 'execution_steps', 'events', 'sends', 'deployments', 'environment_variables']) {

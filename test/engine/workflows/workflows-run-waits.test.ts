@@ -111,7 +111,7 @@ it('a suspended execution that nobody resumes goes on without data when its time
 });
 
 it('a request that resumes before the step has ended is not lost', async () => {
-  // Whoever the step has told answers while it still runs.
+  // The service that the step calls resumes it while the step still runs.
   const answering = createServer((request, response) => {
     void post(`${headwater.url}${request.url}`, { early: 1 }).then(({ status }) => response.end(String(status)));
   }).listen(0, '127.0.0.1');

@@ -26,7 +26,7 @@ async function execution(flow: Workflow, event: unknown = {}) {
   return ended.find(({ id }) => id === data.execution_id);
 }
 
-/** What waits to be tried again is tried now. */
+/** Makes a waiting retry due now. */
 async function tryAgain(id: string, failures: number): Promise<void> {
   await eventually(async () => {
     const { count } = await hw.sql`

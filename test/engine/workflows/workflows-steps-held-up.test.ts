@@ -13,7 +13,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { post } from '../../support/server.ts';
 import { insertWorkflow, type StepSource } from '../../support/workflow-rows.ts';
 
-/* What is not a step's own doing: neither its time nor a reason to give it up. */
+/* Delays that a step does not cause: they neither count as its time nor make it fail. */
 
 let hw: Headwater;
 let receiver: Receiver;

@@ -11,7 +11,7 @@ afterAll(() => hw.stop());
 
 const NAME = 'maxWorkflowVersionBytes';
 const VALUE = LIMITS[NAME];
-/** Of one prop: nearly all that one may have. */
+/** Characters of one prop: almost the maximum. */
 const CHARS = 60_000;
 
 /** An action with so many props, of which each has the default, if there is one. */
@@ -31,7 +31,7 @@ function refusedStep({ status, text }: { status: number; text: string }): string
   const { limit } = JSON.parse(text) as { limit?: { name: string; value: number; used: number } };
   expect([status, limit?.name, limit?.value]).toEqual([400, NAME, VALUE]);
   expect(limit?.used).toBeGreaterThan(VALUE);
-  // What comes behind is not looked at.
+  // Counting stops soon after the limit.
   expect(limit?.used).toBeLessThan(VALUE + 2_000_000);
   return Object.keys(problemsOf({ status, text }))[0];
 }

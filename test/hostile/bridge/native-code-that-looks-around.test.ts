@@ -11,8 +11,8 @@ const number = (x64: number, arm64: number) => (isX64 ? x64 : arm64);
 const ENOSYS = 38;
 
 /**
- * Of a process for any of its threads, as the kernel makes it of its id (`MAKE_PROCESS_CPUCLOCK`
- * with `CPUCLOCK_SCHED`).
+ * CPU clock that covers all threads of a process, as the kernel derives it from its id
+ * (`MAKE_PROCESS_CPUCLOCK` with `CPUCLOCK_SCHED`).
  */
 const CLOCK = '((~OTHER << 3) | 2)';
 /**

@@ -19,7 +19,7 @@ export default { name: 'a', version: '1', type: 'action', async run({ steps, $ }
     $.context.deadline = 0; $.flow.exit = () => 'patched'; $.export = () => {};
     return 'first';
   }
-  // What was kept of the run before says nothing for this one.
+  // Objects kept from an earlier run have no effect in this one.
   kept.$.send.emit('late'); kept.$.flow.suspend(5); kept.self.$emit('late');
   await kept.$.respond({ status: 500 });
   $.export('n', n);

@@ -9,7 +9,9 @@ const MAX_RSS_MB = 200;
 /** With a heartbeat it was looked at after ten. */
 const WITHIN_MS = 8_000;
 
-/** What computes is behind all others by then, and on a full machine gets little. */
+/**
+ * By then the computing process runs behind all others, and gets little CPU time on a full machine.
+ */
 const COMPUTED_WITHIN_MS = 200_000;
 
 const PING = 8;

@@ -13,8 +13,8 @@ it('ends at the limit of CPU time of the run', async () => {
 });
 
 /**
- * Where saving it takes longer than the loop waits, the loop is found when it is described: then it
- * has to wait longer.
+ * If saving takes longer than the wait, `describe` already runs the loop; then the wait is too
+ * short.
  */
 async function deployLoop(waitMs: number): Promise<string> {
   const at = Date.now() + waitMs;

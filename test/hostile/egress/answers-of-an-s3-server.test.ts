@@ -5,7 +5,7 @@ import { sendEach } from '../../support/hostile-sends.ts';
 import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
-/** What is read of an answer, with room for its headers. */
+/** Largest part of an answer that is read, less room for its headers. */
 const MAX_BYTES = 64 * 1024 - 200;
 const UPLOADS = 30;
 

@@ -16,7 +16,7 @@ const server = rawServer((socket, request) => {
   socket.write(HEAD);
   flood(socket, request.includes('/padded ') ? PADDED : BARE);
 });
-/** What the other side's network may take of each connection without anybody there reading it. */
+/** Bytes of each connection that the network may buffer without a reader. */
 const IN_TRANSIT = 16 * 1024 * 1024;
 
 it('with extensions are ended before they are read by the megabyte', async () => {

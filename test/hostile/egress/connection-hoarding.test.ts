@@ -13,8 +13,8 @@ const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => fetch
 this.$emit(outcomes.map((outcome) => outcome.reason.limit?.name));
 throw outcomes.at(-1).reason;`;
   const ran = await world.unharmed(() => world.attack(hoard, { event: { url: server.url } }));
-  // Whoever had one of the three connections ran out of time; the others waited for one until they
-  // did, some got it at the end.
+  // Requests with one of the three connections time out. The others wait for a connection; some get
+  // one at the end.
   expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
   expect(ran.events[0]).toHaveLength(20);
   expect(['fetchTimeoutMs', 'maxConnections']).toEqual(expect.arrayContaining([...new Set(ran.events[0])]));

@@ -30,9 +30,7 @@ it('are refused by the component’s own fetch, and by its module http', async (
   expect(server.received).toEqual([]);
 });
 
-/**
- * What is wrong with a line break passes every check that the platform makes inside the isolate.
- */
+/** With this replacement, an invalid line break passes every check inside the isolate. */
 const REPLACED_CHECK = `const { test } = RegExp.prototype;
 RegExp.prototype.test = function (text) {
   const really = Reflect.apply(test, this, [text]);

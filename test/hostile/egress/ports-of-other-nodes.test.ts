@@ -17,7 +17,7 @@ const FETCH = `export default { name: 'Fetch', version: '1', props: { http: { ty
 const world = hostile();
 let database: TestDatabase;
 let nodes: TestServer[] = [];
-/** Of nobody, on all addresses of this machine. */
+/** Server that belongs to no tenant, on all addresses of this machine. */
 let stranger: Server;
 let endpoint: string;
 beforeAll(async () => {

@@ -27,7 +27,7 @@ it('reach it no faster, and over no more connections, than the account may have'
     await eventually(() => victim.connections() >= rounds * WEBHOOKS * EVENTS, { timeoutMs: 60_000 });
     return (performance.now() - begunMs) / 1_000;
   });
-  // Of the first round; 150 of 250 were saved up.
+  // Time of the first round only; 150 of its 250 deliveries fit into the burst.
   expect(seconds).toBeGreaterThan((WEBHOOKS * EVENTS) / LIMITS.maxDeliveriesPerSecond - BURST_SECONDS - 1);
   // One may be seen to begin before another is seen to have ended.
   expect(victim.most()).toBeLessThan(2 * LIMITS.maxDeliveryConnections);

@@ -10,7 +10,7 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 const TOGETHER = ACCOUNT_LIMITS.maxDeliveryConnections.default;
 const WEBHOOKS = TOGETHER / LIMITS.maxDeliveriesPerWebhook;
-/** Of which each is delivered to all webhooks: four times what may be under way. */
+/** Events that each go to all webhooks: four times the attempts that may be under way. */
 const EVENTS = 4 * LIMITS.maxDeliveriesPerWebhook;
 const EMIT = `export default { name: 'Emit', version: '1', run() { for (let i = 0; i < ${EVENTS}; i++) this.$emit(i); } };`;
 

@@ -34,7 +34,7 @@ it('are refused by the name of the limit, and what was accepted stays', async ()
     for (let sent = 0; sent < 2 * MAX; sent += 40) await send(40);
   });
   expect(accepted).toBeLessThanOrEqual(MAX);
-  // What is accepted while it is counted counts twice, until it is counted again.
+  // An execution that is accepted during a count counts twice, until the next count.
   const full = async () => {
     await send(1);
     return accepted >= MAX;

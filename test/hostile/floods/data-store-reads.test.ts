@@ -37,7 +37,7 @@ it('they wait for each other, and read no faster than an account may', async () 
   const ms = Math.max(...ran.map(({ toMs }) => toMs)) - Math.min(...ran.map(({ fromMs }) => fromMs));
   const reads = ran.reduce((sum, run) => sum + run.reads, 0);
   expect(reads).toBeGreaterThan(0);
-  // Of each turn; the first of them is over before it has paused.
+  // Each turn pauses after its read, so the first reads have no pause before them.
   const pauseMs = ((VALUE_CHARS - LIMITS.smallDataStoreValueChars) / LIMITS.dataStoreCharsPerSecond) * 1_000;
   expect(reads).toBeLessThanOrEqual(LIMITS.maxDataStoreCallsPerTenant * (ms / pauseMs + 1));
 });

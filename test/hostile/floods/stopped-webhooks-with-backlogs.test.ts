@@ -6,9 +6,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-/**
- * Of webhooks for each of three accounts: more than a node has places for requests to the REST API.
- */
+/** Webhooks of each of three accounts: in total more than a node's places for REST requests. */
 const WEBHOOKS = 2;
 const PENDING = 20_000;
 

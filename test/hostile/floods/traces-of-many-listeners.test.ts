@@ -48,7 +48,7 @@ it('a trace has so many listeners, and says that it leaves some out', async () =
       const listeners = events.flatMap((event) => event.listeners);
       expect(listeners).toHaveLength(MAX_LISTENERS);
       expect(Math.max(...listeners.map(({ listener_name: name }) => name.length))).toBe(256);
-      // What was to be heard is there for every event, whoever was not meant.
+      // Every event lists the paused listener; the limit left out only listeners without a match.
       const missing = listeners.filter(({ reason }) => reason === 'paused');
       expect(missing.map(({ listener_id: id }) => id)).toEqual(Array.from({ length: EVENTS }, () => stopped));
     }

@@ -12,8 +12,7 @@ const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.inter
 const CLIENTS = 6;
 // Kept one by one, those of all clients would be one and a half gigabytes.
 const CHUNKS = '1\r\na\r\n'.repeat(480_000);
-// What they count is 1.5 GB, of which 128 MB may be there; it takes seconds from one that is cut
-// off to the next.
+// The chunks count as 1.5 GB, of which 128 MB may be held. Seconds pass between two cut-offs.
 const LEAST_CUT_OFF = 2;
 // Another attack may hold as much as bodies may count, at the same time.
 const GROWTH_BYTES = 512 * 1024 * 1024;
@@ -35,7 +34,7 @@ it.each(sampleCases(['api', 'endpoint'], 2))(
         timeoutMs: 60_000,
       });
       expect(cutOff().length).toBeLessThan(CLIENTS);
-      // Where the machine is full the second may be begun before the first.
+      // On a full machine the second body may begin before the first.
       const early = sockets.slice(0, cutOff().length + 1).filter(({ closed }) => closed);
       expect(early).toHaveLength(cutOff().length);
       const few = `POST ${pathname} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`;

@@ -39,8 +39,7 @@ it('are kept up to a bound, and those that were begun first are cut off', async 
       const cutOff = () => sockets.filter(({ closed }) => closed);
       await eventually(() => Promise.resolve(cutOff().length >= least), { what: `${to}: ${least} to be cut off` });
       await sleep(500);
-      // Where the machine is full some wait for their turn before they are begun, and later ones
-      // overtake them.
+      // On a full machine some bodies wait before they begin, and later ones overtake them.
       const early = sockets.slice(0, 2 * cutOff().length).filter(({ closed }) => closed);
       expect(early.length).toBeGreaterThanOrEqual(cutOff().length / 2);
       expect(cutOff().length).toBeLessThan(clients / 2);

@@ -8,7 +8,7 @@ import { hostile } from '../../support/hostile.ts';
 const world = hostile();
 const CONNECTIONS = 20;
 let server: HttpServer;
-/** Of the request that is under way all the while. */
+/** Released to answer the request that stays under way. */
 let held = Promise.withResolvers<void>();
 
 beforeAll(async () => {

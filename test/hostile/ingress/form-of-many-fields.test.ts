@@ -31,7 +31,7 @@ it('a form is bounded in fields, a query in bytes', async () => {
   );
   const { body } = await attacker.api('GET', `/sources/${id}/event_summaries?limit=100&expand=event`);
   const arrived = body.data.map(({ event }: { event: object }) => event).toReversed();
-  // Of the last round. Beyond the bound of fields a form is the text that it came as.
+  // Events of the last round. A form with too many fields arrives as text.
   expect(arrived.slice(-4)).toMatchObject([
     { body: 'string' },
     { body: 'string' },

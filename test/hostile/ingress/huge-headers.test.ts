@@ -15,7 +15,7 @@ it('is a 431 and the end of the connection', async () => {
           server,
           `GET ${path} HTTP/1.1\r\nhost: x\r\nx-huge: ${LINES}\r\n\r\n`,
         );
-        // Who is still sending when the connection is closed may not get to read the answer.
+        // A client that still sends when the connection closes may not get to read the answer.
         expect([path, statuses.filter((status) => status !== 431), closed]).toEqual([path, [], true]);
       }
       const small = await exchange(server, `GET / HTTP/1.1\r\nhost: x\r\nx-huge: ${LINES.slice(0, 40_000)}\r\n\r\n`);

@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 import { makeWorkflow } from '../../support/hostile-workflows.ts';
 
 const world = hostile();
-/** What each of the bodies is for the step behind. */
+/** Type of each body's data in the next step. */
 const TYPES = ['object', 'string', 'string', 'object'];
 
 it('is refused, or is data of the one that it resumes, once', async () => {

@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 import { exchange } from '../../support/hostile-ingress.ts';
 
 const world = hostile();
-/** Where a server of this machine might listen. */
+/** Port on which another server of this machine might listen. */
 const PORT = 5432;
 
 it('the connection stays what it is: nothing is tunnelled, echoed or switched', async () => {

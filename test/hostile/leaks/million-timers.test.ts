@@ -42,8 +42,8 @@ it.runIf(process.platform === 'linux')('nothing of them stays in the sandbox pro
   await world.unharmed(() =>
     expectNothingKept(longRun(4, 8), async () => {
       let ran;
-      // Where the machine is full an isolate may be taken for stuck with what an earlier run left:
-      // the next one is innocent, and made again.
+      // On a full machine an isolate may count as stuck with the leftovers of an earlier run. Then
+      // the next run is innocent, and is repeated.
       do ran = await sandbox.run(component, { ...options, event: { asked: 50_000 } });
       while (!ran.outcome.ok && ran.outcome.innocent);
       expect([ran.outcome, ran.host.data()]).toEqual([expect.objectContaining({ ok: true }), [[500, 'LimitError']]]);

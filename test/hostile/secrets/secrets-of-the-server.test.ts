@@ -20,7 +20,7 @@ it('the process was started without them, and its files are not reachable', asyn
   const [seen] = ran.events;
   expect(seen).toMatchObject({ env: {}, files: Array(5).fill('ENOENT') });
   expect(seen.binding).toEqual({});
-  // What packages look for in it is made up.
+  // The report is fake: it has only the members that packages read.
   expect(seen.report).toEqual({ header: { glibcVersionRuntime: '2.36' }, sharedObjects: [] });
   const url = new URL(world.server.databaseUrl);
   for (const secret of [ADMIN_KEY, API_KEY, url.password]) expect(JSON.stringify(seen)).not.toContain(secret);

@@ -5,7 +5,7 @@ import { emitting, supplyChain } from '../../support/hostile-supply-chain.ts';
 const chain = supplyChain();
 
 /**
- * Of files that are there, that are not, in folders that are not, and that only the server's user
+ * Patterns of existing files, missing files, missing folders, and files that only the server's user
  * may read.
  */
 const PATTERNS = [

@@ -14,7 +14,10 @@ const REFUSALS = ['EACCES', 'EPERM', 'ESRCH', 'ENOENT'];
 const isLinux = process.platform === 'linux';
 const LEFT_BEHIND = `left-behind-${process.pid}`;
 
-/** What Node's permission model would keep from JavaScript, the bundler's own program may try. */
+/**
+ * Node's permission model binds JavaScript, but not the bundler's own program. So the attack runs
+ * without it.
+ */
 const attack = (nodePid: number) => `
 const fs = require('node:fs');
 const outcomes = {};
@@ -57,7 +60,7 @@ it.skipIf(!isLinux).each([false, true])(
         handle.kill();
         return heard;
       });
-      // Where the system gives a process none of its own, there is nothing to expect.
+      // Without a process namespace on this system, nothing can be expected.
       const ownProcesses = prefix.includes('--pid');
       const reached = Object.values(JSON.parse(said) as Record<string, string>);
       expect(reached.filter((outcome) => ownProcesses && !REFUSALS.includes(outcome))).toEqual([]);

@@ -17,8 +17,8 @@ it('lists nothing of it, and says nothing about it', async () => {
       }
     }
     for (const { method, path, foreign, unknown } of await probeRoutes(world, '/accounts', world.neighbour.id)) {
-      // What is the operator's alone is refused before anyone looks at the id; without more an id
-      // is a connected account's.
+      // Operator routes refuse with 403 before the id is read. Without a further path, the id is
+      // that of a connected account.
       const isOfAccounts = path === '/accounts/{id}/portal_links' || (path === '/accounts/{id}' && method !== 'PUT');
       const status = isOfAccounts ? 404 : 403;
       expect({ method, path, ...(foreign as object) }).toMatchObject({ method, path, status });

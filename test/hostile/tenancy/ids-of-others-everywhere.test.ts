@@ -23,7 +23,10 @@ const OF_NOBODY = [
   '/runs/',
 ];
 
-/** Of each kind of thing the neighbour's id, by the path of its routes up to the id. */
+/**
+ * Creates one thing of each kind for the neighbour. Returns the ids by the path of their routes up
+ * to the id.
+ */
 async function makeAll(): Promise<Record<string, string>> {
   const { neighbour } = world;
   const idOf = async (path: string, body: object) => {
