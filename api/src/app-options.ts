@@ -11,7 +11,7 @@ import type { WebFiles } from './web/static-files.ts';
 
 export interface AppOptions {
   engine: Engine;
-  /** Where clients reach this server, without a slash at the end: `https://hw.example.com`. */
+  /** Base URL that clients use, without a trailing slash: `https://hw.example.com`. */
   publicUrl: string;
   log: Log;
   metrics: HttpMetrics;

@@ -36,7 +36,7 @@ export interface Config {
   dataDir: string;
   /** Registry of the packages that components import. */
   npmRegistry?: string;
-  /** What Node itself reads about proxies and certificates. */
+  /** Variables that Node itself reads about proxies and certificates. */
   networkEnvironment?: Record<string, string>;
   apiKey?: string;
   adminKey?: string;
@@ -53,7 +53,7 @@ export interface Config {
   trustedProxies?: string[];
   /** With a port where clients reach it on an unusual one. */
   endpointDomain?: string;
-  /** Where OAuth flows may end, besides the server itself and loopback. */
+  /** Origins where OAuth flows may end, besides the server itself and loopback. */
   oauthRedirectOrigins?: string[];
   portalFrameOrigins?: string[];
   /** Origins of pages that may call the API; `*` alone: all. */
@@ -71,7 +71,7 @@ export interface Config {
     controlGroup?: string;
     requiredLayers?: SandboxLayer['layer'][];
   };
-  /** Of one busy account, for each processor; default LIMITS.busyRequestsPerSecond. */
+  /** Requests of one busy account, for each processor; default LIMITS.busyRequestsPerSecond. */
   busyRequestsPerSecond?: number;
   /** Pauses between delivery attempts. */
   retryScheduleSeconds?: number[];

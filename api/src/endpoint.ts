@@ -6,15 +6,14 @@ import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
 
 /**
- * What a handler gets: the caller, the `{id}` of the path ('' where it has none) and the checked
- * parameters.
+ * Arguments of a handler: the caller, `{id}` of the path ('' if it has none), checked parameters.
  */
 export interface EndpointRequest<S extends z.ZodObject> {
   engine: Engine;
   who: Principal;
   id: string;
   input: z.output<S>;
-  /** What an EventSource sends when it connects again. */
+  /** Last id that a reconnecting EventSource sends. */
   lastEventId?: string | undefined;
   /** Revisions that the header `if-match` of a change names. */
   expected?: ExpectedRevisions;
@@ -48,7 +47,7 @@ interface Description {
   example?: Record<string, unknown>;
   /** The path of the update whose parameters it takes. */
   changesLike?: string;
-  /** What `{id}` in the path is. */
+  /** Describes `{id}` in the path. */
   pathId?: string;
   /** The resource has revisions, told in `etag`. A change may name one in `if-match`. */
   isVersioned?: true;
@@ -76,7 +75,7 @@ export interface Endpoint extends Description {
    * refuses them.
    */
   takesAnyName?: boolean;
-  /** Of one item; absent where nothing is answered. */
+  /** Schema of one item; absent if the answer has no body. */
   schema?: z.ZodType;
   success: { status: 200 | 202 | 204; list: boolean; messages?: true };
   handle(request: EndpointRequest<z.ZodObject>): Promise<Reply>;

@@ -26,15 +26,15 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   /** 0: any free port. */
   port: number;
   /**
-   * What host-style endpoints end with: `<key>.<endpointDomain>`, its port ignored. Default: only
+   * Domain of host-style endpoints, `<key>.<endpointDomain>`; its port is ignored. Default: only
    * `/e/<key>`.
    */
   endpointDomain?: string;
-  /** What URLs of this instance begin with: `/hw/`. Default: `/`. */
+  /** Path prefix of this instance's URLs: `/hw/`. Default: `/`. */
   basePath?: string;
   /** The API key of a session of the web UI. Default: there are no sessions. */
   sessionKey?: (token: string) => string | undefined;
-  /** What clients are given of time and sockets. Default: the ones of LIMITS. */
+  /** Timeouts and connection limits of clients. Default: those of LIMITS. */
   patience?: Partial<ClientPatience>;
 }
 
@@ -66,7 +66,7 @@ const PATIENCE: ClientPatience = {
 };
 const IDLE_CHECK_MS = 25;
 
-/** What the client waits for before it sends the body, by its `expect` header. */
+/** Answer that the client expects before it sends the body, from its `expect` header. */
 type Expected = 'nothing' | 'continue' | 'something';
 
 const NO_URL = 'The host header and the target of the request are not those of a URL';
@@ -209,10 +209,7 @@ function ignoreRest(socket: Socket): void {
   if (parser?.onIncoming !== undefined) parser.onIncoming = () => 2;
 }
 
-/**
- * What a refused request goes on sending, the server would read away without end. Here it is cut
- * off.
- */
+/** Cuts off the rest of a refused request. Otherwise node would read and drop it without end. */
 function boundUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   // Before node's own listener, which drops what arrives before anyone could count it; read(0)
   // tells it that we read.

@@ -17,8 +17,8 @@ else {
 }
 
 function run(config: Config, log: Logger): void {
-  // What nobody caught leaves state that nobody knows: the process ends, and the next start takes
-  // up what was stored.
+  // After an uncaught error the state is unknown, so the process ends. The next start resumes
+  // stored work.
   process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
   process.on('unhandledRejection', (err) => {
     // The connection is made anew, so the loss is no reason to end.
@@ -104,14 +104,14 @@ function endInterruptedStart(cause: unknown, log: Logger): never {
   process.exit(0);
 }
 
-/** Of a node that cannot listen, what to look at. */
+/** Hints for a node that cannot listen, by error code. */
 const HINTS: Record<string, string> = {
   EADDRINUSE: 'PORT names another port; it may be a Headwater that runs already',
   EADDRNOTAVAIL: 'HOST names the address to listen on, which must be one of this machine',
   ENOTFOUND: 'HOST names the address to listen on, and no host of this name is known',
 };
 
-/** What the operator can mend is told in a sentence; anything else with its stack. */
+/** Reports a problem that the operator can fix as a sentence, all else with its stack. */
 function failToStart(cause: unknown, log: Logger): void {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
   const hint = HINTS[code];

@@ -41,7 +41,8 @@ export interface MountOptions {
   adminKey?: string;
 }
 
-// What an endpoint of the operator gets instead of a tenant; its handler's type does not show it.
+// Placeholder caller for operator endpoints, which have no tenant. The handler's type does not show
+// it.
 const NOBODY: Principal = { accountId: '', userId: '' };
 
 export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
@@ -159,7 +160,7 @@ async function readBody(
 ): Promise<string> {
   const isRead = method !== 'get' && incoming !== undefined;
   const announced = isRead ? announcedBytes({ headers: req.header() }) : 0;
-  // What is too large is refused before it is read.
+  // A body that is too large takes no turn: it is refused before it is read.
   if ((announced ?? 0) <= LIMITS.maxApiBodyBytes) await turns.take(accountId, announced);
   if (!isRead) return '';
   const held = unfinished.begin(accountId, announced, () => incoming.destroy());

@@ -58,7 +58,7 @@ function writerTo(output: LogOutput, clean: (line: string) => string): (line: st
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
 
-/** Of warnings and errors. */
+/** Limits repeated warnings and errors. */
 function withoutRepeats(repeated: RepeatedLines): LogMethod {
   return function write(parameters, method, level) {
     const [fields, message = fields] = parameters as [unknown, unknown];
@@ -78,7 +78,7 @@ const withoutSecrets = (fields: object, depth = 1): Record<string, unknown> =>
   );
 
 function withoutSecretsIn(value: unknown, depth: number): unknown {
-  // Of an error the fields that are logged are named ones.
+  // The serializer of errors logs only fields that it names.
   if (typeof value !== 'object' || value === null || value instanceof Error || depth === FIELD_DEPTH) return value;
   // A date, or another that says itself what it is.
   if ('toJSON' in value) return value;
@@ -109,8 +109,8 @@ function readableLine(line: string): string {
 }
 
 /**
- * What a tenant or a server outside has said may be in it: without what a terminal takes as a
- * command. Lines stay lines, and JSON means what it meant.
+ * Escapes terminal control characters: tenants or external servers may have written parts of the
+ * line. Line breaks remain, and JSON keeps its meaning.
  */
 function harmless(text: string): string {
   return text.replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (char) => {

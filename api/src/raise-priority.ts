@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 
 /** Three times the share of a usual session. */
 const SESSION_NICE = -5;
-/** Of V8's helpers within the session: a tenth of the share of the thread that they help. */
+/** V8's helper threads get a tenth of the main thread's share within the session. */
 const HELPER_NICE = 10;
 const HELPER = 'V8Worker';
 

@@ -84,10 +84,7 @@ export function idTimeMs(id: string): number | undefined {
   return ms;
 }
 
-/**
- * What the ids of a millisecond begin with: they are all those from this one on and before that of
- * the next.
- */
+/** Smallest id of a millisecond. Its ids lie from here up to the floor of the next millisecond. */
 export function idFloor(kind: IdKind, ms: number): string {
   return ID_PREFIXES[kind] + base62Time(ms);
 }

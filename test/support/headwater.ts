@@ -51,7 +51,7 @@ export interface Headwater {
 
 export interface DeployedSource {
   id: string;
-  /** Of the prop `http`; empty where there is none. */
+  /** Endpoint of the prop `http`; empty without one. */
   endpoint: string;
 }
 
@@ -90,7 +90,7 @@ export async function startHeadwater(
     /** As in AppOptions. */
     portalFrameOrigins?: readonly string[];
   } = {},
-  /** Where the node reaches its database; the test reaches it directly. */
+  /** Maps the database's URL to the one that the node uses. The test itself connects directly. */
   reach: (databaseUrl: string) => Promise<string> = async (url) => url,
   // Most tests have one tenant: a process for another would be booted for nothing.
   sandbox: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 0 },

@@ -40,8 +40,8 @@ export interface IngestOptions {
 interface IngestContext extends Required<IngestOptions> {
   doors: ReturnType<typeof createEntryPacers>;
   /**
-   * Of bodies over LIMITS.smallBodyBytes, which take the thread a while: hundreds of one account
-   * would keep all others waiting.
+   * Checks of bodies over LIMITS.smallBodyBytes take the thread a while. Without turns, hundreds of
+   * one account would make all others wait.
    */
   checks: Limiter;
 }
@@ -150,7 +150,7 @@ async function readEvent(
     // A few compressed bytes may become the largest body that there is.
     const isSmall = body.bytes.length <= LIMITS.smallBodyBytes && !isCoded(request.headers);
     if (isSmall) return await toJson();
-    // What waits for its turn is held, and cut off, as what has not arrived.
+    // A body that waits for its turn counts as unfinished, and can be cut off like one.
     return await whileOpen(response, (gone) => inTurn(checks, accountId, gone, toJson));
   } finally {
     held?.end();

@@ -73,7 +73,7 @@ const CODES_OF_PROP_RUNS: readonly ErrorCode[] = [
   'SANDBOX_CRASHED',
 ];
 
-/** What is changed may name other resources. */
+/** NOT_FOUND is always possible, because a change may name other resources. */
 function codesOfChanges({ tag, path }: Endpoint): ErrorCode[] {
   const codes: ErrorCode[] = ['NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_ENCODING', 'CONFLICT'];
   if (tag === 'Sources' || tag === 'Workflows') codes.push('HOOK_FAILED', 'INVALID_COMPONENT', 'INVALID_PROPS');

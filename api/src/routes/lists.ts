@@ -22,7 +22,7 @@ interface Listing {
 interface Place {
   prefix: string;
   suffix: string;
-  /** What `{id}` is; absent where the path has none. */
+  /** Describes `{id}`; absent if the path has none. */
   pathId?: string;
   what?: string;
 }

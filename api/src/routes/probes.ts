@@ -30,14 +30,14 @@ export function probeMethods(): [pattern: string, methods: string[]][] {
   return PATHS.map((path) => [`^${path.replace('.', '\\.')}$`, ['GET']]);
 }
 
-/** What says about the server itself, without a key. */
+/** Endpoints about the server itself, which need no key. */
 export function mountProbes(
   app: App,
   endpoints: readonly Endpoint[],
   options: AppOptions & Required<Pick<AppOptions, 'unread'>>,
 ): void {
   const { engine, metrics, publicUrl, unread } = options;
-  /** Of all who ask without a key together. */
+  /** Unread answers of all callers without a key count together. */
   const hold = (c: ApiContext, bytes: number) => {
     if (c.env.outgoing !== undefined) unread.hold('', c.env.outgoing, bytes);
   };
@@ -63,7 +63,7 @@ export function mountProbes(
   };
   at('/readyz', answerReadiness);
   at('/healthz', answerReadiness);
-  // Whatever becomes of the database: a node that is started anew has no other one.
+  // Does not check the database: a restart of the node would not repair it.
   at('/livez', (c) => c.json({ status: 'ok' }));
   const figures = createShared(METRICS_EVERY_MS, async () => {
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);

@@ -83,8 +83,8 @@ function messagesOf<T>(stream: Stream<T>, messageOf: (item: T) => Message): Mess
 }
 
 /**
- * What `$.send.sse` has sent is given as it was sent, except to whoever asks for its channel by
- * name.
+ * Events of `$.send.sse` are delivered as they were sent, unless the client selects the channel
+ * `$sse`.
  */
 function eventMessage(event: EventRecord, channel: string | undefined): Message {
   const sent = event.channel === SSE_CHANNEL && channel !== SSE_CHANNEL ? readSent(event) : undefined;
@@ -97,7 +97,7 @@ const SENT = /^\{"channel":("(?:[^"\\]|\\.)*"),"payload":(.*)\}$/s;
 
 const nameOf = (channel: string) => (channel === '' ? {} : { event: channel });
 
-/** What `$.send.sse` was given, the payload as the text it is. */
+/** Channel and payload that `$.send.sse` got; the payload stays JSON text. */
 function readSent({ data, isCut }: EventRecord): { channel: string; payload: string } | undefined {
   const match = isCut === true ? null : SENT.exec(data);
   return match === null ? undefined : { channel: JSON.parse(match[1] ?? '""') as string, payload: match[2] ?? '' };

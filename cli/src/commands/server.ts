@@ -86,7 +86,7 @@ async function runToEnd(context: CommandContext, name: 'doctor-main' | 'migrate-
   const env = environmentOf(context, [DATA_DIR]);
   const outcome = await readMain(findServerMain(name), env, context.signal);
   if (outcome.stdout.startsWith('{')) return outcome;
-  // What was wrong is on stderr already.
+  // The main file already wrote the problem to stderr.
   throw new CliError('failure', `The command ended with code ${outcome.code}`);
 }
 

@@ -125,7 +125,7 @@ export async function deleteSomeOfAccount(sql: Sql, accountId: string, limit: nu
 interface Step {
   table: string;
   column: string;
-  /** Whose ids are in the column; undefined: it is the account's. */
+  /** Table that `column` refers to; undefined: the rows have `account_id`. */
   owner: string | undefined;
 }
 

@@ -1,6 +1,8 @@
 import type { Principal } from '../contract/engine.ts';
 
-/** Whose key it is, remembered for a moment; see CACHE_MS for what that means for revoked keys. */
+/**
+ * Caches the principal of a key hash. A key revoked on another node works for up to CACHE_MS here.
+ */
 export interface KeyCache {
   /**
    * `look` is called once for callers that ask at the same time. What is not found, or fails, is

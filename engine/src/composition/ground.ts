@@ -18,7 +18,7 @@ import { createBundles, type HoldBundle } from '../runs/bundles.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { egressOf, limitsOf, sandboxOptionsOf } from './parts-from-options.ts';
 
-/** What a start brings: a migrated database, and the keys. */
+/** The result of a start: a migrated database and the keys. */
 export interface EngineParts {
   db: Database;
   /** As in NodeLeaseOptions. */

@@ -14,7 +14,10 @@ import { readWaitingBytes } from '../runs/counts/read-waiting-bytes.sql.ts';
 import { type AccountBacklogs, startAccountBacklogs } from '../runs/counts/account-backlogs.ts';
 import { type AccountSums, startAccountSums } from '../runs/counts/account-sums.ts';
 
-/** What accounts have in the database that a limit bounds and no commit counts. */
+/**
+ * Counts of what accounts have in the database, for limits. They are kept beside the commits, not
+ * in them.
+ */
 export interface AccountCounts {
   backlogs: AccountBacklogs;
   dbSizes: AccountSums;

@@ -105,7 +105,7 @@ function openBoth(url: string, log: EngineOptions['log']): [Database, Database] 
   return [db, openDatabase({ url, maxConnections: 1, limits: BEAT_LIMITS })];
 }
 
-/** Whatever may be done twice, until the database does not go away meanwhile. */
+/** Repeats `work` while the database is unavailable, so `work` must be idempotent. */
 async function untilBack<T>(log: EngineOptions['log'], work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

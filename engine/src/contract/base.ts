@@ -1,6 +1,8 @@
 import type { ExceededLimit, KeyScope } from '@headwater/shared';
 
-/** Who asks: resolved from the API key, and the first argument of everything in the contract. */
+/**
+ * The caller, resolved from the API key. It is the first argument of every method of the contract.
+ */
 export interface Principal {
   accountId: string;
   userId: string;
@@ -62,7 +64,7 @@ export interface AttemptRecord {
 }
 
 /**
- * What becomes of a CORS preflight (`OPTIONS` with `access-control-request-method`) to an endpoint:
- * the node answers that every page may call it, or it runs the code as any other request does.
+ * Handling of a CORS preflight (`OPTIONS` with `access-control-request-method`) to an endpoint.
+ * `allow`: the node allows every page. `run`: the code runs as for any other request.
  */
 export type Preflight = 'allow' | 'run';

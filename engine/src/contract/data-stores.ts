@@ -6,7 +6,7 @@ export interface DataStoreRecord {
   description?: string;
   /** With those that have expired and are not deleted yet. */
   recordCount: number;
-  /** Of all keys and values, and 64 for each record. */
+  /** Bytes of all keys and values, plus 64 for each record. */
   bytes: number;
   createdAt: Date;
   updatedAt: Date;

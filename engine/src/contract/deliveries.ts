@@ -80,7 +80,7 @@ export interface DeliveryRecord {
   /** Absent where no attempt has failed, or before it was recorded. */
   errorClass?: DeliveryErrorClass;
   attempts: DeliveryAttempt[];
-  /** Of one that is pending. */
+  /** Only for a pending delivery. */
   nextAttemptAt?: Date;
   /** The replay that made it. */
   replayId?: string;

@@ -31,8 +31,8 @@ export async function deleteDataStoreRecord(
 }
 
 /**
- * What of a store is deleted in one transaction, one record at least: whoever writes into it waits
- * for a fraction of a second.
+ * Maximum that one transaction deletes, but at least one record. Writers of the store wait for a
+ * fraction of a second.
  */
 export const STORE_SLICE = { records: 1_000, bytes: 16 * 1024 * 1024 };
 

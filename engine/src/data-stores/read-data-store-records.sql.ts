@@ -49,7 +49,7 @@ export interface RecordsQuery {
   /** Only keys that begin with it. */
   prefix?: string;
   maxRecords: number;
-  /** Of keys, and of values where they are asked for, unless one record alone has more. */
+  /** Limit for keys, and for values if requested, unless a single record is larger. */
   maxBytes: number;
   withValues: boolean;
 }

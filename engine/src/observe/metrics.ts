@@ -14,7 +14,7 @@ interface WatchedParts {
 
 export interface EngineMetrics {
   runCommitted(run: RunCommit, committed: CommittedRun): void;
-  /** Of executions: how they ended, or that they wait. */
+  /** `status`: how an execution ended, or that it waits. */
   executionCommitted(status: string): void;
   attemptEnded(outcome: 'delivered' | 'retried' | 'failed' | 'dropped', durationMs: number): void;
   /** So many bytes of history were more than their account may keep. */

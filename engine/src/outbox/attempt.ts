@@ -10,7 +10,7 @@ export interface AttemptContext {
   log: Log;
 }
 
-/** What an attempt leads to, as it is recorded. */
+/** The result of an attempt, as it is recorded. */
 export type AttemptResult<T = OutboxItem> = {
   item: T;
   attempt: DeliveryAttempt;

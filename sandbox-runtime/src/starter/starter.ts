@@ -61,11 +61,11 @@ interface Pending {
   channel: Socket | undefined;
   isStarted: boolean;
   isKilled: boolean;
-  /** That it could not be killed. */
+  /** The failure to kill it is reported. */
   isTold: boolean;
 }
 
-/** Of a path on every system; the usual folder for such files may be named longer. */
+/** Length of a socket path that works on every system; the usual temporary folder may be longer. */
 const MAX_PATH_BYTES = 100;
 const HEAP_MB = 64;
 /**
@@ -107,7 +107,7 @@ export async function createStarter(): Promise<ProcessStarter> {
   };
 }
 
-/** That nobody else may enter. */
+/** `mkdtemp` gives access to this user only. */
 async function makeFolder(): Promise<string> {
   const usual = join(tmpdir(), 'hw-');
   return mkdtemp(Buffer.byteLength(usual) < MAX_PATH_BYTES - 'XXXXXX/s'.length ? usual : '/tmp/hw-');
@@ -132,7 +132,7 @@ class Starter {
     const listening = once(this.#server, 'listening');
     this.#server.listen(this.#address);
     await listening;
-    // Whoever waits for a process keeps this one alive.
+    // The server alone does not keep the node alive; a caller that waits for a process does.
     this.#server.unref();
     const child = this.#fork();
     this.#child = child;
@@ -160,7 +160,7 @@ class Starter {
 
   tell(message: ToStarter): void {
     this.#child ??= this.#fork();
-    // Where it is ending, what it was asked for ends with it.
+    // Ignores the error of a child that is ending: its orders end with it.
     this.#child.send(message, () => undefined);
   }
 
@@ -271,7 +271,9 @@ class Starter {
   }
 }
 
-/** What a process has said before its end comes another way than the news of its end. */
+/**
+ * The last output of a process and the news of its end use different channels. Wait for the output.
+ */
 async function whenRead({ isStarted, channel }: Pending): Promise<void> {
   if (isStarted && channel !== undefined && !channel.closed) {
     const closed = new Promise<void>((resolve) => void channel.once('close', resolve));

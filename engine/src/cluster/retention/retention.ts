@@ -26,7 +26,7 @@ export interface RetentionOptions {
   sql: Sql;
   /** Days that events are kept of accounts for which nothing else is set; 0 is for ever. */
   defaultDays: number;
-  /** Of such accounts: how many of the newest versions of a workflow are kept in any case. */
+  /** Newest versions of a workflow that are always kept, for accounts without their own setting. */
   defaultVersions: number;
   /** Days that entries of the audit log are kept. Default 365. */
   defaultAuditDays?: number;
@@ -81,8 +81,8 @@ export function pauseAfter(left: Left, tookMs: number): number {
 }
 
 /**
- * What is left after a turn: `much`: more than one turn deletes; `more`: others were not looked at
- * yet; `nothing`: all were.
+ * Rest after a turn. `much`: more than one turn deletes. `more`: some owners were not checked yet.
+ * `nothing`: all were checked.
  */
 type Left = 'much' | 'more' | 'nothing';
 

@@ -19,7 +19,7 @@ export interface PrepareDatabaseOptions {
 
 export interface PreparedDatabase {
   url: string;
-  /** Of the one host that stores, where `url` names several. */
+  /** URL of the writable host, if `url` names several. */
   currentUrl: string;
   /** This process alone uses the database and stops it. */
   embedded: boolean;

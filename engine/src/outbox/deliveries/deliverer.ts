@@ -35,7 +35,7 @@ type DeliveryEnd = AttemptEnd<AttemptResult<DueDelivery>>;
 export interface DelivererOptions {
   db: Database;
   /**
-   * Whose leases these are, asked whenever one is taken, recorded or given up: it changes when a
+   * Node id of the leases. Read at each claim, record and release, because it changes after the
    * node was declared dead.
    */
   nodeId: () => string;
@@ -232,7 +232,7 @@ class NodeDeliverer implements Deliverer {
   async #claim(webhook: LaneWebhook | undefined, webhookId: string): Promise<number> {
     const { db, nodeId } = this.#options;
     const accountId = webhook?.accountId;
-    // Of a webhook that is gone: what is left is claimed too, and cancelled by that.
+    // Deliveries of a deleted webhook are claimed too, and the claim cancels them.
     if (accountId !== undefined && this.#options.accountLimits.isSuspended(accountId)) return 0;
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);

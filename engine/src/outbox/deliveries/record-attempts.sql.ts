@@ -10,7 +10,6 @@ import type { DueDelivery } from './due-delivery.ts';
 
 const GONE = 410;
 
-/** What an attempt of a delivery leads to. */
 export type DeliveryResult = AttemptResult<Pick<DueDelivery, 'accountId' | 'webhookId' | 'id' | 'settings'>>;
 
 /**

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<Limit>[] = [
   },
 ];
 
-/** What an account may use; a row that is opened is set below. */
+/** Limits of an account; the selected row is edited below the table. */
 export function AccountLimits({ accountId, onClose }: { accountId: string; onClose: () => void }) {
   const { data, error } = useQuery(limitsQuery(accountId));
   const [query, setQuery] = useState('');

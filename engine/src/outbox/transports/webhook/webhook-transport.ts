@@ -266,8 +266,8 @@ function timeout(value: number, usedMs: number): Failure {
 }
 
 /**
- * What kept an attempt from being sent at all: a refused address, or a secret that does not open
- * with the keys of this node.
+ * Outcome of an attempt that was not sent: a refused address, or a secret that this node's keys
+ * cannot open.
  */
 function unsent(begun: Begun, error: unknown): AttemptOutcome {
   if (isEgressRefused(error))

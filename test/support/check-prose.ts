@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Lines of prose have at most 100 columns: paragraphs and lists of markdown, and comments that
- * stand alone. Tables, code, generated pages and what cannot be broken may be longer.
+ * Two rules for prose. Lines have at most 100 columns: paragraphs and lists of markdown, and
+ * comments that stand alone; tables, code, generated pages and unbreakable words may be longer. A
+ * comment names its subject: it does not begin with Of, What, Who, Where or That.
  */
 
 const MAX_COLUMNS = 100;
@@ -39,6 +40,22 @@ function isLongComment(file: string, line: string, at: number): boolean {
   return !(at === 0 && file.startsWith('test/hostile/') && ATTACK.test(line));
 }
 
+const OPENER = /^(?:Of|What|Who|Whoever|Whose|Where|That|Whatever)\b/;
+const LINE_COMMENT = /^\s*\/\/\s*/;
+const BLOCK_COMMENT = /^\s*\/\*\*?\s*/;
+
+/** Comments that begin with a word that leaves their subject to the code below. */
+function openersOf(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const begins = (line: string, at: number) => {
+    if (BLOCK_COMMENT.test(line))
+      return line.replace(BLOCK_COMMENT, '') || (lines[at + 1] ?? '').replace(/^\s*\*\s*/, '');
+    if (LINE_COMMENT.test(line) && !LINE_COMMENT.test(lines[at - 1] ?? '')) return line.replace(LINE_COMMENT, '');
+    return / \/\/ (.+)$/.exec(line)?.[1] ?? '';
+  };
+  return lines.flatMap((line, at) => (OPENER.test(begins(line, at)) ? [`${file}:${at + 1}`] : []));
+}
+
 /** A word alone, such as a URL, may be longer, and so may a row of a table. */
 function isTooLong(line: string): boolean {
   return line.length > MAX_COLUMNS && line.trim().split(/\s+/).length > 3 && !/\S {2,}\S/.test(line);
@@ -48,6 +65,8 @@ const files = globSync('**/*.{md,ts,tsx,mjs}', { exclude: (name) => SKIPPED.has(
   .map((file) => file.replaceAll('\\', '/'))
   .filter((file) => !GENERATED.has(file));
 const long = files.flatMap(longLinesOf);
+const unclear = files.filter((file) => !file.endsWith('.md')).flatMap(openersOf);
 for (const line of long) console.error(`${line} has prose beyond column ${MAX_COLUMNS}`);
-console.log(`${files.length} files, ${long.length} lines of prose beyond column ${MAX_COLUMNS}`);
-process.exitCode = long.length === 0 && files.length > 0 ? 0 : 1;
+for (const line of unclear) console.error(`${line} has a comment that does not name its subject`);
+console.log(`${files.length} files, ${long.length} long lines of prose, ${unclear.length} comments without a subject`);
+process.exitCode = long.length + unclear.length === 0 && files.length > 0 ? 0 : 1;
