@@ -1,4 +1,4 @@
-import type { Stop } from '../db/stop-in-reverse.ts';
+import type { Stops } from '../db/stop-in-reverse.ts';
 import { LIMITS } from '@headwater/shared';
 import type { OpenEnvironment } from '../environment/open-environment.ts';
 import type { AuthCache } from '../connections/auth-cache.ts';
@@ -55,7 +55,7 @@ export interface Runs {
   turns: Turns;
   clients: WaitingClients;
   /** Last started, first stopped. */
-  stops: readonly Stop[];
+  stops: Stops;
 }
 
 /**
@@ -137,7 +137,15 @@ function stopsOf(
     ofExecutions.stop();
     executions.stopRetries();
   };
-  return [ofExecutions.drain, executions.drain, ofRuns.drain, live.stop, turns.settled, dispatcher.stop, stopRetries];
+  return {
+    'commits of executions': ofExecutions.drain,
+    executions: executions.drain,
+    'commits of runs': ofRuns.drain,
+    'live lines': live.stop,
+    turns: turns.settled,
+    dispatcher: dispatcher.stop,
+    retries: stopRetries,
+  };
 }
 
 /** Commits of runs, and of executions and published events, which do not wait for each other. */

@@ -9,7 +9,7 @@ import type { Streams } from '../contract/streams.ts';
 import type { Publisher } from '../contract/publish.ts';
 import type { WorkflowTests } from '../contract/workflow-tests.ts';
 import { createDataStores } from '../data-stores/data-stores.ts';
-import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
+import { type Stop, type Stops, stopInReverse } from '../db/stop-in-reverse.ts';
 import { createEnvironment } from '../environment/environment.ts';
 import { createOpenEnvironment, type OpenEnvironment } from '../environment/open-environment.ts';
 import { createRequestRate } from '../fairness/request-rate.ts';
@@ -159,32 +159,32 @@ function engineOf(publicUrl: string, parts: Parts): Engine {
       // The stop waits for both, and fails where they do.
       for (const started of [runs.dispatcher.drain(), jobs.stop()]) started.catch(() => undefined);
     },
-    stop: () => (stopping ??= stopInReverse(stopsOf(parts))),
+    stop: () => (stopping ??= stopInReverse(stopsOf(parts), ground.log)),
   };
 }
 
 /** Last started, first stopped: intake first, then what is under way, then what it needs. */
-function stopsOf({ ground, counts, following, outbox, runs, intake, code, hooks, jobs }: Parts): Stop[] {
-  return [
-    async () => ground.watchdog.stop(),
-    ground.node.stop,
+function stopsOf({ ground, counts, following, outbox, runs, intake, code, hooks, jobs }: Parts): Stops {
+  return {
+    watchdog: async () => ground.watchdog.stop(),
+    lease: ground.node.stop,
     ...counts.stops,
-    ground.stopPorts,
-    intake.changes.stop,
-    ground.guestFetch.stop,
-    ground.starter.stop,
-    ground.sandbox.stop,
-    outbox.sendRunner.stop,
-    async () => outbox.tunnelInbox.stop(),
-    outbox.deliverer.stop,
+    ports: ground.stopPorts,
+    changes: intake.changes.stop,
+    'requests of components': ground.guestFetch.stop,
+    'starter of processes': ground.starter.stop,
+    sandbox: ground.sandbox.stop,
+    sends: outbox.sendRunner.stop,
+    'inbox of tunnels': async () => outbox.tunnelInbox.stop(),
+    deliveries: outbox.deliverer.stop,
     ...runs.stops,
     ...intake.stops,
-    following.stop,
-    code.stopImports,
-    code.stopRecovery,
-    hooks.tunnels.stop,
-    jobs.stop,
-  ];
+    streams: following.stop,
+    imports: code.stopImports,
+    recovery: code.stopRecovery,
+    tunnels: hooks.tunnels.stop,
+    jobs: jobs.stop,
+  };
 }
 
 interface Following {

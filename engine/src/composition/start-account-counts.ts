@@ -1,4 +1,4 @@
-import type { Stop } from '../db/stop-in-reverse.ts';
+import type { Stops } from '../db/stop-in-reverse.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { startHistory } from '../cluster/retention/history.ts';
@@ -25,7 +25,7 @@ export interface AccountCounts {
   history: HistoryCount;
   stats: StatCount;
   /** After whatever commits. Last started, first stopped. */
-  stops: readonly Stop[];
+  stops: Stops;
 }
 
 export async function startAccountCounts(
@@ -45,6 +45,12 @@ export async function startAccountCounts(
   const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
   const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
   const stats = startStats({ sql, nowMs: Date.now, log });
-  const stops = [stats.stop, history.stop, waiting.stop, dbSizes.stop, backlogs.stop];
+  const stops = {
+    stats: stats.stop,
+    history: history.stop,
+    'waiting executions': waiting.stop,
+    'sizes of db': dbSizes.stop,
+    backlogs: backlogs.stop,
+  };
   return { backlogs, dbSizes, waiting, history, stats, stops };
 }

@@ -10,7 +10,7 @@ import { claimKey } from '../secrets/check-keys.ts';
 import { requireLayersOf } from './parts-from-options.ts';
 import { loadMasterKeys } from '../secrets/master-key.ts';
 import { createSealer } from '../secrets/seal.ts';
-import { stopInReverse } from '../db/stop-in-reverse.ts';
+import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { requeueWaiting } from '../cluster/requeue-waiting.ts';
 import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
@@ -42,8 +42,7 @@ export async function startEngine(
   await requireLayersOf(options);
   const place = { dataDir, log, ...(databaseUrl === undefined ? {} : { databaseUrl }) };
   const prepared = await untilBack(log, () => prepareDatabase({ ...place, maxWaitMs: Number.POSITIVE_INFINITY }));
-  /** Last started, first stopped. */
-  const undo: (() => Promise<void>)[] = [() => prepared.stop()];
+  const undo: Record<string, Stop> = { database: () => prepared.stop() };
   try {
     await untilBack(log, () => migrate({ url: prepared.currentUrl, log }));
     const loaded = await loadMasterKeys({
@@ -55,10 +54,8 @@ export async function startEngine(
     const { keys, file, warning } = loaded;
     if (warning !== undefined) log.warn(warning);
     const [db, beats] = openBoth(prepared.url, log);
-    undo.push(
-      () => db.close(),
-      () => beats.close(),
-    );
+    undo['connections'] = () => db.close();
+    undo['connection of heartbeats'] = () => beats.close();
     for (const one of [db, beats]) one.waitForEver(true);
     await untilBack(log, () => claimKey(db.sql, loaded));
     // An embedded database is this process's alone: whoever else is registered in it is gone.
@@ -74,7 +71,7 @@ export async function startEngine(
       sealer: createSealer(keys),
       ...(file === undefined ? { encryptionKeyId: keys.current().id } : {}),
     });
-    undo.push(() => engine.stop());
+    undo['engine'] = () => engine.stop();
     for (const one of [db, beats]) one.waitForEver(false);
     let stopping: Promise<void> | undefined;
     return {
@@ -82,13 +79,13 @@ export async function startEngine(
       engine: {
         ...engine,
         stop() {
-          stopping ??= stopInReverse(undo);
+          stopping ??= stopInReverse(undo, log);
           return stopping;
         },
       },
     };
   } catch (error) {
-    await stopInReverse(undo);
+    await stopInReverse(undo, log);
     throw error;
   }
 }

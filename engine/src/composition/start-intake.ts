@@ -1,4 +1,4 @@
-import type { Stop } from '../db/stop-in-reverse.ts';
+import type { Stops } from '../db/stop-in-reverse.ts';
 import { createKeyUses, type KeyUses } from '../accounts/key-uses.ts';
 import { type Changes, followChanges } from '../cluster/follow-changes.ts';
 import { followSuspensions } from '../cluster/follow-suspensions.ts';
@@ -31,7 +31,7 @@ export interface IntakeParts {
   keyUses: KeyUses;
   changes: Changes;
   /** Last started, first stopped. Not `changes`: runs that end still need it. */
-  stops: readonly Stop[];
+  stops: Stops;
 }
 
 /** Starts the parts that accept requests and the parts that listen to other nodes. */
@@ -63,7 +63,13 @@ export async function startIntake({
   const changes = await followChanges(sql, { runtimes, workflows, ingest, limits, auth, environment, deliverer, log });
   const stopLooking = startUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, log });
   const stopTelling = startTelling({ sql, committer: runs.publishing, log });
-  const stops = [stopListening, async () => clients.stop(), stopLooking, stopTelling, keyUses.stop];
+  const stops = {
+    'turns of other nodes': stopListening,
+    'waiting clients': async () => clients.stop(),
+    'unheld leases': stopLooking,
+    'operational events': stopTelling,
+    'uses of keys': keyUses.stop,
+  };
   return { intake, inTurn, ingest, keyUses, changes, stops };
 }
 

@@ -47,5 +47,7 @@ export async function startJobs(
   });
   const stopRetention = startRetention(retentionOf(options, sql));
   let stopping: Promise<void> | undefined;
-  return { stop: () => (stopping ??= stopInReverse([async () => stopRetention(), lanes.stop])) };
+  return {
+    stop: () => (stopping ??= stopInReverse({ retention: async () => stopRetention(), lanes: lanes.stop }, log)),
+  };
 }
