@@ -84,6 +84,7 @@ test('what may come in the body may come in the query string, and both are descr
     'ordering_key',
     'rate_per_second',
     'max_in_flight',
+    'adaptive_rate',
     'transform_id',
     'name',
     'description',

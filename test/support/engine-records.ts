@@ -182,6 +182,7 @@ export const webhook: WebhookRecord = {
   secret: 'whsec_c2VjcmV0',
   headers: {},
   ordering: 'none' as const,
+  adaptiveRate: false,
   request: {},
   active: true,
   revision: 3,

@@ -52,6 +52,7 @@ test('a webhook is stopped, shows what it holds, discards it, and is started; or
   await page.getByRole('combobox', { name: 'Order' }).selectOption('fifo');
   await page.getByRole('textbox', { name: 'Ordering key' }).fill('order.id');
   await page.getByRole('spinbutton', { name: 'Attempts a second' }).fill('20');
+  await page.getByRole('checkbox', { name: 'Fewer attempts a second' }).check();
   await picture(page, 'webhook-order');
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Save order and rate' }).click();
@@ -61,6 +62,8 @@ test('a webhook is stopped, shows what it holds, discards it, and is started; or
     ordering: 'fifo',
     ordering_key: 'order.id',
     max_in_flight: null,
+    adaptive_rate: true,
+    current_rate_per_second: 20,
   });
   check();
   await receiver.stop();

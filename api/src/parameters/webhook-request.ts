@@ -102,6 +102,12 @@ export const webhookPaceParameters = {
     .openapi({
       description: `Attempts at the same time over all nodes, 1 to ${LIMITS.maxWebhookInFlight}. Null: as the account may.`,
     }),
+  adaptive_rate: z
+    .boolean()
+    .optional()
+    .openapi({
+      description: `Fewer attempts a second where the receiver answers 429 or 503, not in time or ever slower, and more as it heals: up to \`rate_per_second\`, or ${LIMITS.adaptiveRatePerSecond}. Default: false.`,
+    }),
 };
 
 export const secretParameter = textParameter('maxNameChars').optional().openapi({
@@ -126,6 +132,7 @@ interface RequestInput {
   ordering_key?: string | null | undefined;
   rate_per_second?: number | null | undefined;
   max_in_flight?: number | null | undefined;
+  adaptive_rate?: boolean | undefined;
   transform_id?: string | null | undefined;
   method?: (typeof WEBHOOK_METHODS)[number] | undefined;
   auth?: z.output<typeof authParameter>;
@@ -144,6 +151,7 @@ export function webhookRequestOf(input: RequestInput) {
     orderingKey: input.ordering_key,
     ratePerSecond: input.rate_per_second,
     maxInFlight: input.max_in_flight,
+    adaptiveRate: input.adaptive_rate,
     transformId: input.transform_id,
     method: input.method,
     auth: authOf(input.auth),

@@ -65,6 +65,12 @@ export const webhookSummarySchema = z
       .openapi({ description: 'The path of the key in the event. Null: all have the same.' }),
     rate_per_second: z.int().nullable().openapi({ description: 'Attempts a second. Null: as the account may.' }),
     max_in_flight: z.int().nullable().openapi({ description: 'Attempts at the same time. Null: as the account may.' }),
+    adaptive_rate: z
+      .boolean()
+      .openapi({ description: 'Whether fewer attempts begin while the receiver cannot follow.' }),
+    current_rate_per_second: z.number().nullable().openapi({
+      description: 'With `adaptive_rate`: attempts that may begin in a second now. Null: it does not adapt.',
+    }),
     transform_id: z.string().nullable().openapi({
       description: 'The component that changes each of its requests, or drops it (`sc_…`).',
     }),
@@ -122,6 +128,8 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     ordering_key: webhook.orderingKey ?? null,
     rate_per_second: webhook.ratePerSecond ?? null,
     max_in_flight: webhook.maxInFlight ?? null,
+    adaptive_rate: webhook.adaptiveRate,
+    current_rate_per_second: webhook.currentRatePerSecond ?? null,
     transform_id: webhook.transformId ?? null,
     failing_since: webhook.failingSince === undefined ? null : epochSeconds(webhook.failingSince),
     disabled_at: webhook.disabled === undefined ? null : epochSeconds(webhook.disabled.at),

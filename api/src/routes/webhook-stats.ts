@@ -31,6 +31,9 @@ const webhookStatsSchema = z
       .openapi({ description: 'Attempts by the status of the answer.' }),
     sampled_deliveries: count('`latency_ms` and `status_classes` are of the attempts of so many, the newest.'),
     backlog: count(`Deliveries that wait, on hold or for their next attempt: at most ${LIMITS.maxCountedEvents}.`),
+    current_rate_per_second: z.number().nullable().openapi({
+      description: 'With `adaptive_rate`: attempts that may begin in a second now. Null: it does not adapt.',
+    }),
     oldest_due_at: secondsField('Since when the one that is longest due has waited. Null: none is due.').nullable(),
   })
   .openapi('WebhookStats');
@@ -67,6 +70,7 @@ const getWebhookStats = itemEndpoint({
       status_classes: health.statusClasses,
       sampled_deliveries: health.deliveries,
       backlog: health.backlog,
+      current_rate_per_second: health.currentRatePerSecond ?? null,
       oldest_due_at: health.oldestDueAt === undefined ? null : epochSeconds(health.oldestDueAt),
     };
   },

@@ -34,6 +34,12 @@ export const REQUEST_OPTIONS: readonly OptionSpec[] = [
   },
   { name: 'rate', value: 'number', summary: 'Attempts a second; `default`: as the account may.' },
   { name: 'max-in-flight', value: 'number', summary: 'Attempts at the same time; `default`: as the account may.' },
+  {
+    name: 'adaptive-rate',
+    value: 'on|off',
+    summary: '`on`: fewer attempts a second while the receiver cannot follow, more as it heals.',
+    choices: ['on', 'off'],
+  },
   { name: 'timeout', value: 'seconds', summary: 'For one attempt; `default`: as the server does it.' },
 ];
 
@@ -49,8 +55,11 @@ export function requestSettingsOf(input: CommandContext['input']) {
     ordering_key: input.text('ordering-key') === 'none' ? null : input.text('ordering-key'),
     rate_per_second: numberOf('rate', input.text('rate')),
     max_in_flight: numberOf('max-in-flight', input.text('max-in-flight')),
+    adaptive_rate: isOn(input.text('adaptive-rate')),
   };
 }
+
+const isOn = (text: string | undefined) => (text === undefined ? undefined : text === 'on');
 
 function hoursOf(text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;

@@ -12,6 +12,7 @@ interface WebhookStats {
   status_classes: Record<string, number>;
   sampled_deliveries: number;
   backlog: number;
+  current_rate_per_second: number | null;
   oldest_due_at: number | null;
 }
 
@@ -31,6 +32,7 @@ export const webhookStats: CommandSpec = {
     const found = await api.get<WebhookStats>(`/webhooks/${id}/stats`, query);
     const classes = Object.entries(found.status_classes).filter(([, count]) => count > 0);
     const ms = (value: number | null) => (value === null ? undefined : `${Math.round(value)} ms`);
+    const { current_rate_per_second: rate } = found;
     const text = output.fields([
       ['success', found.success_share === null ? undefined : `${(found.success_share * 100).toFixed(1)} %`],
       ['delivered', `${found.delivered}`],
@@ -40,6 +42,7 @@ export const webhookStats: CommandSpec = {
       ['p95', ms(found.latency_ms.p95)],
       ['answers', classes.map(([name, count]) => `${name.replace('http_', '')} ${count}`).join(', ') || undefined],
       ['waiting', `${found.backlog}`],
+      ['rate now', rate === null ? undefined : `${Number(rate.toFixed(1))} a second`],
       ['oldest due', found.oldest_due_at === null ? undefined : ofSeconds(found.oldest_due_at)],
     ]);
     return { json: found, text };

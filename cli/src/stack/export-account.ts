@@ -212,8 +212,9 @@ const WEBHOOK_SETTINGS = [
   'ordering_key',
   'rate_per_second',
   'max_in_flight',
+  'adaptive_rate',
 ];
-const DEFAULTS: Fields = { format: 'raw', method: 'POST', ordering: 'none' };
+const DEFAULTS: Fields = { format: 'raw', method: 'POST', ordering: 'none', adaptive_rate: false };
 
 async function exportWebhooks(exporting: Exporting): Promise<Fields> {
   const webhooks: Fields = {};

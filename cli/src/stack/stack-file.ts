@@ -55,6 +55,7 @@ const WEBHOOK_FIELDS = [
   'ordering_key',
   'rate_per_second',
   'max_in_flight',
+  'adaptive_rate',
   'active',
 ];
 

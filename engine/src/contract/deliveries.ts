@@ -99,6 +99,8 @@ export interface WebhookHealth {
   /** Up to LIMITS.maxCountedEvents. */
   backlog: number;
   oldestDueAt?: Date;
+  /** As in WebhookRecord. */
+  currentRatePerSecond?: number;
 }
 
 /** Which deliveries. All that is given must hold. */

@@ -52,3 +52,14 @@ export interface WebhookRequestSettings {
 export interface ShownRequest extends RequestOptions {
   auth?: ShownAuth;
 }
+
+/** The rate that a receiver can follow, as it is stored with the webhook. Empty: nothing is known. */
+export interface AdaptiveRate {
+  /** Attempts that may begin in a second. Absent: the ceiling. */
+  perSecond?: number;
+  /** Usual time to an answer, which follows slowly where answers take longer for good. */
+  latencyMs?: number;
+  /** Epoch milliseconds of the node that has changed it. */
+  changedAtMs?: number;
+  loweredAtMs?: number;
+}

@@ -54,6 +54,10 @@ export interface WebhookRecord {
   /** Attempts over all nodes. Undefined: as the account may. */
   ratePerSecond?: number;
   maxInFlight?: number;
+  /** Fewer attempts a second while its receiver cannot follow. */
+  adaptiveRate: boolean;
+  /** Of one that adapts: attempts that may begin in a second now. */
+  currentRatePerSecond?: number;
   /** Since when all its attempts have failed. */
   failingSince?: Date;
   /** It was stopped because it failed for too long, or answered `410 Gone`. */
@@ -81,6 +85,7 @@ interface WebhookDetails extends WebhookRequestSettings {
   orderingKey?: string | null;
   ratePerSecond?: number | null;
   maxInFlight?: number | null;
+  adaptiveRate?: boolean;
   /**
    * A component of the type `transform`, by its id, or by its key for the newest version there is
    * now. Null: none.

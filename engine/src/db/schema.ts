@@ -8,7 +8,7 @@ import type {
   PropDefinition,
 } from '@headwater/shared';
 import type { Preflight } from '../contract/base.ts';
-import type { RequestOptions, WebhookFormat } from '../contract/webhook-requests.ts';
+import type { AdaptiveRate, RequestOptions, WebhookFormat } from '../contract/webhook-requests.ts';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
 
 /**
@@ -208,6 +208,7 @@ export const webhooks = pgTable('webhooks', {
   orderingKey: text('ordering_key'),
   ratePerSecond: integer('rate_per_second'),
   maxInFlight: integer('max_in_flight'),
+  adaptiveRate: jsonb('adaptive_rate').$type<AdaptiveRate>(),
   transformId: text('transform_id'),
 });
 

@@ -12,6 +12,7 @@ export const DELIVERY_LIMITS = defineLimits({
   maxWebhookRetryWaitSeconds: { default: 7 * 86_400, unit: 'seconds', scope: 'webhook', why: 'each wait in its own retry schedule' },
   maxWebhookHeaders: { default: 32, unit: 'count', scope: 'webhook', why: 'own headers of its requests' },
   maxWebhookHeaderBytes: { default: 8_192, unit: 'bytes', scope: 'webhook', why: 'names and values of its own headers together' },
+  adaptiveRatePerSecond: { default: 1_000, unit: 'per second', scope: 'webhook', why: 'attempts of one that adapts its rate and has no other' },
   maxWebhookRatePerSecond: { default: 10_000, unit: 'per second', scope: 'webhook', why: 'attempts a second that it may allow itself' },
   maxWebhookInFlight: { default: 1_024, unit: 'count', scope: 'webhook', why: 'attempts at the same time that it may allow itself' },
   defaultDisableAfterHours: { default: 120, unit: 'hours', scope: 'webhook', why: 'how long all attempts may fail before it is disabled' },

@@ -1,3 +1,4 @@
+import { LIMITS } from '@headwater/shared';
 import type { DueDelivery } from './due-delivery.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { leaseDue } from './claim-deliveries.sql.ts';
@@ -78,7 +79,9 @@ async function take(tx: Transaction, { nodeId, webhookId, pace, most, heads }: T
 
 async function lockPace(tx: Transaction, webhookId: string): Promise<Pace | undefined> {
   const [row] = await tx<Pace[]>`
-    select least(drain_per_second, rate_per_second) as "perSecond", drain_before is not null as "isDraining",
+    select least(drain_per_second, rate_per_second, case when adaptive_rate is not null
+        then coalesce((adaptive_rate ->> 'perSecond')::float8, ${LIMITS.adaptiveRatePerSecond}::int4) end) as "perSecond",
+      drain_before is not null as "isDraining",
       ordering = 'fifo' as "isOrdered", max_in_flight as "maxInFlight",
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms,
       (extract(epoch from paced_until) * 1000)::float8 as paced_until_ms

@@ -52,8 +52,9 @@ export function createDeliveries(
       return (await findOne(who, deliveryId)) ?? delivery;
     },
     async health(who, id, sinceMs) {
-      await find(who, id);
-      return readWebhookHealth(db.sql, { accountId: who.accountId, webhookId: id, sinceMs });
+      const { currentRatePerSecond } = await find(who, id);
+      const health = await readWebhookHealth(db.sql, { accountId: who.accountId, webhookId: id, sinceMs });
+      return { ...health, ...(currentRatePerSecond === undefined ? {} : { currentRatePerSecond }) };
     },
     async redeliver(who, id, what) {
       return redeliverEnded(db, who.accountId, await find(who, id), what);

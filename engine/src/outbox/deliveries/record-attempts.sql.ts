@@ -3,12 +3,16 @@ import type { Sql, Transaction } from '../../db/database.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
+import type { RateSign } from '../webhooks/adaptive-rate.ts';
+import { noteRates } from '../webhooks/note-rates.sql.ts';
 import { type HealthSigns, noteHealth } from '../webhooks/webhook-health.sql.ts';
 import type { AttemptResult } from '../attempt.ts';
 import { recordWithRetries } from '../record-with-retries.sql.ts';
 import type { DueDelivery } from './due-delivery.ts';
 
 const GONE = 410;
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
 
 export type DeliveryResult = AttemptResult<Pick<DueDelivery, 'accountId' | 'webhookId' | 'id' | 'settings'>>;
 
@@ -33,7 +37,12 @@ const wakesLane = ({ item }: DeliveryResult) => item.settings?.wakesLane === tru
 /** It succeeded, and the attempts of its webhook before have failed, as far as it was known. */
 const hasRecovered = ({ status, item }: DeliveryResult) => status === 'delivered' && item.settings?.isFailing === true;
 
-const isSign = (result: DeliveryResult) => hasFailed(result.status) || hasRecovered(result) || wakesLane(result);
+/** It says at which rate more may begin. */
+const isOfRate = ({ item, status, errorClass }: DeliveryResult) =>
+  item.settings?.isAdaptive === true && status !== 'dropped' && errorClass !== 'internal' && errorClass !== 'transform';
+
+const isSign = (result: DeliveryResult) =>
+  hasFailed(result.status) || hasRecovered(result) || wakesLane(result) || isOfRate(result);
 
 const webhookIdsOf = (some: readonly DeliveryResult[]) => [...new Set(some.map(({ item }) => item.webhookId))];
 
@@ -44,10 +53,11 @@ async function noteAll(tx: Transaction, recorded: readonly DeliveryResult[]): Pr
   const woken = recorded.filter(wakesLane);
   const signs = signsOf(recorded);
   const putOff = untilsOf(recorded);
+  const ofRates = recorded.filter(isOfRate);
   // All that is locked at once, or two records could wait for each other.
-  if (woken.length > 0 || putOff.size > 0) {
+  if (woken.length > 0 || putOff.size > 0 || ofRates.length > 0) {
     await lockWebhooks(tx, [
-      ...webhookIdsOf(woken),
+      ...webhookIdsOf([...woken, ...ofRates]),
       ...putOff.keys(),
       ...signs.failing,
       ...signs.gone,
@@ -56,6 +66,7 @@ async function noteAll(tx: Transaction, recorded: readonly DeliveryResult[]): Pr
   }
   if (recorded.some((result) => hasFailed(result.status) || hasRecovered(result))) await noteHealth(tx, signs);
   if (putOff.size > 0) await putOffWebhooks(tx, putOff);
+  if (ofRates.length > 0) await noteRates(tx, rateSignsOf(ofRates));
   if (woken.length === 0) return;
   await releaseNext(
     tx,
@@ -69,6 +80,18 @@ function untilsOf(results: readonly DeliveryResult[]): Map<string, number> {
   for (const { item, putOffUntilMs = 0 } of results)
     if (putOffUntilMs > (untils.get(item.webhookId) ?? 0)) untils.set(item.webhookId, putOffUntilMs);
   return untils;
+}
+
+function rateSignsOf(results: readonly DeliveryResult[]): Map<string, RateSign[]> {
+  const signs = Map.groupBy(results, ({ item }) => item.webhookId);
+  return new Map([...signs].map(([webhookId, own]) => [webhookId, own.map(rateSignOf)]));
+}
+
+function rateSignOf({ attempt, errorClass }: DeliveryResult): RateSign {
+  const { at, status_code: status, duration_ms } = attempt;
+  const isOverload = errorClass === 'timeout' || status === TOO_MANY_REQUESTS || status === UNAVAILABLE;
+  const latencyMs = status === undefined || isOverload ? undefined : duration_ms;
+  return { beganAtMs: Date.parse(at), isOverload, ...(latencyMs === undefined ? {} : { latencyMs }) };
 }
 
 /** A webhook of which one attempt has succeeded does not fail. */

@@ -21,6 +21,7 @@ export interface NewWebhook {
   orderingKey: string | null;
   ratePerSecond: number | null;
   maxInFlight: number | null;
+  adaptiveRate: boolean;
   requestOptions: RequestOptions;
   /** Sealed already, both. */
   requestAuth: string | null;
@@ -36,7 +37,7 @@ export async function createWebhook(
 ): Promise<void> {
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
   const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours } = webhook;
-  const { ordering, orderingKey, ratePerSecond, maxInFlight } = webhook;
+  const { ordering, orderingKey, ratePerSecond, maxInFlight, adaptiveRate } = webhook;
   const { requestAuth, clientKey, transformId } = webhook;
   const options = Object.keys(webhook.requestOptions).length === 0 ? null : JSON.stringify(webhook.requestOptions);
   await sql.begin(async (tx) => {
@@ -44,9 +45,10 @@ export async function createWebhook(
     await tx`
       insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
         retry_schedule_seconds, timeout_seconds, disable_after_hours, ordering, ordering_key, rate_per_second, max_in_flight,
-        request_options, request_auth, client_key, transform_id)
+        adaptive_rate, request_options, request_auth, client_key, transform_id)
       values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
         ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4, ${ordering}, ${orderingKey},
-        ${ratePerSecond}::int4, ${maxInFlight}::int4, ${options}::text::jsonb, ${requestAuth}, ${clientKey}, ${transformId})`;
+        ${ratePerSecond}::int4, ${maxInFlight}::int4,
+        ${adaptiveRate ? '{}' : null}::text::jsonb, ${options}::text::jsonb, ${requestAuth}, ${clientKey}, ${transformId})`;
   });
 }

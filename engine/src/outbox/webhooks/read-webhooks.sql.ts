@@ -27,6 +27,7 @@ export function receiverOfWebhook(row: WebhookRow): Receiver {
     is_failing: row.failingSince !== null,
     // The rest is no concern of a single attempt.
     is_governed: false,
+    is_adaptive: false,
     wakes_lane: false,
     ordering: null,
     request_options: row.requestOptions,

@@ -14,6 +14,7 @@ export interface ReceiverRow {
   timeout_seconds: number | null;
   is_failing: boolean;
   is_governed: boolean;
+  is_adaptive: boolean;
   /** Null where it is in no order. */
   ordering: { key: string | null } | null;
   wakes_lane: boolean;
@@ -37,7 +38,8 @@ const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null
 
 /** Whether no delivery of the webhook `w` is sent but through its lane. */
 const isGoverned = (sql: Sql | Transaction) =>
-  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null or ${isPutOff(sql)})`;
+  sql`(w.ordering = 'fifo' or w.rate_per_second is not null or w.max_in_flight is not null
+    or w.adaptive_rate is not null or ${isPutOff(sql)})`;
 
 /** Whether the deliveries of the webhook `w` that wait are claimed by `claimGoverned`. */
 export const goesThroughLane = (sql: Sql | Transaction) => sql`(w.drain_before is not null or ${isGoverned(sql)})`;
@@ -47,7 +49,8 @@ export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.url, w.secret, w.format, w.previous_secret,
   (extract(epoch from w.previous_secret_until) * 1000)::float8 as previous_until_ms,
   w.request_headers, w.retry_schedule_seconds, w.timeout_seconds, w.failing_since is not null as is_failing,
-  ${isGoverned(sql)} as is_governed, w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
+  ${isGoverned(sql)} as is_governed, w.adaptive_rate is not null as is_adaptive,
+  w.ordering = 'fifo' or w.max_in_flight is not null as wakes_lane,
   case when w.ordering = 'fifo' then json_build_object('key', w.ordering_key) end as ordering,
   w.request_options, w.request_auth, w.client_key, w.transform_id`;
 
@@ -60,6 +63,7 @@ export function receiverOf(row: ReceiverRow): Receiver {
     ...(row.retry_schedule_seconds === null ? {} : { retryScheduleSeconds: row.retry_schedule_seconds }),
     ...(row.is_failing ? { isFailing: true } : {}),
     ...(row.is_governed ? { isGoverned: true } : {}),
+    ...(row.is_adaptive ? { isAdaptive: true } : {}),
     ...(row.wakes_lane ? { wakesLane: true } : {}),
     ...(row.ordering === null ? {} : { ordering: row.ordering }),
     ...(row.timeout_seconds === null ? {} : { timeoutMs: row.timeout_seconds * 1_000 }),

@@ -12,9 +12,12 @@ export interface ReceiverSettings {
   /** The attempts before have failed. */
   isFailing?: true;
   /**
-   * Nothing is sent but through its lane: it has an order, a rate or a bound of what is in flight.
+   * Nothing is sent but through its lane: it has an order, a rate, also one that
+   * adapts, or a bound of what is in flight.
    */
   isGoverned?: true;
+  /** Its attempts tell at which rate more may begin. */
+  isAdaptive?: true;
   /** The end of an attempt may let another begin. */
   wakesLane?: true;
   /** One after the other of each key, which is at this path in the event; null: of all. */

@@ -51,12 +51,15 @@ function drainOf({ active, drainPerSecond }: WebhookChange) {
   };
 }
 
-function governanceOf({ ordering, orderingKey, ratePerSecond, maxInFlight }: WebhookChange) {
+function governanceOf({ ordering, orderingKey, ratePerSecond, maxInFlight, adaptiveRate }: WebhookChange) {
   return {
     ...(ordering === undefined ? {} : { ordering }),
     ...(orderingKey === undefined ? {} : { orderingKey }),
     ...(ratePerSecond === undefined ? {} : { ratePerSecond, pacedUntil: null }),
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
+    ...(adaptiveRate === undefined
+      ? {}
+      : { adaptiveRate: adaptiveRate ? sql`coalesce(${webhooks.adaptiveRate}, '{}')` : null }),
   };
 }
 

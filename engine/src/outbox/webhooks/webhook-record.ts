@@ -1,4 +1,4 @@
-import { notFound } from '@headwater/shared';
+import { LIMITS, notFound } from '@headwater/shared';
 import type { Principal, WebhookRecord } from '../../contract/engine.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Database } from '../../db/database.ts';
@@ -28,9 +28,14 @@ function openHeaders(sealer: Sealer, { accountId, requestHeaders }: WebhookRow):
   return Object.fromEntries(JSON.parse(sealer.open(accountId, requestHeaders)) as [string, string][]);
 }
 
-function putOffOf({ pacedUntil, drainBefore, ratePerSecond }: WebhookRow): Pick<WebhookRecord, 'putOffUntil'> {
-  const isPace = drainBefore !== null || ratePerSecond !== null;
+function putOffOf({ pacedUntil, drainBefore, ...row }: WebhookRow): Pick<WebhookRecord, 'putOffUntil'> {
+  const isPace = drainBefore !== null || row.ratePerSecond !== null || row.adaptiveRate !== null;
   return isPace || pacedUntil === null || pacedUntil.getTime() <= Date.now() ? {} : { putOffUntil: pacedUntil };
+}
+
+function currentRate({ adaptiveRate, ratePerSecond }: WebhookRow): number {
+  const ceiling = ratePerSecond ?? LIMITS.adaptiveRatePerSecond;
+  return Math.min(ceiling, adaptiveRate?.perSecond ?? ceiling);
 }
 
 export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord {
@@ -60,6 +65,8 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.orderingKey === null ? {} : { orderingKey: row.orderingKey }),
     ...(row.ratePerSecond === null ? {} : { ratePerSecond: row.ratePerSecond }),
     ...(row.maxInFlight === null ? {} : { maxInFlight: row.maxInFlight }),
+    adaptiveRate: row.adaptiveRate !== null,
+    ...(row.adaptiveRate === null ? {} : { currentRatePerSecond: currentRate(row) }),
     ...(row.transformId === null ? {} : { transformId: row.transformId }),
     active: row.active,
     ...(row.drainBefore === null ? {} : { drainSince: row.drainBefore }),

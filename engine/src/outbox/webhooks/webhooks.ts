@@ -71,6 +71,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         orderingKey: input.orderingKey ?? null,
         ratePerSecond: input.ratePerSecond ?? null,
         maxInFlight: input.maxInFlight ?? null,
+        adaptiveRate: input.adaptiveRate ?? false,
         transformId: await chosenTransform(transforms, who, input.transformId ?? null),
         ...newRequest(sealer, who.accountId, input),
       };

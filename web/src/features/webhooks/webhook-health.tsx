@@ -18,12 +18,14 @@ export function p95Text({ latency_ms: { p95 } }: WebhookStats): string {
 export function WebhookHealth({ id }: { id: string }) {
   const { data } = useQuery(webhookStatsQuery(id));
   const { latency_ms: latency, backlog, oldest_due_at: dueAt = null } = data ?? {};
+  const rate = data?.current_rate_per_second ?? null;
   const p50 = latency?.p50 ?? null;
   const numbers: [name: string, value: string][] = [
     ['Success', data === undefined ? '…' : successText(data)],
     ['p50', p50 === null ? '–' : formatDuration(p50)],
     ['p95', data === undefined ? '…' : p95Text(data)],
     ['Waiting', backlog === undefined ? '…' : String(backlog)],
+    ...(rate === null ? [] : ([['Rate now', `${Number(rate.toFixed(1))} a second`]] as [string, string][])),
   ];
   return (
     <dl aria-label="The last day" className="flex flex-wrap gap-x-6 gap-y-1 text-sm">

@@ -11,11 +11,13 @@ export function WebhookPace(props: WebhookFormProps) {
   const [key, setKey] = useState(webhook.ordering_key ?? '');
   const [rate, setRate] = useState(webhook.rate_per_second?.toString() ?? '');
   const [inFlight, setInFlight] = useState(webhook.max_in_flight?.toString() ?? '');
+  const [adaptive, setAdaptive] = useState(webhook.adaptive_rate);
   const mine = {
     ordering,
     ordering_key: ordering === 'none' || key.trim() === '' ? null : key.trim(),
     rate_per_second: rate === '' ? null : Number(rate),
     max_in_flight: inFlight === '' ? null : Number(inFlight),
+    adaptive_rate: adaptive,
   };
   const part = { ...props, partOf: paceOf, mine, body: () => mine };
   const saving = useWebhookSaving(part);
@@ -68,13 +70,23 @@ export function WebhookPace(props: WebhookFormProps) {
         onChange={({ target }) => setInFlight(target.value)}
         errors={messagesFor(saving.error, 'max_in_flight')}
       />
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={adaptive}
+          onChange={({ target }) => setAdaptive(target.checked)}
+        />
+        Fewer attempts a second while the receiver cannot follow
+      </label>
     </WebhookForm>
   );
 }
 
-const paceOf = ({ ordering, ordering_key, rate_per_second, max_in_flight }: WholeWebhook) => ({
+const paceOf = ({ ordering, ordering_key, rate_per_second, max_in_flight, adaptive_rate }: WholeWebhook) => ({
   ordering,
   ordering_key,
   rate_per_second,
   max_in_flight,
+  adaptive_rate,
 });
