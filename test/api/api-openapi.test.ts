@@ -79,6 +79,7 @@ test('what may come in the body may come in the query string, and both are descr
     'client_key',
     'retry_schedule_seconds',
     'disable_after_hours',
+    'disable_failures_over_hours',
     'timeout_seconds',
     'ordering',
     'ordering_key',

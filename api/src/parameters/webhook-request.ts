@@ -61,6 +61,13 @@ export const webhookRequestParameters = {
     .openapi({
       description: `How long all its attempts may fail before it is disabled, which holds what waits; \`410 Gone\` disables it at once. 0: never. At most ${LIMITS.maxDisableAfterHours}. Null: ${LIMITS.defaultDisableAfterHours}.`,
     }),
+  disable_failures_over_hours: z
+    .int()
+    .nullable()
+    .optional()
+    .openapi({
+      description: `How long its failures must go on, without a day between two of them, before it is disabled. 0: one failure is enough. At most ${LIMITS.maxDisableFailuresOverHours}. Null: ${LIMITS.defaultDisableFailuresOverHours}.`,
+    }),
   timeout_seconds: z
     .int()
     .nullable()
@@ -128,6 +135,7 @@ interface RequestInput {
   retry_schedule_seconds?: number[] | null | undefined;
   timeout_seconds?: number | null | undefined;
   disable_after_hours?: number | null | undefined;
+  disable_failures_over_hours?: number | null | undefined;
   ordering?: 'none' | 'fifo' | undefined;
   ordering_key?: string | null | undefined;
   rate_per_second?: number | null | undefined;
@@ -147,6 +155,7 @@ export function webhookRequestOf(input: RequestInput) {
     retryScheduleSeconds: input.retry_schedule_seconds,
     timeoutSeconds: input.timeout_seconds,
     disableAfterHours: input.disable_after_hours,
+    disableFailuresOverHours: input.disable_failures_over_hours,
     ordering: input.ordering,
     orderingKey: input.ordering_key,
     ratePerSecond: input.rate_per_second,

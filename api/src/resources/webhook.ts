@@ -56,6 +56,9 @@ export const webhookSummarySchema = z
     disable_after_hours: z.int().nullable().openapi({
       description: 'How long it may fail before it is disabled. 0: for ever. Null: as the server does it.',
     }),
+    disable_failures_over_hours: z.int().nullable().openapi({
+      description: 'How long its failures must go on for that. 0: one is enough. Null: as the server does it.',
+    }),
     ordering: z
       .enum(['none', 'fifo'])
       .describe('`fifo`: an event waits until those before it are delivered. `none`: no order.'),
@@ -124,6 +127,7 @@ export function presentWebhookSummary(webhook: WebhookRecord): z.output<typeof w
     timeout_seconds: webhook.timeoutSeconds ?? null,
     put_off_until: webhook.putOffUntil === undefined ? null : epochSeconds(webhook.putOffUntil),
     disable_after_hours: webhook.disableAfterHours ?? null,
+    disable_failures_over_hours: webhook.disableFailuresOverHours ?? null,
     ordering: webhook.ordering,
     ordering_key: webhook.orderingKey ?? null,
     rate_per_second: webhook.ratePerSecond ?? null,

@@ -22,6 +22,11 @@ export const REQUEST_OPTIONS: readonly OptionSpec[] = [
     summary: 'How long it may fail before it is disabled; `never`; `default`: as the server does it.',
   },
   {
+    name: 'disable-failures-over',
+    value: 'hours',
+    summary: 'How long its failures must go on for that; `default`: as the server does it.',
+  },
+  {
     name: 'ordering',
     value: 'ordering',
     summary: '`fifo`: the next delivery once the one before has succeeded, is exhausted or was skipped.',
@@ -51,6 +56,7 @@ export function requestSettingsOf(input: CommandContext['input']) {
     retry_schedule_seconds: scheduleOf(input.text('retry-schedule')),
     timeout_seconds: secondsOf('timeout', input.text('timeout')),
     disable_after_hours: hoursOf(input.text('disable-after')),
+    disable_failures_over_hours: numberOf('disable-failures-over', input.text('disable-failures-over')),
     ordering: input.text('ordering'),
     ordering_key: input.text('ordering-key') === 'none' ? null : input.text('ordering-key'),
     rate_per_second: numberOf('rate', input.text('rate')),

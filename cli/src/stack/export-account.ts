@@ -207,6 +207,7 @@ const WEBHOOK_SETTINGS = [
   'client_certificate',
   'retry_schedule_seconds',
   'disable_after_hours',
+  'disable_failures_over_hours',
   'timeout_seconds',
   'ordering',
   'ordering_key',

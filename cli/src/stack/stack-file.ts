@@ -50,6 +50,7 @@ const WEBHOOK_FIELDS = [
   'client_key',
   'retry_schedule_seconds',
   'disable_after_hours',
+  'disable_failures_over_hours',
   'timeout_seconds',
   'ordering',
   'ordering_key',

@@ -44,6 +44,7 @@ export interface WebhookRecord {
   retryScheduleSeconds?: number[];
   timeoutSeconds?: number;
   disableAfterHours?: number;
+  disableFailuresOverHours?: number;
   /**
    * `fifo`: of each key the next delivery is sent once the one before has succeeded, is exhausted
    * or was skipped.
@@ -81,6 +82,11 @@ interface WebhookDetails extends WebhookRequestSettings {
    * defaultDisableAfterHours.
    */
   disableAfterHours?: number | null;
+  /**
+   * How long its failures must have gone on, without a day between two of them. 0: one is enough.
+   * Null: defaultDisableFailuresOverHours.
+   */
+  disableFailuresOverHours?: number | null;
   ordering?: 'none' | 'fifo';
   orderingKey?: string | null;
   ratePerSecond?: number | null;

@@ -202,6 +202,7 @@ export const webhooks = pgTable('webhooks', {
   pacedUntil: moment('paced_until'),
   failingSince: moment('failing_since'),
   disableAfterHours: integer('disable_after_hours'),
+  disableFailuresOverHours: integer('disable_failures_over_hours'),
   disabledAt: moment('disabled_at'),
   disabledReason: text('disabled_reason').$type<'failing' | 'gone'>(),
   ordering: text('ordering').$type<'none' | 'fifo'>().notNull().default('none'),

@@ -16,6 +16,8 @@ export const DELIVERY_LIMITS = defineLimits({
   maxWebhookRatePerSecond: { default: 10_000, unit: 'per second', scope: 'webhook', why: 'attempts a second that it may allow itself' },
   maxWebhookInFlight: { default: 1_024, unit: 'count', scope: 'webhook', why: 'attempts at the same time that it may allow itself' },
   defaultDisableAfterHours: { default: 120, unit: 'hours', scope: 'webhook', why: 'how long all attempts may fail before it is disabled' },
+  defaultDisableFailuresOverHours: { default: 12, unit: 'hours', scope: 'webhook', why: 'how long failures must go on before it is disabled' },
+  maxDisableFailuresOverHours: { default: 168, unit: 'hours', scope: 'webhook', why: 'the longest such time that it may set for itself' },
   maxDisableAfterHours: { default: 8_760, unit: 'hours', scope: 'webhook', why: 'the longest such time that it may set for itself' },
   maxDrainPerSecond: { default: 10_000, unit: 'per second', scope: 'webhook', why: 'rate at which held deliveries are sent after its start, where the start names one' },
   maxWebhookCertificateBytes: { default: 16_384, unit: 'bytes', scope: 'webhook', why: 'certificates that it trusts, or its own, as PEM text' },

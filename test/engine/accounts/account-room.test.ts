@@ -81,6 +81,7 @@ test('nodes that know nothing of each other make no more than there is room for'
     retryScheduleSeconds: null,
     timeoutSeconds: null,
     disableAfterHours: null,
+    disableFailuresOverHours: null,
     requestOptions: {},
     requestAuth: null,
     clientKey: null,

@@ -44,9 +44,12 @@ const statuses = async (id: string): Promise<string[]> =>
 const told = (): any[] => ops.requests.map(({ body }) => JSON.parse(body));
 const untilTold = (type: string) =>
   eventually(() => Promise.resolve(told().find((one) => one.type === type)), { what: `${type} is told` });
-/** As if its failures had begun so long ago. */
-const failedFor = (id: string, hours: number) =>
-  hw.sql`update webhooks set failing_since = now() - make_interval(hours => ${hours}) where id = ${id}`;
+/** As if its failures had begun so long ago, those without a day between them `over` hours ago. */
+const failedFor = (id: string, hours: number, { over = hours, lastAgo = 0 } = {}) =>
+  hw.sql`
+    update webhooks set failing_since = now() - make_interval(hours => ${hours}),
+      failures_from = now() - make_interval(hours => ${over}), failed_at = now() - make_interval(hours => ${lastAgo})
+    where id = ${id}`;
 
 test('a webhook that fails for days is disabled and holds; started again, it sends what it held', async () => {
   receiver.answer = { status: 500 };
@@ -86,6 +89,33 @@ test('a webhook that fails for days is disabled and holds; started again, it sen
   await eventually(async () => receiver.requests.some(({ body }) => JSON.parse(body).n === 4));
   await eventually(async () => !(await statuses(webhook.id)).some((one) => one !== 'delivered' && one !== 'failed'));
   expect(await untilTold('webhook.enabled')).toMatchObject({ webhook_id: webhook.id });
+});
+
+test('failures now and then do not disable it: they must go on for as long as the webhook says', async () => {
+  receiver.answer = { status: 500 };
+  const webhook = await listening({ retry_schedule_seconds: [] });
+  let emitted = 0;
+  const fail = async () => {
+    await webhook.emit({ n: ++emitted });
+    await eventually(async () => (await statuses(webhook.id)).filter((one) => one === 'failed').length === emitted);
+    return (await webhookOf(webhook.id)).active as boolean;
+  };
+  expect(await fail()).toBe(true);
+  // The one before was more than a day ago.
+  await failedFor(webhook.id, 500, { lastAgo: 25 });
+  expect([await fail(), await fail()]).toEqual([true, true]);
+  await failedFor(webhook.id, 500, { over: 11 });
+  expect(await fail()).toBe(true);
+  await failedFor(webhook.id, 500, { over: 13, lastAgo: 2 });
+  expect(await fail()).toBe(false);
+  const { data: started } = await hw.api('PUT', `/webhooks/${webhook.id}`, {
+    active: true,
+    disable_failures_over_hours: 0,
+  });
+  expect(started).toMatchObject({ disable_failures_over_hours: 0, failing_since: null });
+  expect(await fail()).toBe(true);
+  await failedFor(webhook.id, 121, { lastAgo: 120 });
+  expect(await fail()).toBe(false);
 });
 
 test('a success between begins anew, and with 0 it is never disabled', async () => {

@@ -17,6 +17,7 @@ export interface NewWebhook {
   retryScheduleSeconds: number[] | null;
   timeoutSeconds: number | null;
   disableAfterHours: number | null;
+  disableFailuresOverHours: number | null;
   ordering: string;
   orderingKey: string | null;
   ratePerSecond: number | null;
@@ -36,7 +37,7 @@ export async function createWebhook(
   limits: Pick<AccountLimits, 'maxWebhooks'>,
 ): Promise<void> {
   const { id, accountId, userId, url, name, description, format, secret } = webhook;
-  const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours } = webhook;
+  const { requestHeaders, retryScheduleSeconds, timeoutSeconds, disableAfterHours, disableFailuresOverHours } = webhook;
   const { ordering, orderingKey, ratePerSecond, maxInFlight, adaptiveRate } = webhook;
   const { requestAuth, clientKey, transformId } = webhook;
   const options = Object.keys(webhook.requestOptions).length === 0 ? null : JSON.stringify(webhook.requestOptions);
@@ -44,10 +45,11 @@ export async function createWebhook(
     await requireRoom(tx, accountId, limits, 'maxWebhooks');
     await tx`
       insert into webhooks (id, account_id, user_id, url, name, description, format, secret, request_headers,
-        retry_schedule_seconds, timeout_seconds, disable_after_hours, ordering, ordering_key, rate_per_second, max_in_flight,
+        retry_schedule_seconds, timeout_seconds, disable_after_hours, disable_failures_over_hours, ordering, ordering_key, rate_per_second, max_in_flight,
         adaptive_rate, request_options, request_auth, client_key, transform_id)
       values (${id}, ${accountId}, ${userId}, ${url}, ${name}, ${description}, ${format}, ${secret}, ${requestHeaders},
-        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4, ${ordering}, ${orderingKey},
+        ${retryScheduleSeconds}::int4[], ${timeoutSeconds}::int4, ${disableAfterHours}::int4,
+        ${disableFailuresOverHours}::int4, ${ordering}, ${orderingKey},
         ${ratePerSecond}::int4, ${maxInFlight}::int4,
         ${adaptiveRate ? '{}' : null}::text::jsonb, ${options}::text::jsonb, ${requestAuth}, ${clientKey}, ${transformId})`;
   });

@@ -123,6 +123,9 @@ export async function updateWebhook(
         ...drainOf(change),
         ...governanceOf(change),
         ...(change.disableAfterHours === undefined ? {} : { disableAfterHours: change.disableAfterHours }),
+        ...(change.disableFailuresOverHours === undefined
+          ? {}
+          : { disableFailuresOverHours: change.disableFailuresOverHours }),
         // The caller who starts or stops it knows why.
         ...(change.active === undefined ? {} : { disabledAt: null, disabledReason: null }),
         ...(change.active === true ? { failingSince: null } : {}),

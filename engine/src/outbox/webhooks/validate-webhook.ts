@@ -31,8 +31,12 @@ export function validateWebhook(
   for (const [name, fault] of headerFaults(fields.headers ?? {}))
     check(name === '' ? 'headers' : `headers.${name}`, fault);
   check('retry_schedule_seconds', findScheduleFault(fields.retryScheduleSeconds));
-  const { disableAfterHours: hours } = fields;
+  const { disableAfterHours: hours, disableFailuresOverHours: over } = fields;
   check('disable_after_hours', findCountFault(hours, 0, platformLimit('maxDisableAfterHours', hours ?? 0)));
+  check(
+    'disable_failures_over_hours',
+    findCountFault(over, 0, platformLimit('maxDisableFailuresOverHours', over ?? 0)),
+  );
   check('ordering', findOrderingFault(fields));
   check('ordering_key', findPathFault(fields.orderingKey));
   const { ratePerSecond: rate, maxInFlight } = fields;

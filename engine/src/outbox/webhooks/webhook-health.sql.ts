@@ -15,6 +15,11 @@ export interface HealthSigns {
   exhausted: { webhookId: string; deliveryId: string }[];
 }
 
+/** Failures with more time between them are no outage of the receiver. */
+const APART_HOURS = 24;
+/** A failure is noted no more often: their rows are locked for it. */
+const NOTED_EVERY_HOURS = 1;
+
 /** The newest deliveries that are looked at before a webhook is disabled. */
 const LOOKED_AT = 10_000;
 
@@ -28,33 +33,50 @@ interface WebhookRow {
 }
 
 /**
- * Notes since when webhooks fail, and disables those that have failed for too long or are gone:
- * they hold what waits. Most attempts that fail change nothing here: the rows are locked only where
+ * Notes since when webhooks fail, and disables those that are gone, or have failed for too long and
+ * not just now and then: they hold what waits. Most attempts that fail change nothing here: the rows are locked only where
  * they have to change, in the order of their ids.
  */
 export async function noteHealth(tx: Transaction, { failing, gone, recovered, exhausted }: HealthSigns): Promise<void> {
   if (exhausted.length > 0) await addExhaustedNotices(tx, exhausted);
   const hours = tx`coalesce(disable_after_hours, ${LIMITS.defaultDisableAfterHours}::int4)`;
-  const isOver = tx`(active and ${hours} > 0 and failing_since <= now() - make_interval(hours => ${hours}))`;
+  const over = tx`least(${hours}, coalesce(disable_failures_over_hours, ${LIMITS.defaultDisableFailuresOverHours}::int4))`;
+  const isOver = tx`(active and ${hours} > 0 and failing_since <= now() - make_interval(hours => ${hours})
+    and (${over} = 0 or ${failuresFrom(tx)} <= now() - make_interval(hours => ${over})))`;
   const rows = await tx<WebhookRow[]>`
     select id, account_id, name, url, (extract(epoch from failing_since) * 1000)::float8 as failing_since_ms,
       coalesce(${isOver}, false) as is_over from webhooks where
-      (id = any(${failing}::text[]) and (failing_since is null or ${isOver}))
+      (id = any(${failing}::text[]) and (failing_since is null or ${isOver} or ${isUnnoted(tx)}))
       or (id = any(${gone}::text[]) and active and ${hours} > 0)
       or (id = any(${recovered}::text[]) and failing_since is not null)
     order by id for no key update`;
   const [isRecovered, isGone] = [new Set(recovered), new Set(gone)];
-  const [well, begun]: [string[], string[]] = [[], []];
+  const [well, begun, goesOn]: [string[], string[], string[]] = [[], [], []];
   for (const row of rows) {
     if (isRecovered.has(row.id)) well.push(row.id);
     else if (isGone.has(row.id)) await disable(tx, row, 'gone');
     else if (row.is_over && !(await hasSucceeded(tx, row))) await disable(tx, row, 'failing');
+    else if (row.failing_since_ms !== null && !row.is_over) goesOn.push(row.id);
     else begun.push(row.id);
   }
   // Together: in an outage hundreds of webhooks begin to fail in one batch.
   if (well.length > 0) await tx`update webhooks set failing_since = null where id = any(${well}::text[])`;
-  if (begun.length > 0) await tx`update webhooks set failing_since = now() where id = any(${begun}::text[])`;
+  if (begun.length > 0)
+    await tx`
+      update webhooks set failing_since = now(), failures_from = now(), failed_at = now()
+      where id = any(${begun}::text[])`;
+  if (goesOn.length > 0)
+    await tx`
+      update webhooks set failures_from = coalesce(${failuresFrom(tx)}, now()), failed_at = now()
+      where id = any(${goesOn}::text[])`;
 }
+
+/** Since when failures have followed each other; null: the last one is too long ago. */
+const failuresFrom = (tx: Transaction) =>
+  tx`case when failed_at > now() - make_interval(hours => ${APART_HOURS}) then failures_from end`;
+
+const isUnnoted = (tx: Transaction) =>
+  tx`coalesce(failed_at < now() - make_interval(hours => ${NOTED_EVERY_HOURS}), true)`;
 
 /**
  * The state of a webhook that is known when an attempt begins may be older than its first failure.

@@ -57,6 +57,7 @@ export function webhookRecordOf(sealer: Sealer, row: WebhookRow): WebhookRecord 
     ...(row.retryScheduleSeconds === null ? {} : { retryScheduleSeconds: row.retryScheduleSeconds }),
     ...(row.timeoutSeconds === null ? {} : { timeoutSeconds: row.timeoutSeconds }),
     ...(row.disableAfterHours === null ? {} : { disableAfterHours: row.disableAfterHours }),
+    ...(row.disableFailuresOverHours === null ? {} : { disableFailuresOverHours: row.disableFailuresOverHours }),
     ...(row.failingSince === null ? {} : { failingSince: row.failingSince }),
     ...(row.disabledAt === null || row.disabledReason === null
       ? {}

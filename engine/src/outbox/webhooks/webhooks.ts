@@ -67,6 +67,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         retryScheduleSeconds: input.retryScheduleSeconds ?? null,
         timeoutSeconds: input.timeoutSeconds ?? null,
         disableAfterHours: input.disableAfterHours ?? null,
+        disableFailuresOverHours: input.disableFailuresOverHours ?? null,
         ordering: input.ordering ?? 'none',
         orderingKey: input.orderingKey ?? null,
         ratePerSecond: input.ratePerSecond ?? null,

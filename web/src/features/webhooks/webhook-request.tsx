@@ -14,11 +14,13 @@ export function WebhookRequest(props: WebhookFormProps) {
   const [schedule, setSchedule] = useState(webhook.retry_schedule_seconds?.join(', ') ?? '');
   const [timeout, setTimeout] = useState(webhook.timeout_seconds?.toString() ?? '');
   const [disableAfter, setDisableAfter] = useState(webhook.disable_after_hours?.toString() ?? '');
+  const [failuresOver, setFailuresOver] = useState(webhook.disable_failures_over_hours?.toString() ?? '');
   const mine = {
     headers: headersOf(headers),
     retry_schedule_seconds: schedule.trim() === '' ? null : schedule.split(',').map(Number),
     timeout_seconds: timeout === '' ? null : Number(timeout),
     disable_after_hours: disableAfter === '' ? null : Number(disableAfter),
+    disable_failures_over_hours: failuresOver === '' ? null : Number(failuresOver),
   };
   const part = { ...props, partOf: requestOf, mine, body: () => mine };
   const saving = useWebhookSaving(part);
@@ -73,6 +75,18 @@ export function WebhookRequest(props: WebhookFormProps) {
         onChange={({ target }) => setDisableAfter(target.value)}
         errors={messagesFor(saving.error, 'disable_after_hours')}
       />
+      <TextField
+        label="Failures must go on for hours"
+        optional
+        description="Failures with a day between them do not disable it. 0: one is enough."
+        type="number"
+        min={0}
+        max={168}
+        placeholder="12"
+        value={failuresOver}
+        onChange={({ target }) => setFailuresOver(target.value)}
+        errors={messagesFor(saving.error, 'disable_failures_over_hours')}
+      />
     </WebhookForm>
   );
 }
@@ -82,6 +96,7 @@ const requestOf = (webhook: WholeWebhook) => ({
   retry_schedule_seconds: webhook.retry_schedule_seconds,
   timeout_seconds: webhook.timeout_seconds,
   disable_after_hours: webhook.disable_after_hours,
+  disable_failures_over_hours: webhook.disable_failures_over_hours,
 });
 
 function linesOf(headers: Record<string, string>): string {
