@@ -86,7 +86,14 @@ test('nodes that know nothing of each other make no more than there is room for'
     requestAuth: null,
     clientKey: null,
   };
-  const pace = { ordering: 'none', orderingKey: null, ratePerSecond: null, maxInFlight: null, adaptiveRate: false, transformId: null };
+  const pace = {
+    ordering: 'none',
+    orderingKey: null,
+    ratePerSecond: null,
+    maxInFlight: null,
+    adaptiveRate: false,
+    transformId: null,
+  };
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, n) =>
       createWebhook(hw.sql, { id: `wh_${n}`, ...owner, ...rest, ...request, ...pace }, { maxWebhooks: 3 }),
