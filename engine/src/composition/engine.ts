@@ -90,7 +90,7 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
   const { backlogs } = counts;
   const { changes } = intake;
   const code = assembleCode(options, { ground, backlogs, runs, intake: intake.intake, opener, resolveAuth, changes });
-  const jobs = await startJobs(options, given.databaseUrl, { ground, counts, outbox, runs });
+  const jobs = await startJobs(options, given, { ground, counts, outbox, runs });
   const hooks = assembleHooks(ground, outbox, code);
   return engineOf(publicUrl, {
     ground,

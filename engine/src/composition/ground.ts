@@ -24,6 +24,8 @@ export interface EngineParts {
   /** As in NodeLeaseOptions. */
   beatSql: Sql;
   databaseUrl: () => string;
+  /** Aborted when a stop no longer waits for the database. */
+  gaveUp: AbortSignal;
   sealer: Sealer;
   /** As in NodeLeaseOptions. */
   encryptionKeyId?: string;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '@headwater/shared';
 import { starterCatalogue } from '../connections/catalogue/catalogue.ts';
 import { ensureFirstAccount, type FirstAccount } from '../accounts/ensure-first-account.ts';
 import type { Engine } from '../contract/engine.ts';
@@ -64,8 +65,10 @@ export async function startEngine(
     await untilBack(log, () => seedApps(db.sql, starterCatalogue()));
     const firstAccount = await untilBack(log, () => ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey }));
     onAccount(firstAccount);
+    const gaveUp = new AbortController();
     const engine = await assembleEngine(options, {
       db,
+      gaveUp: gaveUp.signal,
       beatSql: beats.sql,
       databaseUrl: db.currentUrl,
       sealer: createSealer(keys),
@@ -74,12 +77,29 @@ export async function startEngine(
     undo['engine'] = () => engine.stop();
     for (const one of [db, beats]) one.waitForEver(false);
     let stopping: Promise<void> | undefined;
+    let givingUp: NodeJS.Timeout | undefined;
+    // Another transaction may hold a lock for longer than a stop may take, as that of a node that
+    // stands still. What waits for it fails as when its connection is lost, and other nodes take it
+    // over.
+    const giveUp = () => {
+      log.warn('the stop no longer waits for the database; other nodes take over its unfinished work');
+      gaveUp.abort();
+      for (const one of [db, beats]) void one.close(0);
+    };
+    const waitNoLonger = () => {
+      givingUp ??= setTimeout(giveUp, options.stopWaitMs ?? LIMITS.shutdownMs * DATABASE_SHARE);
+    };
     return {
       firstAccount,
       engine: {
         ...engine,
+        drain() {
+          waitNoLonger();
+          engine.drain();
+        },
         stop() {
-          stopping ??= stopInReverse(undo, log);
+          waitNoLonger();
+          stopping ??= stopInReverse(undo, log).finally(() => clearTimeout(givingUp));
           return stopping;
         },
       },
@@ -116,3 +136,5 @@ async function untilBack<T>(log: EngineOptions['log'], work: () => Promise<T>): 
 }
 
 const START_PAUSE_MS = 500;
+/** A share of the time that a stop has: the rest is for parts whose work has failed to end. */
+const DATABASE_SHARE = 0.95;

@@ -23,7 +23,7 @@ export interface Jobs {
 /** Starts background work. A node with the role `api` has none. */
 export async function startJobs(
   options: EngineOptions,
-  databaseUrl: EngineParts['databaseUrl'],
+  { databaseUrl, gaveUp }: Pick<EngineParts, 'databaseUrl' | 'gaveUp'>,
   { ground, counts, outbox, runs }: JobNeeds,
 ): Promise<Jobs> {
   if (options.role === 'api') return { stop: async () => undefined };
@@ -32,6 +32,7 @@ export async function startJobs(
   const { dispatcher, turns } = runs;
   const lanes = await startLanes({
     databaseUrl,
+    gaveUp,
     sql,
     node,
     dispatcher,

@@ -35,8 +35,11 @@ export interface Database {
   waitForEver(isPatient: boolean): void;
   /** URL of the host in use, if the database URL names several. */
   currentUrl(): string;
-  /** Closes the pool; waits up to five seconds for queries in flight. */
-  close(): Promise<void>;
+  /**
+   * Closes the pool. Queries in flight have `seconds` (default 5), then they fail as when their
+   * connection is lost.
+   */
+  close(seconds?: number): Promise<void>;
 }
 
 export interface DatabaseOptions {
@@ -93,8 +96,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     fault: () => pool.fault,
     waitForEver: (isPatient) => pool.waitForEver(isPatient),
     currentUrl: () => urls[pool.target] as string,
-    async close() {
-      await Promise.all([listener.stop(), pool.close(CLOSE_SECONDS)]);
+    async close(seconds = CLOSE_SECONDS) {
+      await Promise.all([listener.stop(), pool.close(seconds)]);
     },
   };
 }

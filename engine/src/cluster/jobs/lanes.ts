@@ -32,6 +32,8 @@ import {
 export interface LanesOptions {
   /** URL of the host in use now. */
   databaseUrl: () => string;
+  /** See JobRunnerOptions. */
+  gaveUp: AbortSignal;
   sql: Sql;
   node: NodeLease;
   dispatcher: Dispatcher;
@@ -66,6 +68,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
     get databaseUrl() {
       return options.databaseUrl();
     },
+    gaveUp: options.gaveUp,
     log,
     onPool: (poolId, ended) => {
       node.locksJobsAs(poolId);

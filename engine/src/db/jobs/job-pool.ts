@@ -12,6 +12,8 @@ export interface JobPoolOptions {
   silenceMs?: number;
   /** When it is aborted, work that fails is not tried again. Default: never. */
   stopping?: AbortSignal;
+  /** When it is aborted, connections are closed, and what they owe fails. Default: never. */
+  gaveUp?: AbortSignal;
   log: Log;
 }
 
@@ -46,6 +48,7 @@ export function createJobPool(options: JobPoolOptions): Pool {
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'a connection for jobs was lost'));
     giveUpWhenSilent(client as Client, silenceMs, log);
+    if (options.gaveUp !== undefined) closeOn(options.gaveUp, client as Client);
     replaceIn(client);
   });
   return pool;
@@ -61,6 +64,13 @@ function connectWhenBack(pool: Pool, untilDone: <T>(work: () => Promise<T>) => P
   const patient = (callback?: Callback): Promise<PoolClient> | void =>
     callback === undefined ? untilDone(() => connect()) : connect(callback);
   pool.connect = patient as typeof pool.connect;
+}
+
+function closeOn(signal: AbortSignal, client: Client): void {
+  const close = () => client.connection.stream.destroy();
+  if (signal.aborted) return void close();
+  signal.addEventListener('abort', close, { once: true });
+  client.once('end', () => signal.removeEventListener('abort', close));
 }
 
 function giveUpWhenSilent(client: Client, silenceMs: number, log: Log): void {

@@ -24,6 +24,8 @@ export interface JobRunnerOptions {
    * Silence of the database after which a connection is closed. Default LIMITS.databaseSilenceMs.
    */
   silenceMs?: number;
+  /** When it is aborted, a stop no longer waits for the database. Default: never. */
+  gaveUp?: AbortSignal;
   log: Log;
 }
 

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { startEngine } from '../../../engine/src/index.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { sharedConfinement } from '../../support/confinement.ts';
+
+test('a stop that waits for a lock of another transaction gives up the database and ends in order', async () => {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-stop-'));
+  const warnings: string[] = [];
+  const { engine } = await startEngine({
+    role: 'engine',
+    databaseUrl: database.url,
+    dataDir,
+    encryptionKey: '5'.repeat(64),
+    egressAllow: [],
+    sandbox: Object.assign({ confinement: await sharedConfinement() }, { blankProcesses: 0 }),
+    listeningPorts: () => [],
+    publicUrl: 'http://127.0.0.1:1',
+    stopWaitMs: 300,
+    log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) }),
+  });
+  await database.db.sql.begin(async (sql) => {
+    // As of a node that stands still within a transaction.
+    await sql`lock table nodes, graphile_worker._private_jobs in access exclusive mode`;
+    await engine.stop();
+  });
+  expect(warnings).toContain('the stop no longer waits for the database; other nodes take over its unfinished work');
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
