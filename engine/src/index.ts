@@ -129,5 +129,6 @@ export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { hostUrlsOf } from './db/database-hosts.ts';
 export { describeDatabaseError, isConnectionLost, isDatabaseUnavailable } from './db/lost-connection.ts';
+export { type HeldDatabase, holdDatabase } from './composition/hold-database.ts';
 export { type StartedEngine, startEngine } from './composition/start-engine.ts';
 export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';

@@ -48,7 +48,7 @@ export async function startEngine(
     await untilBack(log, () => migrate({ url: prepared.currentUrl, log }));
     const loaded = await loadMasterKeys({
       dataDir,
-      embedded: prepared.embedded,
+      embedded: prepared.embedded || options.sharesEmbedded === true,
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
       ...(oldEncryptionKeys === undefined ? {} : { oldEncryptionKeys }),
     });

@@ -13,6 +13,8 @@ export interface EngineOptions {
   role: Role;
   /** A Postgres server of one's own; absent: the embedded one in `dataDir`. */
   databaseUrl?: string;
+  /** `databaseUrl` is the embedded server of `dataDir`, held by another process. Default false. */
+  sharesEmbedded?: boolean;
   dataDir: string;
   /**
    * Registry of the packages that components import. Default: the one that npm is set to use on

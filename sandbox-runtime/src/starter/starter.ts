@@ -130,7 +130,8 @@ class Starter {
 
   async listen(): Promise<void> {
     const listening = once(this.#server, 'listening');
-    this.#server.listen(this.#address);
+    // In a worker of a cluster the socket would else be made by the cluster's first process.
+    this.#server.listen({ path: this.#address, exclusive: true });
     await listening;
     // The server alone does not keep the node alive; a caller that waits for a process does.
     this.#server.unref();

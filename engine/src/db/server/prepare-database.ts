@@ -15,6 +15,8 @@ export interface PrepareDatabaseOptions {
    * For a server of one's own that cannot be reached. Default 10 seconds; a node waits for ever.
    */
   maxWaitMs?: number;
+  /** Of the embedded server, as in EmbeddedPostgresOptions. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 export interface PreparedDatabase {
@@ -42,7 +44,8 @@ export async function prepareDatabase(options: PrepareDatabaseOptions): Promise<
     const currentUrl = await waitForServer(options);
     return { url: options.databaseUrl, currentUrl, embedded: false, stop: () => Promise.resolve() };
   }
-  const server = await startEmbeddedPostgres({ dataDir: options.dataDir, log: options.log });
+  const { dataDir, log, settings = {} } = options;
+  const server = await startEmbeddedPostgres({ dataDir, log, settings });
   try {
     const url = await ensureDatabase(server.url);
     return { url, currentUrl: url, embedded: true, stop: () => server.stop() };

@@ -1,0 +1,49 @@
+import type { Log } from '../contract/log.ts';
+import { openDatabase } from '../db/database.ts';
+import { migrate } from '../db/server/migrate.ts';
+import { prepareDatabase } from '../db/server/prepare-database.ts';
+import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
+import { requeueWaiting } from '../cluster/requeue-waiting.ts';
+
+export interface HoldDatabaseOptions {
+  dataDir: string;
+  /** Nodes that connect to it at the same time. */
+  maxNodes: number;
+  log: Log;
+}
+
+export interface HeldDatabase {
+  /** For the nodes: `databaseUrl` of theirs, with `sharesEmbedded`. */
+  url: string;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Those of a node's pools: work, jobs, heartbeats and notifications. */
+const CONNECTIONS_OF_NODE = 40;
+/** For tools of the operator, and for the server's own. */
+const OTHER_CONNECTIONS = 20;
+
+/**
+ * The embedded database for several nodes of this machine, which this process alone owns. It is
+ * migrated, and rid of the nodes that a process before this one has left in it.
+ */
+export async function holdDatabase({ dataDir, maxNodes, log }: HoldDatabaseOptions): Promise<HeldDatabase> {
+  const maxConnections = Math.max(100, maxNodes * CONNECTIONS_OF_NODE + OTHER_CONNECTIONS);
+  const settings = { max_connections: String(maxConnections) };
+  const prepared = await prepareDatabase({ dataDir, log, settings });
+  try {
+    await migrate({ url: prepared.url, log });
+    const db = openDatabase({ url: prepared.url, maxConnections: 2 });
+    try {
+      const { nodes } = await releaseAllNodes(db.sql);
+      if (nodes.length > 0) await requeueWaiting(db.sql, 0);
+    } finally {
+      await db.close();
+    }
+    return { url: prepared.url, stop: () => prepared.stop() };
+  } catch (error) {
+    await prepared.stop();
+    throw error;
+  }
+}
