@@ -8,6 +8,7 @@ import type { HttpMetrics } from './metrics.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 import type { WebFiles } from './web/static-files.ts';
+import type { Workers } from './workers/join-workers.ts';
 
 export interface AppOptions {
   engine: Engine;
@@ -35,6 +36,8 @@ export interface AppOptions {
   clientFacts?: ReadClientFacts;
   /** True once shutdown has begun: /healthz then says so. Default: never. */
   isStopping?: () => boolean;
+  /** Those of this machine, with this node. Default: it is alone. */
+  workers?: Workers;
 }
 
 export type App = OpenAPIHono<ApiEnv>;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from '@hono/zod-openapi';
 import { ENCRYPTION_KEY_FORM, isEncryptionKey, type SandboxLayer } from '@headwater/engine';
 import { type AccountLimits, LIMITS } from '@headwater/shared';
@@ -27,6 +28,10 @@ type Role = 'all' | 'api' | 'engine';
 /** Everything the process is told from outside, checked and with its defaults. */
 export interface Config {
   role: Role;
+  /** Nodes that this process starts, on one port. Absent: it is the node itself. */
+  workers?: number;
+  /** It is one of these. `sharesEmbedded`: as in EngineOptions. */
+  worker?: { number: number; sharesEmbedded: boolean };
   host: string;
   port: number;
   /** False where PORT was not set: an engine node then serves nothing. */
@@ -87,6 +92,8 @@ const MAX_SANDBOX_MEMORY_MB = 65_536;
 
 const MAX_BUSY_REQUESTS = 100_000;
 
+const MAX_WORKERS = 64;
+
 const key = () =>
   z
     .string()
@@ -98,12 +105,13 @@ const key = () =>
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .refine(
-      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
-      `must be a whole number from ${min} to ${max}`,
-    )
+    .refine((text) => isCount(text, min, max), `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .optional();
+
+function isCount(text: string, min: number, max: number): boolean {
+  return /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max;
+}
 
 const schema = z.object({
   PORT: z.string().refine(isPort, 'must be a port from 1 to 65535').transform(Number).optional(),
@@ -177,6 +185,14 @@ const schema = z.object({
     )
     .optional(),
   HEADWATER_ROLE: z.enum(['all', 'api', 'engine'], 'must be all, api or engine').optional(),
+  HEADWATER_WORKERS: z
+    .string()
+    .refine(
+      (text) => text === 'auto' || isCount(text, 1, MAX_WORKERS),
+      `must be auto, or a number from 1 to ${MAX_WORKERS}`,
+    )
+    .transform((text) => (text === 'auto' ? Math.min(MAX_WORKERS, availableParallelism()) : Number(text)))
+    .optional(),
   HEADWATER_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
     .default('info'),
@@ -212,9 +228,11 @@ const schema = z.object({
 
 /**
  * Reads the environment and the arguments of the process: the only place that does. Every problem
- * at once, a line each. `argv` holds what follows the script's name: nothing, or the role.
+ * at once, a line each. `args` are what follows the script's name: nothing, or the role, and of a
+ * worker which one it is.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>, argv: readonly string[]): ConfigOutcome {
+export function readConfig(env: Readonly<Record<string, string | undefined>>, args: readonly string[]): ConfigOutcome {
+  const { argv, worker } = splitArguments(args);
   // An empty variable is how compose files and shells say "not set".
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = schema.safeParse(set);
@@ -225,7 +243,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ar
   }
   if (role === undefined) problems.push(`the argument "${argv.join(' ')}" is not a role: all, api or engine`);
   if (!result.success || role === undefined || problems.length > 0) return { ok: false, problems };
-  return { ok: true, config: { ...toConfig(result.data, role), ...networkEnvironmentOf(set) } };
+  const config = { ...toConfig(result.data, role), ...networkEnvironmentOf(set), ...(worker && { worker }) };
+  return { ok: true, config };
+}
+
+/** The supervisor adds `--worker <number>`, and `--shares-embedded`, to the role. */
+function splitArguments(args: readonly string[]): { argv: readonly string[]; worker?: NonNullable<Config['worker']> } {
+  const at = args.indexOf('--worker');
+  if (at === -1) return { argv: args };
+  const worker = { number: Number(args[at + 1]), sharesEmbedded: args.includes('--shares-embedded') };
+  return { argv: args.slice(0, at), worker };
 }
 
 const NETWORK_VARIABLE = /^(https?_proxy|no_proxy|node_extra_ca_certs|node_use_system_ca|ssl_cert_file)$/i;
@@ -279,6 +306,7 @@ function mailOf({
 
 function optionalParts(env: z.output<typeof schema>) {
   return {
+    ...(env.HEADWATER_WORKERS === undefined ? {} : { workers: env.HEADWATER_WORKERS }),
     ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
     ...(env.HEADWATER_API_KEY === undefined ? {} : { apiKey: env.HEADWATER_API_KEY }),
     ...(env.HEADWATER_ADMIN_KEY === undefined ? {} : { adminKey: env.HEADWATER_ADMIN_KEY }),

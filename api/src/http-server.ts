@@ -52,9 +52,10 @@ export interface HttpServer {
   port: number;
   /**
    * Stops accepting, lets requests finish that were sent over connections which are there, for at
-   * most `graceMs` (default LIMITS.shutdownMs), then closes these. Idempotent.
+   * most `graceMs` (default LIMITS.shutdownMs), then closes these. `isReplaced`: another process
+   * accepts what waits at the socket. Idempotent.
    */
-  stop(graceMs?: number): Promise<void>;
+  stop(graceMs?: number, isReplaced?: boolean): Promise<void>;
 }
 
 const PATIENCE: ClientPatience = {
@@ -100,8 +101,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   let stopped: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
-    stop(graceMs = LIMITS.shutdownMs) {
-      stopped ??= closeServer(server, connections, graceMs);
+    stop(graceMs = LIMITS.shutdownMs, isReplaced = false) {
+      stopped ??= closeServer(server, connections, graceMs, isReplaced ? 0 : graceMs * BACKLOG_SHARE);
       return stopped;
     },
   };
@@ -321,8 +322,13 @@ async function turnTakes(maxMs: number): Promise<boolean> {
   return performance.now() - beganMs < maxMs;
 }
 
-async function closeServer(server: Server, connections: ClientConnections, graceMs: number): Promise<void> {
-  await acceptBacklog(server, graceMs * BACKLOG_SHARE);
+async function closeServer(
+  server: Server,
+  connections: ClientConnections,
+  graceMs: number,
+  backlogMs: number,
+): Promise<void> {
+  await acceptBacklog(server, backlogMs);
   // Not its own close(), for which a connection is idle once an answer was written, though most of
   // it may not have been sent yet.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

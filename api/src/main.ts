@@ -8,6 +8,9 @@ import { printKey, printWelcome } from './print-welcome.ts';
 import { createProcessLog } from './process-log.ts';
 import { raisePriority } from './raise-priority.ts';
 import { type RunningNode, startNode } from './start-node.ts';
+import { endInFailure, endInterruptedStart, type Stopping, stopOnSignal } from './stop-on-signal.ts';
+import { joinWorkers } from './workers/join-workers.ts';
+import { startWorkers } from './workers/start-workers.ts';
 
 const outcome = readConfig(process.env, process.argv.slice(2));
 if (outcome.ok) run(outcome.config, createProcessLog(outcome.config, process.stdout));
@@ -19,89 +22,103 @@ else {
 function run(config: Config, log: Logger): void {
   // After an uncaught error the state is unknown, so the process ends. The next start resumes
   // stored work.
-  process.on('uncaughtException', (err) => fail(log, err, 'a failure that nobody caught'));
+  process.on('uncaughtException', (err) => endInFailure(err, 'a failure that nobody caught', log));
   process.on('unhandledRejection', (err) => {
     // The connection is made anew, so the loss is no reason to end.
     if (isConnectionLost(err)) log.error({ err }, 'a connection was lost, and nothing waited for it');
-    else fail(log, err, 'a rejection that nobody handled');
+    else endInFailure(err, 'a rejection that nobody handled', log);
   });
   raisePriority();
+  const { workers, worker } = config;
+  if (workers === undefined || worker !== undefined) runNode(config, log);
+  else superviseWorkers({ ...config, workers }, log);
+}
+
+function runNode(config: Config, log: Logger): void {
   letHeapGrow();
+  const { worker, workers: wanted = 1 } = config;
+  const onStop = (isReplaced: boolean) => stopping.stop({ is_replaced: isReplaced }, { isReplaced });
+  const workers = worker && joinWorkers({ wanted, onStop });
   let madeKey: string | undefined;
-  const starting = startNode(config, log, ({ apiKey }) => (madeKey = apiKey));
+  const starting = startNode({
+    config,
+    log,
+    onAccount: ({ apiKey }) => (madeKey = apiKey),
+    ...(workers && { workers }),
+  });
+  const stopping = stopOnSignal({
+    starting,
+    // An embedded Postgres that is just being started would be left behind.
+    mayEndStart: config.databaseUrl !== undefined,
+    maxMs: LIMITS.shutdownMs,
+    // The supervisor decides what it means.
+    ...(workers && { onHangup: () => undefined }),
+    log,
+  });
+  starting.catch(() => {
+    if (madeKey !== undefined) printKey(madeKey, (text) => void process.stdout.write(text));
+  });
+  follow(starting, stopping, log, (node) => {
+    announce(config, node, log);
+    workers?.up();
+  });
+}
+
+/** Starts nodes, each in a process of its own, and serves nothing itself. */
+function superviseWorkers(config: Config & { workers: number }, log: Logger): void {
+  const starting = startWorkers(config, log);
+  const restart = () => {
+    starting.then(
+      (workers) => workers.restart(),
+      () => undefined,
+    );
+  };
+  const stopping = stopOnSignal({
+    starting,
+    mayEndStart: config.databaseUrl !== undefined,
+    maxMs: LIMITS.workersShutdownMs,
+    // At a terminal it says that this was closed, and the server ends with it.
+    ...(process.stdout.isTTY ? {} : { onHangup: restart }),
+    log,
+  });
+  follow(starting, stopping, log, () => sayUp(config, log));
+}
+
+function follow<T>(starting: Promise<T>, stopping: Stopping, log: Logger, onUp: (started: T) => void): void {
   // A start that waits for its database has nothing open that keeps a process alive.
   const awake = setInterval(() => undefined, LIMITS.shutdownMs);
-  const signals = stopOnSignal(starting, config, log);
   starting.then(
-    (node) => {
+    (started) => {
       clearInterval(awake);
-      announce(config, node, log);
+      onUp(started);
     },
     (cause: unknown) => {
-      if (madeKey !== undefined) printKey(madeKey, (text) => void process.stdout.write(text));
-      if (signals.came()) endInterruptedStart(cause, log);
+      if (stopping.came()) endInterruptedStart(cause, log);
       failToStart(cause, log);
     },
   );
 }
 
-function announce(config: Config, { firstAccount }: RunningNode, log: Logger): void {
-  const { role, publicUrl, host, port } = config;
-  log.info({ role, url: publicUrl, host, port }, 'headwater is up');
+function sayUp({ role, publicUrl, host, port, workers, worker }: Config, log: Logger): void {
+  const fields = {
+    role,
+    url: publicUrl,
+    host,
+    port,
+    ...(workers !== undefined && worker === undefined && { workers }),
+  };
+  log.info(fields, worker === undefined ? 'headwater is up' : 'worker is up');
   // For the next start; not only at the end, which may be a sudden one.
   flushCompileCache();
+}
+
+function announce(config: Config, { firstAccount }: RunningNode, log: Logger): void {
+  sayUp(config, log);
   if (!firstAccount.first) return;
+  const { publicUrl } = config;
   const { apiKey } = firstAccount;
   const write = (text: string) => void process.stdout.write(text);
   printWelcome({ publicUrl, write, ...(apiKey === undefined ? {} : { apiKey }) });
-}
-
-/**
- * The first signal ends the process in order, within LIMITS.shutdownMs; one that comes
- * LIMITS.secondSignalMs later at once. In between it is the same signal: a terminal or a supervisor
- * sends it to the whole group, and npm passes it on once more.
- */
-function stopOnSignal(starting: Promise<RunningNode>, config: Config, log: Logger): { came(): boolean } {
-  let firstMs: number | undefined;
-  let isUp = false;
-  starting.then(
-    () => (isUp = true),
-    // The caller ends the process.
-    () => undefined,
-  );
-  const endStart = () => endInterruptedStart(undefined, log);
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (firstMs !== undefined) {
-      if (performance.now() - firstMs < LIMITS.secondSignalMs) return;
-      log.warn({ signal }, 'stopping at once');
-      process.exit(1);
-    }
-    firstMs = performance.now();
-    log.info({ signal }, 'stopping');
-    setTimeout(() => (isUp ? fail(log, undefined, 'the stop took too long') : endStart()), LIMITS.shutdownMs).unref();
-    // An embedded Postgres that is just being started would be left behind.
-    if (config.databaseUrl !== undefined) setTimeout(() => isUp || endStart(), LIMITS.interruptedStartMs).unref();
-    starting
-      .then((node) => node.stop())
-      .then(
-        () => process.exit(0),
-        (err: unknown) => fail(log, err, 'the stop failed'),
-      );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  // The terminal was closed; without this the process would be gone at once.
-  process.on('SIGHUP', onSignal);
-  return { came: () => firstMs !== undefined };
-}
-
-/**
- * Nothing has been asked of this node yet. A program that its start runs, such as initdb, ends with
- * the signal where that came to the whole group.
- */
-function endInterruptedStart(cause: unknown, log: Logger): never {
-  log.info(cause === undefined ? {} : { err: cause }, 'the start was interrupted');
-  process.exit(0);
 }
 
 /** Hints for a node that cannot listen, by error code. */
@@ -120,10 +137,5 @@ function failToStart(cause: unknown, log: Logger): void {
     process.stderr.write(`Headwater cannot start: ${cause instanceof Error ? cause.message : String(cause)}${next}\n`);
     process.exit(1);
   }
-  fail(log, cause, 'headwater could not start');
-}
-
-function fail(log: Logger, err: unknown, message: string): never {
-  log.fatal(err === undefined ? {} : { err }, message);
-  process.exit(1);
+  endInFailure(cause, 'headwater could not start', log);
 }

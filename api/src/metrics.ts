@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { WorkersStatus } from './workers/messages.ts';
 
 /**
  * Figures of the HTTP side. Labels are routes, methods and statuses: never an id, a key or a
@@ -14,9 +15,13 @@ export interface HttpMetrics {
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-export function createHttpMetrics(): HttpMetrics {
+const ALONE: WorkersStatus = { wanted: 1, up: 1, restarts: 0 };
+
+/** `workers`: of this machine. Default: one, and it is up. */
+export function createHttpMetrics(workers: () => WorkersStatus = () => ALONE): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  addWorkerFigures(registry, workers);
   const requests = new Histogram({
     name: 'headwater_api_request_duration_seconds',
     help: 'Requests to the REST API, by route, method and status.',
@@ -34,6 +39,28 @@ export function createHttpMetrics(): HttpMetrics {
     ingestDone: ingest.done,
     text: () => registry.metrics(),
   };
+}
+
+function addWorkerFigures(registry: Registry, workers: () => WorkersStatus): void {
+  const registers = [registry];
+  // prom-client keeps them in the registry and calls collect when the text is read.
+  void new Gauge({
+    name: 'headwater_workers_up',
+    help: 'Workers of this machine that serve.',
+    registers,
+    collect() {
+      this.set(workers().up);
+    },
+  });
+  void new Counter({
+    name: 'headwater_worker_restarts_total',
+    help: 'Workers of this machine that ended by themselves and were started again.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(workers().restarts);
+    },
+  });
 }
 
 /**

@@ -39,7 +39,7 @@ export function createProcessLog(config: Config, output: LogOutput): Logger {
   const options = {
     hooks: { logMethod: withoutRepeats(repeated) },
     level: config.logLevel,
-    base: null,
+    base: config.worker === undefined ? null : { worker: config.worker.number },
     // pino's own redaction by such patterns takes longer than all else about a line.
     formatters: { log: (fields: object) => withoutSecrets(fields) },
     serializers: { err: (thrown: unknown) => loggedError(thrown) },

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
@@ -20,7 +21,9 @@ const HELPER = 'V8Worker';
  */
 export function raisePriority(): void {
   try {
-    if (sessionOf(process.pid) !== process.pid) return;
+    const session = sessionOf(process.pid);
+    // A worker is in the session of the process that has started it.
+    if (session !== process.pid && !(cluster.isWorker && session === process.ppid)) return;
     writeFileSync('/proc/self/autogroup', String(SESSION_NICE));
     for (const thread of readdirSync('/proc/self/task')) {
       const name = readFileSync(`/proc/self/task/${thread}/comm`, 'utf8').trim();

@@ -15,11 +15,26 @@ import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
 import { basePathOf } from './web/base-path.ts';
 import { readWebFiles, WEB_FOLDER } from './web/static-files.ts';
+import type { Workers } from './workers/join-workers.ts';
 
 export interface RunningNode {
   firstAccount: StartedEngine['firstAccount'];
   /** Stops intake, lets requests in flight finish, then stops the engine. Idempotent. */
-  stop(): Promise<void>;
+  stop(options?: StopOptions): Promise<void>;
+}
+
+interface StopOptions {
+  /** Another worker serves in its place: `/readyz` goes on to answer 200. Default false. */
+  isReplaced?: boolean;
+}
+
+export interface StartNodeOptions {
+  config: Config;
+  log: Logger;
+  /** As for startEngine. */
+  onAccount?: (account: StartedEngine['firstAccount']) => void;
+  /** Those of this machine, with this node. Default: it is alone. */
+  workers?: Workers;
 }
 
 /**
@@ -30,40 +45,36 @@ const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.9;
 /** Clients that still wait are told before their connections are cut. */
 const ANSWER_GRACE_MS = REQUEST_GRACE_MS - 200;
 
-/**
- * Starts what the role says. Rejects with what is wrong; then nothing is left running. `onAccount`:
- * as for startEngine.
- */
-export async function startNode(
-  config: Config,
-  log: Logger,
-  onAccount?: (account: StartedEngine['firstAccount']) => void,
-): Promise<RunningNode> {
+/** Starts what the role says. Rejects with what is wrong; then nothing is left running. */
+export async function startNode({ config, log, onAccount, workers }: StartNodeOptions): Promise<RunningNode> {
   const listeningPorts = () => (servesHttp(config) ? [config.port] : []);
-  const { engine, firstAccount } = await startEngine({ ...config, log, listeningPorts }, onAccount);
+  const sharesEmbedded = config.worker?.sharesEmbedded === true;
+  const { engine, firstAccount } = await startEngine({ ...config, sharesEmbedded, log, listeningPorts }, onAccount);
   const state = { stopping: false };
-  const server = await serve(config, engine, log, () => state.stopping).catch(async (cause: unknown) => {
+  const isStopping = () => state.stopping;
+  const serving = serve(config, engine, { log, isStopping, ...(workers === undefined ? {} : { workers }) });
+  const server = await serving.catch(async (cause: unknown) => {
     await engine.stop();
     throw cause;
   });
   let stopped: Promise<void> | undefined;
   return {
     firstAccount,
-    stop() {
-      state.stopping = true;
-      stopped ??= stopAll(server, engine);
+    stop({ isReplaced = false } = {}) {
+      state.stopping = !isReplaced;
+      stopped ??= stopAll(server, engine, isReplaced);
       return stopped;
     },
   };
 }
 
-async function stopAll(server: HttpServer | undefined, engine: Engine): Promise<void> {
+async function stopAll(server: HttpServer | undefined, engine: Engine, isReplaced: boolean): Promise<void> {
   // Nobody else ends them.
   engine.streams.end();
   engine.ingest.endWaits();
   engine.drain();
   const endAnswers = setTimeout(() => engine.ingest.endAnswers(), ANSWER_GRACE_MS);
-  await server?.stop(REQUEST_GRACE_MS);
+  await server?.stop(REQUEST_GRACE_MS, isReplaced);
   clearTimeout(endAnswers);
   await engine.stop();
 }
@@ -73,22 +84,29 @@ function servesHttp(config: Config): boolean {
   return config.role !== 'engine' || config.portIsSet;
 }
 
+interface ServeOptions {
+  log: Logger;
+  isStopping: () => boolean;
+  workers?: Workers;
+}
+
 async function serve(
   config: Config,
   engine: Engine,
-  log: Logger,
-  isStopping: () => boolean,
+  { log, isStopping, workers }: ServeOptions,
 ): Promise<HttpServer | undefined> {
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const { busyRequestsPerSecond = LIMITS.busyRequestsPerSecond } = config;
-  const metrics = createHttpMetrics();
+  const metrics = createHttpMetrics(workers?.status);
+  // The machine's processors are shared with the other workers.
+  const processors = Math.max(1, availableParallelism() / (config.workers ?? 1));
   const activeTenants = createActiveTenants();
   const turns = createAccountTurns({
     activeTenants,
     nowMs: () => performance.now(),
-    bytesPerSecond: LIMITS.largeBodyBytesPerSecond * availableParallelism(),
-    requestsPerSecond: busyRequestsPerSecond * availableParallelism(),
+    bytesPerSecond: LIMITS.largeBodyBytesPerSecond * processors,
+    requestsPerSecond: busyRequestsPerSecond * processors,
     isBusy: watchThreadLoad(),
   });
   const unread = createUnreadAnswers();
@@ -115,6 +133,7 @@ async function serve(
     isStopping,
     probesOnly,
     ...(web === undefined ? {} : { web }),
+    ...(workers === undefined ? {} : { workers }),
     ...(adminKey === undefined ? {} : { adminKey }),
   });
   return startHttpServer({

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { SANDBOX_LAYERS } from '../../engine/src/index.ts';
 import { readConfig } from '../../api/src/config.ts';
@@ -97,6 +98,19 @@ test('every variable is taken, and an empty one is as good as none', () => {
       sandbox: { maxProcesses: 8, maxRssMb: 1024, controlGroup: '/sys/fs/cgroup/headwater' },
     },
   });
+});
+
+test('workers are a number or auto, and a worker is told which one it is', () => {
+  const workersOf = (text: string) => {
+    const outcome = readConfig({ HEADWATER_WORKERS: text }, []);
+    return outcome.ok && outcome.config.workers;
+  };
+  expect([workersOf('3'), workersOf('auto'), workersOf('')]).toEqual([3, availableParallelism(), undefined]);
+  for (const text of ['0', '65', 'many', '1.5']) {
+    expect(problemsOf({ HEADWATER_WORKERS: text })).toEqual([expect.stringMatching(/^HEADWATER_WORKERS must be auto/)]);
+  }
+  const worker = readConfig({}, ['api', '--worker', '2', '--shares-embedded']);
+  expect(worker).toMatchObject({ ok: true, config: { role: 'api', worker: { number: 2, sharesEmbedded: true } } });
 });
 
 test('every problem is reported at once, by the name of the variable, without its value', () => {

@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'api/api-process',
+  'api/workers',
   'cli/cli-commands',
   'cli/cli-init',
   'cli/cli-prompts',

@@ -74,6 +74,13 @@ const healthSchema = z.object({
     .enum(['ok', 'unavailable', 'stopping'])
     .describe('`ok`: it works. `unavailable`: something that it needs is away. `stopping`: it ends its work.'),
   problems: z.array(z.string()).optional().openapi({ description: 'What keeps it from its work, in words.' }),
+  workers: z
+    .object({
+      wanted: z.int().describe('As many as `HEADWATER_WORKERS` says.'),
+      up: z.int().describe('Those that serve now.'),
+    })
+    .optional()
+    .openapi({ description: 'The workers of this machine, where it runs several.' }),
 });
 const aliveSchema = z.object({ status: z.literal('ok').describe('The process runs.') });
 

@@ -59,16 +59,21 @@ export function mountProbes(
       return c.json({ status: 'stopping', problems: ['This node is stopping'] }, 503);
     const found = await problems();
     await inLine();
-    return found.length === 0 ? c.json({ status: 'ok' }) : c.json({ status: 'unavailable', problems: found }, 503);
+    const workers = workersOf(options);
+    return found.length === 0
+      ? c.json({ status: 'ok', ...workers })
+      : c.json({ status: 'unavailable', problems: found, ...workers }, 503);
   };
   at('/readyz', answerReadiness);
   at('/healthz', answerReadiness);
   // Does not check the database: a restart of the node would not repair it.
   at('/livez', (c) => c.json({ status: 'ok' }));
-  const figures = createShared(METRICS_EVERY_MS, async () => {
+  const readOwn = async () => {
     const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
-    return new Figures(new TextEncoder().encode(`${ofEngine.trimEnd()}\n${ofHttp}`));
-  });
+    return `${ofEngine.trimEnd()}\n${ofHttp}`;
+  };
+  const readAll = options.workers?.shareFigures(readOwn) ?? readOwn;
+  const figures = createShared(METRICS_EVERY_MS, async () => new Figures(new TextEncoder().encode(await readAll())));
   const figuresTurn = createPace(LIMITS.maxRequestWaitMs);
   at('/metrics', async (c) => {
     const made = await figures();
@@ -80,6 +85,12 @@ export function mountProbes(
     const headers = { 'content-type': METRICS_CONTENT_TYPE, vary: 'accept-encoding' };
     return c.body(bytes, 200, zipped ? { ...headers, 'content-encoding': 'gzip' } : headers);
   });
+}
+
+function workersOf({ workers }: AppOptions): { workers?: { wanted: number; up: number } } {
+  if (workers === undefined) return {};
+  const { wanted, up } = workers.status();
+  return { workers: { wanted, up } };
 }
 
 function documentHandler(

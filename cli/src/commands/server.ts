@@ -20,12 +20,22 @@ const LISTEN: readonly OptionSpec[] = [
   { name: 'port', value: 'port', summary: 'Port of the REST API and the endpoints: PORT.' },
   { name: 'host', value: 'address', summary: 'Address to listen on: HOST.' },
   DATA_DIR,
+  {
+    name: 'workers',
+    value: 'count',
+    summary: 'Processes that serve the port, or auto for one a processor: HEADWATER_WORKERS.',
+  },
 ];
 
 const CONFIGURED =
   'Configured by environment variables (docs/configuration.md); the options stand for some of them. The embedded Postgres is used unless DATABASE_URL names another.';
 
-const VARIABLES: Readonly<Record<string, string>> = { port: 'PORT', host: 'HOST', 'data-dir': 'HEADWATER_DATA_DIR' };
+const VARIABLES: Readonly<Record<string, string>> = {
+  port: 'PORT',
+  host: 'HOST',
+  'data-dir': 'HEADWATER_DATA_DIR',
+  workers: 'HEADWATER_WORKERS',
+};
 
 function environmentOf({ input, environment }: CommandContext, options: readonly OptionSpec[]): NodeJS.ProcessEnv {
   const entries = options.flatMap(({ name }) => {

@@ -12,5 +12,8 @@ export const NODE_LIMITS = defineLimits({
   databaseAwayWaitMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'how long work waits for a database that is away; once it has been away for longer, work is refused at once' },
   shutdownMs: { default: 10_000, unit: 'ms', scope: 'node', why: 'from the first signal to the forced end' },
   secondSignalMs: { default: 3_000, unit: 'ms', scope: 'node', why: 'how long after the first signal another one ends the process at once; npm passes on a signal that came to the whole group' },
+  minWorkerPauseMs: { default: 250, unit: 'ms', scope: 'node', why: 'before a worker that ended by itself is started again; twice as long each time' },
+  maxWorkerPauseMs: { default: 10_000, unit: 'ms', scope: 'node', why: 'the longest such pause; a worker that lived for a minute begins with the shortest' },
+  workersShutdownMs: { default: 13_000, unit: 'ms', scope: 'node', why: 'from the first signal to the forced end where a process runs several workers, each of which has `shutdownMs`' },
   interruptedStartMs: { default: 2_000, unit: 'ms', scope: 'node', why: 'how long after a signal a start that waits for `DATABASE_URL` is ended' },
 });
