@@ -1,4 +1,4 @@
-/* What the supervisor and its workers tell each other, over the channel between their processes. */
+/* Messages between the supervisor and its workers, over the channel between their processes. */
 
 export interface WorkersStatus {
   /** As many as HEADWATER_WORKERS says. */

@@ -19,9 +19,9 @@ export interface HeldDatabase {
   stop(): Promise<void>;
 }
 
-/** Those of a node's pools: work, jobs, heartbeats and notifications. */
+/** The pools of a node: work, jobs, heartbeats and notifications. */
 const CONNECTIONS_OF_NODE = 40;
-/** For tools of the operator, and for the server's own. */
+/** Tools of the operator, and the server itself. */
 const OTHER_CONNECTIONS = 20;
 
 /**

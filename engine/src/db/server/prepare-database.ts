@@ -15,7 +15,7 @@ export interface PrepareDatabaseOptions {
    * For a server of one's own that cannot be reached. Default 10 seconds; a node waits for ever.
    */
   maxWaitMs?: number;
-  /** Of the embedded server, as in EmbeddedPostgresOptions. */
+  /** Settings of the embedded server, as in EmbeddedPostgresOptions. */
   settings?: Readonly<Record<string, string>>;
 }
 
