@@ -49,6 +49,7 @@ export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } 
 export {
   ATTEMPT_TRIGGERS,
   DELIVERY_ERROR_CLASSES,
+  ENDED_STATUSES,
   DELIVERY_STATUSES,
   type DeliveryAttempt,
   type DeliveryChoice,

@@ -331,6 +331,7 @@ export function createRecordingEngine() {
         body: Buffer.from('ok'),
       }),
       redeliver: answer('webhooks.redeliver', 0),
+      redeliverMatching: answer('webhooks.redeliverMatching', { count: 0 }),
       countRedeliverable: answer('webhooks.countRedeliverable', 0),
       retryNow: answer('webhooks.retryNow', { count: 0 }),
       discard: answer('webhooks.discard', 0),

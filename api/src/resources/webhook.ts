@@ -212,6 +212,9 @@ export const deliverySchema = z
 export const redeliverySchema = z
   .object({
     count: z.int().openapi({ description: 'Deliveries that are due again, or would be with `dry_run`.' }),
+    end_cursor: z.string().optional().openapi({
+      description: 'With `status` or `filter`: more may match behind what was looked at; give it as `after`.',
+    }),
   })
   .openapi('Redelivery');
 

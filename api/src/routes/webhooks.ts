@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES, WEBHOOK_FORMATS } from '@headwater/engine';
+import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES, ENDED_STATUSES, WEBHOOK_FORMATS } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { mayReadSecrets, requireCode } from '../key-scope.ts';
 import { choicesParameter } from '../parameters/choices.ts';
+import { filterParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import {
@@ -257,11 +258,20 @@ const redeliver = itemEndpoint({
   name: 'redeliver',
   tag,
   summary: 'Deliver again what has failed',
-  description: `All deliveries that have failed, the oldest ${LIMITS.maxRedeliveries} at a time, fewer with \`since\`, \`until\` and \`error_class\`, or with \`delivery_id\` one that has ended in whatever way. \`webhook-id\` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew. Answers 409 where the webhook is stopped.`,
+  description: `All deliveries that have failed, the oldest ${LIMITS.maxRedeliveries} at a time, fewer with \`since\`, \`until\` and \`error_class\`, or with \`delivery_id\` one that has ended in whatever way. With \`ids\`, \`status\` or \`filter\` a request looks at so many, and passes over those whose event was deleted. \`webhook-id\` stays the same, so that a receiver can tell what it has seen; the schedule of retries begins anew. Answers 409 where the webhook is stopped.`,
   pathId,
   parameters: z
     .object({
       delivery_id: idParameter('Only this one (`dlv_…`).').optional(),
+      ids: z
+        .array(idParameter('`dlv_…`'))
+        .min(1)
+        .max(LIMITS.maxPageSize)
+        .optional()
+        .openapi({ description: 'Only these deliveries.' }),
+      status: choicesParameter(ENDED_STATUSES, 'Those that have ended like this. Default: `failed`.'),
+      filter: filterParameter,
+      after: textParameter(200).optional().openapi({ description: 'The `end_cursor` of the request before.' }),
       ...failureParameters,
       dry_run: z
         .boolean()
@@ -269,7 +279,7 @@ const redeliver = itemEndpoint({
         .openapi({ description: 'true: nothing is delivered; `count` says how many would be.' }),
     })
     .superRefine((input, context) => {
-      const others = ['since', 'until', 'error_class', 'dry_run'] as const;
+      const others = ['ids', 'status', 'filter', 'after', 'since', 'until', 'error_class', 'dry_run'] as const;
       for (const name of others)
         if (input.delivery_id !== undefined && input[name] !== undefined)
           context.addIssue({ code: 'custom', path: [name], message: 'does not go with delivery_id' });
@@ -278,7 +288,17 @@ const redeliver = itemEndpoint({
   handle: async ({ engine, who, id, input }) => {
     if (input.delivery_id !== undefined) return { count: await engine.webhooks.redeliver(who, id, input.delivery_id) };
     const choice = failuresOf(input);
+    if (isMatching(input)) {
+      const { ids, status: statuses, filter, after, dry_run: isDryRun } = input;
+      const matching = { ...choice, ...given({ ids, statuses, filter, after, isDryRun }) };
+      const { count, endCursor } = await engine.webhooks.redeliverMatching(who, id, matching);
+      return { count, ...(endCursor === undefined ? {} : { end_cursor: endCursor }) };
+    }
     if (input.dry_run === true) return { count: await engine.webhooks.countRedeliverable(who, id, choice) };
     return { count: await engine.webhooks.redeliver(who, id, choice) };
   },
 });
+
+/** Without these the failed ones are found by an index of their own. */
+const isMatching = ({ ids, status, filter }: { ids?: unknown; status?: unknown; filter?: unknown }) =>
+  ids !== undefined || status !== undefined || (filter !== undefined && filter !== null);

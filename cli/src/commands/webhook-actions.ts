@@ -148,7 +148,7 @@ interface Retried {
 }
 
 /** A request looks through so many deliveries; with a filter another goes on. */
-async function retryAll(api: ApiClient, path: string, body: object): Promise<Retried> {
+export async function retryAll(api: ApiClient, path: string, body: object): Promise<Retried> {
   let answer = await api.send<Retried>('POST', path, body);
   let { count } = answer;
   while (answer.end_cursor !== undefined) {

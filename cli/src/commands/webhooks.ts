@@ -12,7 +12,8 @@ import type { Column } from '../terminal/table.ts';
 import { listWebhooks } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
 import { webhookStats } from './webhook-stats.ts';
-import { webhookActionCommands } from './webhook-actions.ts';
+import { FILTER, filterOf } from './filter-option.ts';
+import { retryAll, webhookActionCommands } from './webhook-actions.ts';
 import {
   FORMAT_OPTION,
   keyLine,
@@ -231,14 +232,27 @@ const redeliver: CommandSpec = {
     NAME,
     {
       name: 'delivery',
-      summary: 'Only this one (`dlv_…`), however it has ended. Default: all that have failed.',
+      summary: 'Only these (`dlv_…`); a single one however it has ended. Default: all that have failed.',
+      variadic: true,
       optional: true,
     },
   ],
-  options: [...FAILURES, { name: 'dry-run', summary: 'Says how many would be due again, and changes nothing.' }],
+  options: [
+    FILTER,
+    {
+      name: 'status',
+      value: 'status',
+      summary:
+        'Those that have ended like this, separated by commas: `failed` (default), `cancelled`, `dropped`, `delivered`.',
+    },
+    ...FAILURES,
+    { name: 'dry-run', summary: 'Says how many would be due again, and changes nothing.' },
+  ],
   examples: [
     { does: 'All that have failed', command: 'hw webhooks redeliver shop' },
     { does: 'One of them', command: 'hw webhooks redeliver shop dlv_1vZ8kQ0aB3xYpL9mWc2T' },
+    { does: 'Those of large orders', command: `hw webhooks redeliver shop --filter '{"order.total":{"$gte":100}}'` },
+    { does: 'What was discarded', command: 'hw webhooks redeliver shop --status cancelled --since 2026-11-20' },
     {
       does: 'How many timeouts of a day there are',
       command: 'hw webhooks redeliver shop --error-class timeout --since 2026-11-20 --until 2026-11-21 --dry-run',
@@ -249,14 +263,18 @@ const redeliver: CommandSpec = {
   async run({ api: connect, input }) {
     const name = input.argument('name');
     const isDryRun = input.flag('dry-run');
-    const choice = failuresOf(input);
-    const deliveryId = input.optionalArgument('delivery');
+    const status = input.text('status');
+    const filter = filterOf(input);
+    const choice = { ...failuresOf(input), ...(status === undefined ? {} : { status }), ...(filter === undefined ? {} : { filter }) };
+    const named = input.words('delivery');
+    const [deliveryId] = named.length === 1 ? named : [];
+    const ids = named.length > 1 ? { ids: named } : {};
     if (deliveryId !== undefined && (isDryRun || Object.keys(choice).length > 0))
       throw usageError('A delivery that is named goes with no other choice');
     const api = await connect();
     const { id } = await findNamed(api, ['webhook'], name);
-    const body = { delivery_id: deliveryId, ...choice, ...(isDryRun ? { dry_run: true } : {}) };
-    const answer = await api.send<{ count: number }>('POST', `/webhooks/${id}/redeliver`, body);
+    const body = { delivery_id: deliveryId, ...ids, ...choice, ...(isDryRun ? { dry_run: true } : {}) };
+    const answer = await retryAll(api, `/webhooks/${id}/redeliver`, body);
     const count = answer.count === 1 ? '1 delivery' : `${answer.count} deliveries`;
     const verb = isDryRun ? 'would be' : answer.count === 1 ? 'is' : 'are';
     return { json: answer, text: `${count} ${verb} due again.`, quiet: '' };

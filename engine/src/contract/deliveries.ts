@@ -120,3 +120,19 @@ export interface DeliveryChoice {
 
 /** Which failed deliveries to make due again. */
 export type RedeliveryChoice = Pick<DeliveryChoice, 'errorClasses' | 'since' | 'until'>;
+
+export const ENDED_STATUSES = ['failed', 'cancelled', 'dropped', 'delivered'] as const;
+export type EndedStatus = (typeof ENDED_STATUSES)[number];
+
+/** Which deliveries that have ended to make due again. */
+export interface MatchingChoice extends RedeliveryChoice {
+  ids?: readonly string[];
+  /** Default: those that have failed. */
+  statuses?: readonly EndedStatus[];
+  /** On the data of the event; JSON, checked by the engine. */
+  filter?: unknown;
+  /** The `endCursor` of the request before. */
+  after?: string;
+  /** Counts them, and changes nothing. */
+  isDryRun?: boolean;
+}

@@ -3,6 +3,7 @@ import type {
   DeliveryAttempt,
   DeliveryChoice,
   DeliveryRecord,
+  MatchingChoice,
   RedeliveryChoice,
   WebhookHealth,
   WholeAttempt,
@@ -199,6 +200,11 @@ export interface Webhooks {
   redeliver(who: Principal, id: string, what?: string | RedeliveryChoice): Promise<number>;
   /** How many failed deliveries `redeliver` would take, without changing them. */
   countRedeliverable(who: Principal, id: string, choice: RedeliveryChoice): Promise<number>;
+  /**
+   * The same by ids, status or the data of their events: a request looks at LIMITS.maxRedeliveries,
+   * and `endCursor` leads on. It passes over deliveries whose event was deleted.
+   */
+  redeliverMatching(who: Principal, id: string, choice: MatchingChoice): Promise<{ count: number; endCursor?: string }>;
   /**
    * Makes pending deliveries due at once, from the beginning of their schedule: at most
    * LIMITS.maxRetriedNow, the longest due first. Answers how many. CONFLICT where the webhook is

@@ -8,7 +8,7 @@ import { findDeliveryWebhook, readDeliveries, readDeliveryResponse } from './rea
 import { skipDelivery } from './skip-delivery.sql.ts';
 import { readWebhookHealth } from '../webhooks/read-webhook-health.sql.ts';
 import { countRedeliverable } from './redeliver.sql.ts';
-import { redeliverEnded } from './redeliver-ended.ts';
+import { redeliverChosen, redeliverEnded } from './redeliver-ended.ts';
 
 /** The id of the delivery, and the millisecond in which the attempt began. */
 const ATTEMPT_ID = /^(dlv_\w{1,64})-(\d{1,15})$/;
@@ -17,7 +17,10 @@ const ATTEMPT_ID = /^(dlv_\w{1,64})-(\d{1,15})$/;
 export function createDeliveries(
   db: Database,
   find: (who: Principal, webhookId: string) => Promise<WebhookRecord>,
-): Pick<Webhooks, 'deliveries' | 'delivery' | 'attempt' | 'health' | 'skip' | 'redeliver' | 'countRedeliverable'> {
+): Pick<
+  Webhooks,
+  'deliveries' | 'delivery' | 'attempt' | 'health' | 'skip' | 'redeliver' | 'redeliverMatching' | 'countRedeliverable'
+> {
   const findOne = async ({ accountId }: Principal, deliveryId: string) => {
     const webhookId = deliveryId.includes('\0') ? undefined : await findDeliveryWebhook(db, accountId, deliveryId);
     const [found] = webhookId === undefined ? [] : await readDeliveries(db, accountId, [webhookId], [deliveryId]);
@@ -58,6 +61,9 @@ export function createDeliveries(
     },
     async redeliver(who, id, what) {
       return redeliverEnded(db, who.accountId, await find(who, id), what);
+    },
+    async redeliverMatching(who, id, choice) {
+      return redeliverChosen(db, who.accountId, await find(who, id), choice);
     },
     async countRedeliverable(who, id, choice) {
       await find(who, id);

@@ -127,12 +127,12 @@ function hasFailed(
     ${errorClasses === undefined ? tx`` : tx`and d.error_class = any(${[...errorClasses]}::text[])`}`;
 }
 
-function dueAgain(tx: Transaction) {
+export function dueAgain(tx: Transaction) {
   return tx`status = 'pending', attempt_count = 0, error_class = null, next_attempt_at = now(), leased_by = null,
     next_trigger = 'manual'`;
 }
 
-function isFree(tx: Transaction) {
+export function isFree(tx: Transaction) {
   return tx`(d.leased_by is null or not exists (select from nodes n where n.id = d.leased_by))`;
 }
 
