@@ -71,6 +71,8 @@ test.each([{ minutes: 0 }, { minutes: 1_441 }, { theme: { accent: 'red' } }, { t
   },
 );
 
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+
 test('with its key nothing runs code of the account, or shows what does', async () => {
   const customer = hw.as(keyIn((await linkOf()).url));
   const source = await hw.deploy(
@@ -87,6 +89,11 @@ test('with its key nothing runs code of the account, or shows what does', async 
   ] as const)
     expect([method, path, (await customer(method, path, parameters)).status]).toEqual([method, path, 403]);
   expect((await customer('GET', '/users/me/subscriptions')).data).toEqual([]);
+  const { data: names } = await customer('GET', '/subscriptions/emitters');
+  expect(names.toSorted(byName)).toEqual([
+    { id: listener.id, name: 'L' },
+    { id: source.id, name: 'S' },
+  ]);
   const { data: webhook } = await customer('POST', '/webhooks', { url: 'http://127.0.0.1:2/' });
   const made = await customer('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
   expect(made.status).toBe(200);

@@ -349,6 +349,7 @@ export function createRecordingEngine() {
       update: answer('subscriptions.update', subscription),
       list: answer('subscriptions.list', page([subscription])),
       delete: answer('subscriptions.delete', undefined),
+      emitters: answer('subscriptions.emitters', page([{ id: 'dc_1', name: 'Orders' }])),
     },
     replays: {
       create: answer('replays.create', replay),

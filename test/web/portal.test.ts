@@ -38,6 +38,7 @@ async function linkOf(theme: object) {
 
 test('a customer makes and tries out a webhook in a frame of a product, and sees nothing else', async () => {
   const receiver = await startReceiver();
+  const source = await headwater.deploy(`export default { name: 'Orders of Acme', version: '1', run() {} };`);
   const link = await linkOf({ title: 'Acme webhooks', accent: '#7a1f5c', mode: 'light' });
   framed = link.url.replaceAll('&', '&amp;');
   const { page } = await browser.open();
@@ -58,6 +59,12 @@ test('a customer makes and tries out a webhook in a frame of a product, and sees
   await frame.getByText('got it').waitFor();
   await picture(page, 'portal');
   await frame.getByRole('button', { name: 'Close' }).click();
+  // What it listens to has a name; ids of the account would say nothing.
+  await frame.getByRole('tab', { name: 'Subscriptions' }).click();
+  await frame.getByRole('combobox', { name: 'Emitter' }).selectOption('Orders of Acme');
+  await frame.getByRole('button', { name: 'Subscribe', exact: true }).click();
+  await frame.getByRole('cell', { name: 'Orders of Acme', exact: true }).waitFor();
+  expect(await frame.locator('body').innerText()).not.toContain(source.id);
   expect(await frame.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
   const accent = await frame.locator('html').evaluate((html) => html.style.getPropertyValue('--accent'));
   expect(accent).toBe('#7a1f5c');

@@ -1,9 +1,9 @@
 import { subscriptionSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
-import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
-import { given } from '../parameters/given.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
 import { filterParameter } from '../parameters/filter.ts';
-import { clearableParameter, idParameter } from '../parameters/schemas.ts';
+import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
 import { presentSubscription } from '../resources/subscription.ts';
 
 const tag = 'Subscriptions';
@@ -18,6 +18,13 @@ const parameters = z.object({
       'The channel. Absent or empty: the default channel. `$errors` and `$logs` are built in; on `$webhooks` the account emits, which is the `emitter_id` then. `*` stands for any characters: `order.*`.',
   }),
 });
+
+const emitterNameSchema = z
+  .object({
+    id: z.string().openapi({ description: 'The id of the source or workflow.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
+    name: z.string().describe('Its name.'),
+  })
+  .openapi('EmitterName');
 
 const created = parameters.extend({ filter: filterParameter });
 
@@ -54,6 +61,17 @@ export function subscriptionEndpoints(): Endpoint[] {
       schema: subscriptionSchema,
       handle: async ({ engine, who, id, input }) =>
         presentSubscription(await engine.subscriptions.update(who, id, given({ filter: input.filter }))),
+    }),
+    listEndpoint({
+      method: 'get',
+      path: '/v1/subscriptions/emitters',
+      name: 'listEmitterNames',
+      tag,
+      summary: 'Names of the sources and workflows that can be subscribed to',
+      description: 'Newest first. A key with the scope `webhooks`, such as that of a portal link, reads it as well.',
+      parameters: z.object(pageParameters),
+      schema: emitterNameSchema,
+      handle: async ({ engine, who, input }) => engine.subscriptions.emitters(who, pageOf(input)),
     }),
     emptyEndpoint({
       method: 'delete',

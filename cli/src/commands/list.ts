@@ -102,6 +102,12 @@ export const listSubscriptions = listing<Subscription>({
   first: 'hw subscriptions create <emitter> <listener>',
 });
 
+const listEmitters = listing<{ id: string; name: string }>({
+  read: (api) => api.all('/subscriptions/emitters'),
+  columns: [{ title: 'NAME', value: (row) => row.name }, id],
+  first: 'hw deploy <file>',
+});
+
 const listAccounts = listing<ConnectedAccount>({
   read: (api) => api.all('/connected_accounts'),
   columns: [
@@ -132,6 +138,7 @@ const LISTS: readonly { names: readonly string[]; list(context: CommandContext):
   { names: ['registry', 'r'], list: listRegistry },
   { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks },
   { names: ['subscriptions', 'subscription', 'subs', 'sub'], list: listSubscriptions },
+  { names: ['emitters', 'emitter'], list: listEmitters },
   { names: ['accounts', 'account', 'a', 'apn'], list: listAccounts },
   { names: ['env', 'environment', 'variables'], list: listEnvironment },
 ];

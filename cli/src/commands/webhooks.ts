@@ -265,7 +265,11 @@ const redeliver: CommandSpec = {
     const isDryRun = input.flag('dry-run');
     const status = input.text('status');
     const filter = filterOf(input);
-    const choice = { ...failuresOf(input), ...(status === undefined ? {} : { status }), ...(filter === undefined ? {} : { filter }) };
+    const choice = {
+      ...failuresOf(input),
+      ...(status === undefined ? {} : { status }),
+      ...(filter === undefined ? {} : { filter }),
+    };
     const named = input.words('delivery');
     const [deliveryId] = named.length === 1 ? named : [];
     const ids = named.length > 1 ? { ids: named } : {};

@@ -249,6 +249,13 @@ export interface Subscriptions {
   update(who: Principal, id: string, change: GivenFilter): Promise<SubscriptionRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<SubscriptionRecord>>;
   delete(who: Principal, key: SubscriptionKey): Promise<void>;
+  /** The names of sources and workflows, which a key for webhooks reads as well. Newest first. */
+  emitters(who: Principal, page: PageRequest): Promise<Page<EmitterName>>;
+}
+
+export interface EmitterName {
+  id: string;
+  name: string;
 }
 
 export interface AutoSubscriptions {

@@ -1,6 +1,7 @@
 import type { SQL } from 'drizzle-orm';
 import { and, eq, inArray } from '../../db/drizzle.ts';
-import type { Database } from '../../db/database.ts';
+import type { EmitterName } from '../../contract/webhooks.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { subscriptions } from '../../db/schema.ts';
 
 export type SubscriptionRow = typeof subscriptions.$inferSelect;
@@ -15,6 +16,12 @@ export async function readSubscriptions(
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.accountId, accountId), inArray(subscriptions.id, [...ids])));
+}
+
+/** Of those of `ids` that are the account's, in no order. */
+export function readEmitterNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<EmitterName[]> {
+  return sql<EmitterName[]>`
+    select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[]) and deleted_at is null`;
 }
 
 /** The condition that names one subscription of an account. */

@@ -6,7 +6,7 @@ import { createSubscription, setFilter } from './create-subscription.sql.ts';
 import type { Database } from '../../db/database.ts';
 import { deleteSubscription } from './delete-subscription.sql.ts';
 import { inPageOrder, readPage } from '../../db/paging.ts';
-import { readSubscriptions, type SubscriptionRow } from './read-subscriptions.sql.ts';
+import { readEmitterNames, readSubscriptions, type SubscriptionRow } from './read-subscriptions.sql.ts';
 import { findTextFault, throwFields } from '../../contract/field-faults.ts';
 import { isForWebhooks, requireListener } from './require-listener.ts';
 import { filterJson, readGivenFilter } from './given-filter.ts';
@@ -73,6 +73,15 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
       const { emitterId, listenerId, eventName = '' } = key;
       const existed = await deleteSubscription(db, { accountId: who.accountId, emitterId, listenerId, eventName });
       if (!existed) throw notFound('subscription', `of ${listenerId} to ${emitterId}${eventName && `, ${eventName}`}`);
+    },
+    async emitters({ accountId }, request) {
+      const where = db.sql`and deleted_at is null`;
+      const { ids, ...page } = await readPage(
+        db.sql,
+        { table: 'emitters', accountId, where, order: 'created' },
+        request,
+      );
+      return { ...page, items: inPageOrder(ids, await readEmitterNames(db.sql, accountId, ids)) };
     },
   };
 }

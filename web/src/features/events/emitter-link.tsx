@@ -4,8 +4,9 @@ import { useEmitterNames } from './emitter-names.ts';
 
 /** A source or workflow by its name; the portal of a customer has no page of it. */
 export function EmitterLink({ id }: { id: string }) {
-  const name = useEmitterNames().get(id) ?? id;
-  if (portal !== undefined) return <span>{name}</span>;
+  const name = useEmitterNames().get(id);
+  // Ids of the account say nothing to its customers.
+  if (portal !== undefined) return <span>{name ?? 'no longer there'}</span>;
   return (
     <Link
       to={id.startsWith('p_') ? '/workflows/$id' : '/sources/$id'}
@@ -13,7 +14,7 @@ export function EmitterLink({ id }: { id: string }) {
       title={id}
       className="truncate text-accent underline"
     >
-      {name}
+      {name ?? id}
     </Link>
   );
 }

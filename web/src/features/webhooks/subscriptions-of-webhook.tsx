@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect, useState } from 'react';
+import { portal } from '../../app/portal.ts';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -49,7 +50,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
         <Button
           kind="quiet"
           size="small"
-          aria-label={`Unsubscribe from ${names.get(row.emitter_id) ?? row.emitter_id}`}
+          aria-label={`Unsubscribe from ${names.get(row.emitter_id) ?? (portal === undefined ? row.emitter_id : 'what is no longer there')}`}
           onClick={() => ending.mutate(row)}
         >
           <Icon name="cross" />

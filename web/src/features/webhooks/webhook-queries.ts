@@ -84,3 +84,8 @@ export const subscriptionsQuery = () =>
   pagesOf(['subscriptions'], (query, signal) =>
     ask(api.GET('/v1/users/me/subscriptions', { params: { query: { ...query, limit: 100 } }, signal })),
   );
+
+export const emitterNamesQuery = () =>
+  pagesOf(['emitter-names'], (query, signal) =>
+    ask(api.GET('/v1/subscriptions/emitters', { params: { query: { ...query, limit: 100 } }, signal })),
+  );
