@@ -69,7 +69,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements; workflow: the other systems
   --profile           e2e: where the time of the server's main thread goes in the closed loop
-  --group <name>      hostile: only the attacks in that folder
+  --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfgh by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
   --json              one JSON document instead of text`;

@@ -17,7 +17,7 @@ import { bootSystem, type System } from '../system/boot-system.ts';
 import { cpuTimes } from '../system/cpu-times.ts';
 import { formatCount, formatCpu, formatMachine, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
-import { fillDeliveries, startDelivering } from './fill-deliveries.ts';
+import { fillDeliveries, orderKeyOfCase, startDelivering } from './fill-deliveries.ts';
 
 interface Case {
   name: string;
@@ -28,6 +28,8 @@ interface Case {
   dead?: number;
   /** Ordering keys of each webhook. */
   keys?: number;
+  /** The first of these keys is dead. */
+  hasDeadKey?: boolean;
 }
 
 const CASES: readonly Case[] = [
@@ -36,6 +38,8 @@ const CASES: readonly Case[] = [
   { name: '1 000 endpoints', phase: 'c', webhooks: 1_000 },
   { name: '100 endpoints, 1 dead', phase: 'd', webhooks: 100, dead: 1 },
   { name: '1 endpoint, FIFO, 100 keys', phase: 'f', webhooks: 1, keys: 100 },
+  { name: '1 endpoint, FIFO, 1 000 keys', phase: 'g', webhooks: 1, keys: 1_000 },
+  { name: '1 endpoint, FIFO, 1 000 keys, 1 dead', phase: 'h', webhooks: 1, keys: 1_000, hasDeadKey: true },
 ];
 const WARM_UP: Case = { name: 'warm-up', phase: 'w', webhooks: 10 };
 const WARM_UP_EVENTS = 2_000;
@@ -73,7 +77,7 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
   await drain(WARM_UP, WARM_UP_EVENTS);
   const results: Result[] = [];
   let before = await measureSignedPosts(receiver.baselineUrl, options, BASELINE_MS);
-  for (const one of CASES) {
+  for (const one of CASES.filter(({ phase }) => options.group?.includes(phase) ?? true)) {
     const drained = await drain(one, options.events);
     const after = await measureSignedPosts(receiver.baselineUrl, options, BASELINE_MS);
     results.push({ ...drained, ratio: (2 * drained.perSecond) / (before + after) });
@@ -95,7 +99,10 @@ interface Bench {
 function createDrain({ sql, system, receiver, options }: Bench) {
   const operator = createApiClient(system, system.adminKey);
   const { body } = createRequestTemplate(receiver.url, options.bodyBytes, ID_CHARS);
-  return async ({ name, phase, webhooks, dead = 0, keys }: Case, events: number): Promise<Omit<Result, 'ratio'>> => {
+  return async (
+    { name, phase, webhooks, dead = 0, keys, hasDeadKey = false }: Case,
+    events: number,
+  ): Promise<Omit<Result, 'ratio'>> => {
     const apiKey = await operator.createAccount(name);
     const isDead = (nth: number) => nth < (webhooks * dead) / 100;
     const urlOf = (nth: number) => (isDead(nth) ? DEAD_URL : receiver.url);
@@ -104,10 +111,12 @@ function createDrain({ sql, system, receiver, options }: Bench) {
     const [row] = await sql<{ id: string }[]>`select account_id as id from webhooks where id = ${ids[0] ?? ''}`;
     const target = { accountId: row?.id ?? '', webhookIds: ids, ...(keys === undefined ? {} : { keys }) };
     const bodies = Array.from({ length: events }, (_, n) => body(eventId(phase, n)));
-    receiver.begin(phase, events);
+    const refuseEvery = hasDeadKey && keys !== undefined ? keys : 0;
+    receiver.begin(phase, events, refuseEvery);
     await fillDeliveries(sql, target, bodies);
     await sql`analyze deliveries, events`;
-    const expected = bodies.filter((_, n) => !isDead(n % webhooks)).length;
+    const isRefused = (n: number) => refuseEvery > 0 && n % refuseEvery === 0;
+    const expected = bodies.filter((_, n) => !isDead(n % webhooks) && !isRefused(n)).length;
     const processes = system.processes();
     const beganMs = machineMs();
     await startDelivering(sql, target);
@@ -119,6 +128,7 @@ function createDrain({ sql, system, receiver, options }: Bench) {
     await untilRecorded(
       sql,
       ids.filter((_, nth) => !isDead(nth)),
+      hasDeadKey ? orderKeyOfCase(0) : '',
     );
     const perSecond = (arrivals.length / (endedMs - beganMs)) * 1_000;
     return { name, arrived: arrivals.length, expected, duplicates, perSecond, cpu };
@@ -148,12 +158,13 @@ async function createWebhooks(
 }
 
 /** The next case begins with an idle node. */
-async function untilRecorded(sql: Sql, webhookIds: readonly string[]): Promise<void> {
+async function untilRecorded(sql: Sql, webhookIds: readonly string[], deadKey: string): Promise<void> {
   const deadlineMs = performance.now() + STALL_MS;
   while (performance.now() < deadlineMs) {
     const [row] = await sql<{ left: boolean }[]>`
       select exists (
         select from deliveries where webhook_id = any(${[...webhookIds]}::text[]) and status = 'pending'
+          and order_key is distinct from ${deadKey}::text
       ) as left`;
     if (row?.left === false) return;
     await sleep(50);

@@ -12,6 +12,8 @@ export interface Target {
 
 const BATCH = 5_000;
 
+export const orderKeyOfCase = (nth: number) => `key ${nth}`;
+
 /** Pending deliveries as a commit leaves them for which no node has room, without jobs. */
 export async function fillDeliveries(
   sql: Sql,
@@ -31,7 +33,7 @@ export async function fillDeliveries(
       select id, ${accountId}, webhook_id, ${emitterId}, ${nowMs}::int8, n, order_key from unnest(
         ${numbers.map(() => newId('delivery', nowMs))}::text[],
         ${numbers.map((n) => webhookIds[n % webhookIds.length] as string)}::text[], ${numbers}::int4[],
-        ${numbers.map((n) => (keys === undefined ? null : `key ${n % keys}`))}::text[]
+        ${numbers.map((n) => (keys === undefined ? null : orderKeyOfCase(n % keys)))}::text[]
       ) as d(id, webhook_id, n, order_key)`;
   }
 }

@@ -9,7 +9,8 @@ export function eventId(phase: string, index: number): string {
 }
 
 export type ToReceiver =
-  | { kind: 'begin'; phase: string; events: number }
+  /** Every n-th event is answered 500 and counts for nothing, from the first on; 0: none. */
+  | { kind: 'begin'; phase: string; events: number; refuseEvery: number }
   /** Check every n-th signature; 0: none. Of several accounts, with that of the event's account. */
   | { kind: 'verify'; secrets: string[]; every: number }
   | { kind: 'count'; phase: string }

@@ -8,6 +8,7 @@ interface Phase {
   atMs: Float64Array;
   distinct: number;
   duplicates: number;
+  refuseEvery: number;
 }
 
 const BODY_START = '{"id":"';
@@ -21,6 +22,12 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
   const totals = { strays: 0, verified: 0, badSignatures: 0 };
   let verify: { keys: Buffer[]; every: number } = { keys: [], every: 0 };
   let requests = 0;
+
+  function isRefused(body: Buffer): boolean {
+    const id = body.toString('latin1', BODY_START.length, BODY_START.length + ID_CHARS);
+    const every = phases.get(id.charAt(0))?.refuseEvery ?? 0;
+    return every > 0 && Number(id.slice(1)) % every === 0;
+  }
 
   function arrived(body: Buffer, headers: IncomingHttpHeaders, atMs: number): void {
     const id = body.toString('latin1', BODY_START.length, BODY_START.length + ID_CHARS);
@@ -37,15 +44,20 @@ function startReceiver(say: (message: FromReceiver) => void): (message: ToReceiv
     if (key === undefined || !isSigned(key, headers, body)) totals.badSignatures++;
   }
 
-  const server = createServer((request, response) => receive(request, response, arrived));
+  const server = createServer((request, response) => receive(request, response, { isRefused, arrived }));
   server.keepAliveTimeout = 120_000;
   server.listen(0, '127.0.0.1', () => say({ kind: 'listening', port: (server.address() as AddressInfo).port }));
 
-  const phaseOf = (name: string): Phase => phases.get(name) ?? { atMs: new Float64Array(), distinct: 0, duplicates: 0 };
+  const none: Phase = { atMs: new Float64Array(), distinct: 0, duplicates: 0, refuseEvery: 0 };
+  const phaseOf = (name: string): Phase => phases.get(name) ?? none;
   return (message) => {
     switch (message.kind) {
       case 'begin':
-        phases.set(message.phase, { atMs: new Float64Array(message.events), distinct: 0, duplicates: 0 });
+        phases.set(message.phase, {
+          ...none,
+          atMs: new Float64Array(message.events),
+          refuseEvery: message.refuseEvery,
+        });
         break;
       case 'verify':
         verify = { keys: message.secrets.map(keyOf), every: message.every };
@@ -65,20 +77,23 @@ function keyOf(secret: string): Buffer {
   return Buffer.from(secret.replace('whsec_', ''), 'base64');
 }
 
-function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  arrived: (body: Buffer, headers: IncomingHttpHeaders, atMs: number) => void,
-): void {
+interface Counting {
+  isRefused: (body: Buffer) => boolean;
+  arrived: (body: Buffer, headers: IncomingHttpHeaders, atMs: number) => void;
+}
+
+function receive(request: IncomingMessage, response: ServerResponse, { isRefused, arrived }: Counting): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     const atMs = machineMs();
-    response.writeHead(200, { 'content-length': 0 });
-    response.end();
     // Other paths are the baselines'.
-    if (request.url === EVENTS_PATH)
-      arrived(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks), request.headers, atMs);
+    const isEvent = request.url === EVENTS_PATH;
+    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const refused = isEvent && isRefused(body);
+    response.writeHead(refused ? 500 : 200, { 'content-length': 0 });
+    response.end();
+    if (isEvent && !refused) arrived(body, request.headers, atMs);
   });
 }
 

@@ -9,8 +9,8 @@ export interface Receiver {
   /** Answers the same and notes nothing. */
   baselineUrl: string;
   pid: number;
-  /** Expect events 0 … events-1 of this phase. */
-  begin(phase: string, events: number): void;
+  /** Expect events 0 … events-1 of this phase; `refuseEvery` as in ToReceiver. Default: 0. */
+  begin(phase: string, events: number, refuseEvery?: number): void;
   /** Event i is signed with the secret `i % secrets.length`. */
   verify(secrets: string[], every: number): void;
   /**
@@ -36,7 +36,7 @@ export async function startReceiver(undo: Undo): Promise<Receiver> {
     url: `http://127.0.0.1:${port}${EVENTS_PATH}`,
     baselineUrl: `http://127.0.0.1:${port}/baseline`,
     pid: child.pid as number,
-    begin: (phase, events) => tell({ kind: 'begin', phase, events }),
+    begin: (phase, events, refuseEvery = 0) => tell({ kind: 'begin', phase, events, refuseEvery }),
     verify: (secrets, every) => tell({ kind: 'verify', secrets, every }),
     async settle(phase, events, stallMs) {
       let best = -1;

@@ -10,17 +10,18 @@ export interface RetryRecording<R> {
   update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
   /** The job that comes back for what is to be attempted again. */
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
-  /** Further jobs, for what these let begin; with `also`. */
-  lanes?: readonly JobSpec[];
-  /** Other rows that are written with it. Default: nothing. */
-  also?: ((tx: Transaction, recorded: readonly R[]) => Promise<void>) | undefined;
+  /**
+   * Writes other rows with it, and answers further jobs, for what these let begin. Default:
+   * nothing.
+   */
+  also?: ((tx: Transaction, recorded: readonly R[]) => Promise<readonly JobSpec[]>) | undefined;
 }
 
 /** One statement; where there are retries, their jobs are in the same transaction. */
 export async function recordWithRetries<R extends AfterAttempt>(
   sql: Sql,
   results: readonly R[],
-  { update, laneOf, lanes = [], also }: RetryRecording<R>,
+  { update, laneOf, also }: RetryRecording<R>,
 ): Promise<boolean[]> {
   const jobs = results.flatMap((result) =>
     result.status === 'pending' ? [laneOf(result, result.nextAttemptAtMs)] : [],
@@ -28,11 +29,11 @@ export async function recordWithRetries<R extends AfterAttempt>(
   if (jobs.length === 0 && also === undefined) return update(sql, results);
   return sql.begin(async (tx) => {
     const recorded = await update(tx, results);
-    await also?.(
+    const lanes = await also?.(
       tx,
       results.filter((_, nth) => recorded[nth]),
     );
-    await addJobs(tx, [...jobs, ...lanes]);
+    await addJobs(tx, [...jobs, ...(lanes ?? [])]);
     return recorded;
   });
 }

@@ -46,13 +46,18 @@ export async function claimDeliveries(
   });
 }
 
+interface DeliveryKey {
+  webhookId: string;
+  id: string;
+}
+
 interface Leased {
   taken: DueDelivery[];
   /** Those that are cancelled among them. */
   found: number;
   mayBeMore: boolean;
-  /** Their ids. */
-  cancelled: string[];
+  /** Their events were deleted. */
+  cancelled: DeliveryKey[];
 }
 
 /**
@@ -96,14 +101,31 @@ export async function leaseDueOfMany(
   };
 }
 
+/**
+ * Leases of each key of which these have ended the next delivery, as far as their events fit.
+ * `isCut`: not all did. The caller has locked the rows of their webhooks, and nothing but the order
+ * holds these back. Where the first of a key is not due, or leased, none of it is taken.
+ */
+export async function leaseNextOfKeys(
+  tx: Transaction,
+  nodeId: string,
+  ended: readonly DeliveryKey[],
+): Promise<{ taken: DueDelivery[]; cancelled: DeliveryKey[]; isCut: boolean }> {
+  const rows = await lease(tx, nodeId, nextOfKeys(tx, ended));
+  return { ...(await takeLeased(tx, nodeId, rows)), isCut: (rows[0]?.found ?? 0) > rows.length };
+}
+
 async function takeLeased(
   tx: Transaction,
   nodeId: string,
   rows: readonly ClaimedRow[],
-): Promise<{ taken: DueDelivery[]; cancelled: string[] }> {
+): Promise<{ taken: DueDelivery[]; cancelled: DeliveryKey[] }> {
   const [deliverable, orphaned] = partition(rows);
   if (orphaned.length > 0) await cancelOrphans(tx, nodeId, orphaned);
-  return { taken: deliverable.map(dueDelivery), cancelled: orphaned.map(({ id }) => id) };
+  return {
+    taken: deliverable.map(dueDelivery),
+    cancelled: orphaned.map((row) => ({ webhookId: row.webhook_id, id: row.id })),
+  };
 }
 
 interface OfWebhook {
@@ -132,6 +154,17 @@ const dueOfMany = (tx: Transaction, lanes: readonly { webhookId: string; most: n
     order by leased_by, next_attempt_at, indexed_at_ms, seq limit lane.most for update skip locked
   ) as d`;
 
+const nextOfKeys = (tx: Transaction, ended: readonly DeliveryKey[]) => tx`
+  select first.* from (
+    select distinct d.webhook_id, d.order_key
+    from unnest(${ended.map(({ webhookId }) => webhookId)}::text[], ${ended.map(({ id }) => id)}::text[]) as e(webhook_id, id)
+    join deliveries d using (webhook_id, id) where d.status <> 'pending' and d.order_key is not null
+  ) as k cross join lateral (
+    select webhook_id, id, emitter_id, indexed_at_ms, seq, leased_by, next_attempt_at from deliveries d
+    where d.webhook_id = k.webhook_id and d.order_key = k.order_key and d.order_key is not null and d.status = 'pending'
+    order by d.indexed_at_ms, d.seq, d.id limit 1
+  ) as first where first.leased_by is null and (first.next_attempt_at = 'infinity' or first.next_attempt_at <= now())`;
+
 function lease(tx: Transaction, nodeId: string, found: ReturnType<typeof dueOfMany>): Promise<ClaimedRow[]> {
   return tx<ClaimedRow[]>`
     with found as (${found}), due as (
@@ -141,8 +174,9 @@ function lease(tx: Transaction, nodeId: string, found: ReturnType<typeof dueOfMa
       from found f
       left join events e on e.emitter_id = f.emitter_id and e.indexed_at_ms = f.indexed_at_ms and e.seq = f.seq
     ), leased as (
-      update deliveries d set leased_by = ${nodeId} from due
-      where d.webhook_id = due.webhook_id and d.id = due.id and ${fitsClaim(tx)}
+      update deliveries d set leased_by = ${nodeId}, next_attempt_at = least(d.next_attempt_at, now()) from due
+      where d.webhook_id = due.webhook_id and d.id = due.id and d.status = 'pending' and d.leased_by is null
+        and ${fitsClaim(tx)}
       returning d.*, due.found
     )
     select l.id, l.webhook_id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,

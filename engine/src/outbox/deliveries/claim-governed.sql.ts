@@ -62,11 +62,7 @@ interface Taking {
 
 async function take(tx: Transaction, { nodeId, webhookId, pace, most, heads }: Taking): Promise<DueDelivery[]> {
   const leased = await leaseDue(tx, nodeId, webhookId, most, heads?.ids);
-  if (leased.cancelled.length > 0)
-    await releaseNext(
-      tx,
-      leased.cancelled.map((id) => ({ webhookId, id })),
-    );
+  if (leased.cancelled.length > 0) await releaseNext(tx, leased.cancelled);
   const mayBeMore =
     heads === undefined
       ? leased.mayBeMore

@@ -19,7 +19,7 @@ import { releaseDeliveries, releaseUnbegun } from './release-deliveries.sql.ts';
 import { createDrain, type Drain, type DrainStats } from '../drain.ts';
 import type { AttemptEnd } from '../sender.ts';
 import type { AttemptResult } from '../attempt.ts';
-import { recordAttempts } from './record-attempts.sql.ts';
+import { recordAttempts, type Successors } from './record-attempts.sql.ts';
 import { type AccountLanes, createAccountLanes } from './account-lanes.ts';
 import { createAccessTokens } from '../transports/webhook/access-tokens.ts';
 import { createWebhookTransport } from '../transports/webhook/webhook-transport.ts';
@@ -153,7 +153,7 @@ class NodeDeliverer implements Deliverer {
       shareOf,
       activeTenants,
       rows: {
-        record: (results) => recordAttempts(db.sql, nodeId(), results),
+        record: (results) => this.#record(results),
         giveBack: (deliveries, runAtMs) => releaseUnbegun(db.sql, nodeId(), deliveries, runAtMs),
         async giveBackAll(laneIds) {
           await addJobs(
@@ -220,6 +220,17 @@ class NodeDeliverer implements Deliverer {
 
   stop(): Promise<void> {
     return this.#drain.stop(this.#connections.stop);
+  }
+
+  /** What it lets begin of webhooks in order is taken on at once, without a turn of their lanes. */
+  async #record(results: readonly AttemptResult<DueDelivery>[]): Promise<boolean[]> {
+    const { db, nodeId, accountLimits } = this.#options;
+    const mayTake = (accountId: string) => this.capacity() > 0 && !accountLimits.isSuspended(accountId);
+    const successors: Successors = { mayTake, taken: [] };
+    const readAt = this.#drain.heard();
+    const recorded = await recordAttempts(db.sql, nodeId(), results, successors);
+    this.#drain.take(successors.taken, readAt);
+    return recorded;
   }
 
   async #isSuspended(accountId: string): Promise<boolean> {

@@ -47,9 +47,15 @@ export async function parkBehind(
   };
 }
 
-/** Makes what is parked behind these due where they have ended: of each key the first. */
-export async function releaseNext(tx: Transaction, ended: readonly { webhookId: string; id: string }[]): Promise<void> {
-  await tx`
+/**
+ * Makes what is parked behind these due where they have ended: of each key the first. Answers whose
+ * webhooks they are.
+ */
+export async function releaseNext(
+  tx: Transaction,
+  ended: readonly { webhookId: string; id: string }[],
+): Promise<string[]> {
+  const rows = await tx<{ webhook_id: string }[]>`
     with ended as (
       select distinct d.webhook_id, d.order_key
       from unnest(${ended.map(({ webhookId }) => webhookId)}::text[], ${ended.map(({ id }) => id)}::text[]) as e(webhook_id, id)
@@ -62,7 +68,9 @@ export async function releaseNext(tx: Transaction, ended: readonly { webhookId: 
         order by d.indexed_at_ms, d.seq, d.id limit 1
       ) as n where n.next_attempt_at = 'infinity'
     )
-    update deliveries d set next_attempt_at = now() from next where d.webhook_id = next.webhook_id and d.id = next.id`;
+    update deliveries d set next_attempt_at = now() from next where d.webhook_id = next.webhook_id and d.id = next.id
+    returning d.webhook_id`;
+  return rows.map((row) => row.webhook_id);
 }
 
 /** Makes all that is parked of a webhook due: its next claims park anew what has to wait. */

@@ -1,6 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from '../../db/database.ts';
+import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+import { leaseNextOfKeys } from './claim-deliveries.sql.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
+import { isOrderedAlone } from '../webhooks/receiver-columns.sql.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 import { putOffWebhooks } from '../webhooks/put-off-webhooks.sql.ts';
 import type { RateSign } from '../webhooks/adaptive-rate.ts';
@@ -20,15 +23,28 @@ export type DeliveryResult = AttemptResult<Pick<DueDelivery, 'accountId' | 'webh
  * Records attempts and gives up their leases in one statement; where there are retries, the job of
  * their account and second is in the same transaction. Answers for each result whether it was
  * recorded: false where this node's lease was lost, and another node has the say. A delivery
- * cancelled meanwhile stays so, unless this attempt delivered it after all.
+ * cancelled meanwhile stays so, unless this attempt delivered it after all. What may be sent next of
+ * a webhook in order goes to `successors` where it may, else its lane has a job.
  */
-export function recordAttempts(sql: Sql, nodeId: string, results: readonly DeliveryResult[]): Promise<boolean[]> {
+export function recordAttempts(
+  sql: Sql,
+  nodeId: string,
+  results: readonly DeliveryResult[],
+  successors?: Successors,
+): Promise<boolean[]> {
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
     laneOf: ({ item }, nextAttemptAtMs) => accountLane(item.accountId, nextAttemptAtMs),
-    lanes: webhookIdsOf(results.filter(wakesLane)).map((id) => deliverLane(id)),
-    also: results.some(isSign) ? noteAll : undefined,
+    also: results.some(isSign) ? (tx, recorded) => noteAll(tx, recorded, { nodeId, successors }) : undefined,
   });
+}
+
+/** Deliveries that this node may send next, of keys whose one before has ended. */
+export interface Successors {
+  /** Whether it has room, and the account is not suspended. */
+  mayTake: (accountId: string) => boolean;
+  /** Those that it has leased, once the record is committed. */
+  taken: DueDelivery[];
 }
 
 /** Its end may let another of its webhook begin. */
@@ -49,7 +65,11 @@ const webhookIdsOf = (some: readonly DeliveryResult[]) => [...new Set(some.map((
 /** A receiver is not asked for what was dropped: it says nothing of its health. */
 const hasFailed = (status: DeliveryResult['status']) => status === 'pending' || status === 'failed';
 
-async function noteAll(tx: Transaction, recorded: readonly DeliveryResult[]): Promise<void> {
+async function noteAll(
+  tx: Transaction,
+  recorded: readonly DeliveryResult[],
+  taking: { nodeId: string; successors: Successors | undefined },
+): Promise<JobSpec[]> {
   const woken = recorded.filter(wakesLane);
   const signs = signsOf(recorded);
   const putOff = untilsOf(recorded);
@@ -67,11 +87,39 @@ async function noteAll(tx: Transaction, recorded: readonly DeliveryResult[]): Pr
   if (recorded.some((result) => hasFailed(result.status) || hasRecovered(result))) await noteHealth(tx, signs);
   if (putOff.size > 0) await putOffWebhooks(tx, putOff);
   if (ofRates.length > 0) await noteRates(tx, rateSignsOf(ofRates));
-  if (woken.length === 0) return;
-  await releaseNext(
-    tx,
-    woken.map(({ item }) => item),
-  );
+  return woken.length === 0 ? [] : goOn(tx, woken, taking);
+}
+
+/**
+ * Lets the next ones of their keys begin. Answers the lanes that have to come for it: none for a
+ * webhook that only its order holds back, where the next ones are this node's already.
+ */
+async function goOn(
+  tx: Transaction,
+  woken: readonly DeliveryResult[],
+  { nodeId, successors }: { nodeId: string; successors: Successors | undefined },
+): Promise<JobSpec[]> {
+  const ids = webhookIdsOf(woken);
+  const alone = successors === undefined ? new Set<string>() : await readOrderedAlone(tx, ids);
+  const lanes = new Set(ids.filter((id) => !alone.has(id)));
+  const ended = woken.filter(({ status }) => status !== 'pending').map(({ item }) => item);
+  const own = ended.filter(({ webhookId, accountId }) => alone.has(webhookId) && successors?.mayTake(accountId));
+  const over = ended.map(({ webhookId, id }) => ({ webhookId, id }));
+  if (successors !== undefined && own.length > 0) {
+    const { taken, cancelled, isCut } = await leaseNextOfKeys(tx, nodeId, own);
+    successors.taken.push(...taken);
+    over.push(...cancelled);
+    // The rest is found by their lanes.
+    if (isCut) for (const { webhookId } of own) lanes.add(webhookId);
+  }
+  for (const id of await releaseNext(tx, over)) lanes.add(id);
+  return [...lanes].map((id) => deliverLane(id));
+}
+
+async function readOrderedAlone(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await tx<{ id: string }[]>`
+    select id from webhooks w where id = any(${[...ids]}::text[]) and ${isOrderedAlone(tx)}`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** By webhook, the latest. */

@@ -44,6 +44,11 @@ const isGoverned = (sql: Sql | Transaction) =>
 /** Whether the deliveries of the webhook `w` that wait are claimed by `claimGoverned`. */
 export const goesThroughLane = (sql: Sql | Transaction) => sql`(w.drain_before is not null or ${isGoverned(sql)})`;
 
+/** Whether nothing but its order holds the deliveries of the webhook `w` back. */
+export const isOrderedAlone = (sql: Sql | Transaction) => sql`(
+  w.active and w.ordering = 'fifo' and w.rate_per_second is null and w.max_in_flight is null
+  and w.adaptive_rate is null and w.drain_before is null and not ${isPutOff(sql)})`;
+
 /** All that an attempt needs to know of the webhook `w`. */
 export const receiverColumns = (sql: Sql | Transaction) => sql`
   w.url, w.secret, w.format, w.previous_secret,
