@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { Shown } from '@headwater/shared/contract';
-import type { Engine, ExpectedRevisions, Page, Principal, RateLimitState } from '@headwater/engine';
+import type { Condition, Engine, ExpectedRevisions, Page, Principal, RateLimitState } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
@@ -17,6 +17,8 @@ export interface EndpointRequest<S extends z.ZodObject> {
   lastEventId?: string | undefined;
   /** Revisions that the header `if-match` of a change names. */
   expected?: ExpectedRevisions;
+  /** The same of a resource that is told by the tag of its content. */
+  condition?: Condition | undefined;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
   /** To show the rate limit that the request was counted by, in headers. */
@@ -27,7 +29,7 @@ type AdminRequest<S extends z.ZodObject> = Omit<EndpointRequest<S>, 'who'>;
 
 export type Reply =
   /** `runId`: of what it has started. */
-  | { kind: 'item'; data: object; runId?: string | undefined; revision?: number }
+  | { kind: 'item'; data: object; runId?: string | undefined; revision?: number | string }
   | { kind: 'list'; page: Page<object> }
   | { kind: 'none'; status: 202 | 204 }
   | { kind: 'messages'; messages: MessageSource };
@@ -51,6 +53,8 @@ interface Description {
   pathId?: string;
   /** The resource has revisions, told in `etag`. A change may name one in `if-match`. */
   isVersioned?: true;
+  /** It makes the resource where there is none: `if-none-match: *` asks that there is none. */
+  mayCreate?: true;
   /**
    * It asks the database and little else, and may ask much of it, so requests of an account take
    * turns. False for what waits for a tenant's code, for a server outside, or to be stored together
@@ -111,7 +115,7 @@ export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
   definition: Description & {
     parameters: S;
     schema: Item;
-    handle: Handler<S, { item: Shown<Item>; revision: number }>;
+    handle: Handler<S, { item: Shown<Item>; revision: number | string }>;
   },
 ): Endpoint {
   const { handle } = definition;
@@ -181,6 +185,18 @@ export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
   },
 ): Endpoint {
   return { ...itemEndpoint(definition), access: 'admin' };
+}
+
+/** The same with the revision of the item as `etag`. */
+export function versionedAdminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+  definition: Description & {
+    parameters: S;
+    takesAnyName?: boolean;
+    schema: Item;
+    handle: (request: AdminRequest<S>) => Promise<{ item: Shown<Item>; revision: number | string }>;
+  },
+): Endpoint {
+  return { ...versionedEndpoint(definition), access: 'admin' };
 }
 
 /**

@@ -11,7 +11,7 @@ import { requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import type { ReadClientFacts } from './ingest/client-facts.ts';
-import { etagOf, expectedRevisions } from './if-match.ts';
+import { conditionOf, etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, isAdminKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
 import { isStorableText } from './parameters/json-value.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
@@ -59,12 +59,15 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');
-    const expected = isConditional(endpoint) ? expectedRevisions(c.req.header('if-match')) : undefined;
+    const condition = isConditional(endpoint)
+      ? conditionOf(c.req.header('if-match'), c.req.header('if-none-match'))
+      : undefined;
+    const expected = expectedRevisions(condition);
     const showRateLimit = (state: RateLimitState) => {
       for (const [name, value] of Object.entries(rateLimitHeaders(state))) c.header(name, value);
     };
     const handle = (count: CountChars) =>
-      endpoint.handle({ engine, who, id, input, lastEventId, expected, count, showRateLimit });
+      endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, showRateLimit });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);

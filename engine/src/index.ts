@@ -8,6 +8,7 @@ export type {
   AttemptRecord,
   ComponentChoice,
   ComponentRecord,
+  Condition,
   EndpointRoute,
   Engine,
   AutoSubscriptionRecord,
@@ -66,7 +67,7 @@ export {
   type WebhookAuth,
 } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
-export type { DataStoreRecord, DataStores, StoredRecord } from './contract/data-stores.ts';
+export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';
 export type { AuditEntry } from './contract/audit.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
 export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract/replays.ts';

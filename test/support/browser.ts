@@ -104,6 +104,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (folder === undefined) return;
   for (const theme of ['light', 'dark'] as const) {
     await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+    await page.evaluate(SETTLED);
     await page.screenshot({ path: `${folder}/${name}-${theme}.png` });
   }
   await page.evaluate(`document.documentElement.dataset.theme = 'light'`);

@@ -53,6 +53,7 @@ export const limitsRecord: AccountLimitsRecord = {
   limits: accountLimits({ runCpuMs: 500 }),
   defaults: accountLimits(),
   set: { runCpuMs: 500 },
+  tag: 'a',
   history: { bytes: 4_096, keptFrom: MADE_AT },
 };
 

@@ -34,7 +34,19 @@ test('the operator sees nodes, queues and noisy accounts, and sets a limit of on
     .getByRole('row', { name: /^maxSources/ })
     .click();
   await page.getByRole('spinbutton', { name: 'maxSources' }).fill('7');
+  // Another limit is no conflict, the same one is.
+  await headwater.limit({ maxWebhooks: 90 });
   await page.getByRole('button', { name: 'Set limit' }).click();
+  await page
+    .getByRole('table', { name: 'Limits' })
+    .getByRole('row', { name: /^maxSources 7/ })
+    .waitFor();
+  await headwater.limit({ maxSources: 9 });
+  await page.getByRole('button', { name: 'Set limit' }).click();
+  const conflict = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' });
+  await conflict.getByText('maxSources: 9').waitFor();
+  await conflict.getByRole('button', { name: 'Save mine over it' }).click();
+  await conflict.waitFor({ state: 'detached' });
   await page
     .getByRole('table', { name: 'Limits' })
     .getByRole('row', { name: /^maxSources 7/ })

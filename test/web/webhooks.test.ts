@@ -69,6 +69,19 @@ test('a webhook is subscribed with a filter, which is mended and changed', async
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('textbox', { name: 'Filter' }).fill('{"currency":"EUR"}');
   await page.getByRole('button', { name: 'Save filter' }).click();
+  await page.getByRole('button', { name: 'Filter {"currency":"EUR"}' }).click();
+  const field = page.getByRole('dialog', { name: 'Filter' }).getByRole('textbox', { name: 'Filter' });
+  await field.fill('{"currency":"CHF"}');
+  const subscriptions = await headwater.api('GET', '/users/me/subscriptions');
+  const own = subscriptions.data.find((one: { listener_id: string }) => one.listener_id === id);
+  await headwater.api('PUT', `/subscriptions/${own.id}`, { filter: { currency: 'USD' } });
+  await page.getByRole('button', { name: 'Save filter' }).click();
+  const conflict = page.getByRole('dialog', { name: 'Somebody else changed this meanwhile' });
+  await conflict.getByText('USD').first().waitFor();
+  await conflict.getByRole('button', { name: 'Take theirs' }).click();
+  await expect.poll(() => field.inputValue()).toBe('{"currency":"USD"}');
+  await field.fill('{"currency":"EUR"}');
+  await page.getByRole('button', { name: 'Save filter' }).click();
   await page.getByRole('button', { name: 'Filter {"currency":"EUR"}' }).waitFor();
   const { data } = await headwater.api('GET', '/users/me/subscriptions');
   expect(data).toContainEqual(

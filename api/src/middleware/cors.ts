@@ -13,6 +13,7 @@ const REQUEST_HEADERS = [
   'authorization',
   'content-type',
   'if-match',
+  'if-none-match',
   'last-event-id',
   KEY_HEADER,
   REQUEST_ID_HEADER,

@@ -17,7 +17,7 @@ import { TAGS } from './tags.ts';
 
 const ABOUT = `Parameters of every request that changes something are taken from the query string and from a JSON body; the body wins. Reads ignore parameters that they do not know. Writes answer 400 and name them, with the nearest known one, also inside of objects. An update takes what the resource shows as it is: it may be read, changed and sent back whole.
 Answers are \`{ "data": … }\`; lists add \`page_info\`. Timestamps of resources are epoch seconds, those of events and runs epoch milliseconds.
-A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks and workflows have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
+A resource of another account answers 404. Every POST takes an \`idempotency-key\`. Sources, webhooks, workflows, subscriptions, limits of accounts and records of data stores have an \`etag\`: a change that names it in \`if-match\` answers 412, and writes nothing, where somebody else has changed the resource since.`;
 
 type Registry = App['openAPIRegistry'];
 
@@ -122,6 +122,13 @@ const ifMatchHeader = z.object({
   }),
 });
 
+const ifNoneMatchHeader = z.object({
+  'if-none-match': z.string().optional().openapi({
+    description: '`*`: only where there is none yet. Else the answer is 412 and nothing is written.',
+    example: '*',
+  }),
+});
+
 const keyHeader = z.object({
   [KEY_HEADER]: z
     .string()
@@ -150,9 +157,10 @@ function describeRequest(endpoint: Endpoint) {
   };
 }
 
-function describeHeaders({ method, isVersioned }: Endpoint) {
+function describeHeaders({ method, isVersioned, mayCreate }: Endpoint) {
   const isConditional = isVersioned === true && method !== 'get';
   if (method === 'post') return isConditional ? keyHeader.extend(ifMatchHeader.shape) : keyHeader;
+  if (mayCreate === true) return ifMatchHeader.extend(ifNoneMatchHeader.shape);
   return isConditional ? ifMatchHeader : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { ACCOUNT_LIMITS } from '@headwater/shared';
-import { adminEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
+import type { AccountLimitsRecord } from '@headwater/engine';
+import { type Endpoint, itemEndpoint, versionedAdminEndpoint } from '../endpoint.ts';
 import { fieldParameters } from '../parameters/schemas.ts';
 import { accountLimitsSchema, presentAccountLimits } from '../resources/account-limits.ts';
 
@@ -30,20 +31,20 @@ export function accountLimitEndpoints(): Endpoint[] {
   return [getLimits, setLimits, getOwnLimits];
 }
 
-const getLimits = adminEndpoint({
+const getLimits = versionedAdminEndpoint({
   method: 'get',
   path,
   name: 'getAccountLimits',
   tag,
   summary: 'The limits of an account',
-  description: 'Takes the key of the operator.',
+  description: 'Takes the key of the operator. `etag` is for `if-match` of a change.',
   pathId,
   parameters: z.object({}),
   schema: accountLimitsSchema,
-  handle: async ({ engine, id }) => presentAccountLimits(await engine.accounts.limits(id)),
+  handle: async ({ engine, id }) => tagged(await engine.accounts.limits(id)),
 });
 
-const setLimits = adminEndpoint({
+const setLimits = versionedAdminEndpoint({
   method: 'put',
   path,
   name: 'setAccountLimits',
@@ -55,9 +56,9 @@ const setLimits = adminEndpoint({
   parameters: settableLimits.catchall(z.unknown()),
   takesAnyName: true,
   schema: accountLimitsSchema,
-  handle: async ({ engine, id, input }) => {
+  handle: async ({ engine, id, input, condition }) => {
     const change = Object.entries(input).filter(([name]) => !Object.hasOwn(fieldParameters, name));
-    return presentAccountLimits(await engine.accounts.setLimits(id, Object.fromEntries(change)));
+    return tagged(await engine.accounts.setLimits(id, Object.fromEntries(change), condition));
   },
 });
 
@@ -72,3 +73,7 @@ const getOwnLimits = itemEndpoint({
   schema: accountLimitsSchema,
   handle: async ({ engine, who }) => presentAccountLimits(await engine.accounts.limits(who.accountId)),
 });
+
+function tagged(record: AccountLimitsRecord) {
+  return { item: presentAccountLimits(record), revision: record.tag };
+}

@@ -1,6 +1,7 @@
+import type { TaggedRecord } from '@headwater/engine';
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
-import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { dataStoreSchema, presentDataStore, presentRecord, recordSchema } from '../resources/data-store.ts';
@@ -132,27 +133,29 @@ const clearRecords = emptyEndpoint({
   handle: async ({ engine, who, id }) => engine.dataStores.clear(who, id),
 });
 
-const getRecord = itemEndpoint({
+const getRecord = versionedEndpoint({
   method: 'get',
   path: `${path}/record`,
   name: 'getDataStoreRecord',
   tag,
   summary: 'A record of a data store',
-  description: 'Answers 404 where there is none, or where it has expired.',
+  description: 'Answers 404 where there is none, or where it has expired. `etag` is for `if-match` of a change.',
   pathId,
   parameters: z.object({ key: keyParameter }),
   schema: recordSchema,
-  handle: async ({ engine, who, id, input }) => presentRecord(await engine.dataStores.getRecord(who, id, input.key)),
+  handle: async ({ engine, who, id, input }) => tagged(await engine.dataStores.getRecord(who, id, input.key)),
 });
 
-const putRecord = itemEndpoint({
+const putRecord = versionedEndpoint({
   method: 'put',
   path: `${path}/record`,
   name: 'putDataStoreRecord',
   example: { key: 'customer:42', value: { name: 'Ada' } },
   tag,
   summary: 'Set a record of a data store',
-  description: 'Replaces what was there, with its end.',
+  description:
+    'Replaces what was there, with its end. With `if-match` or `if-none-match: *` nobody else writes between the check and the change.',
+  mayCreate: true,
   pathId,
   parameters: z
     .object({
@@ -162,19 +165,25 @@ const putRecord = itemEndpoint({
     })
     .refine((input) => input.value !== undefined, { path: ['value'], message: 'is required' }),
   schema: recordSchema,
-  handle: async ({ engine, who, id, input: { key, value, ttl } }) =>
-    presentRecord(await engine.dataStores.putRecord(who, id, { key, value, ...given({ ttlSeconds: ttl }) })),
+  handle: async ({ engine, who, id, input: { key, value, ttl }, condition }) =>
+    tagged(await engine.dataStores.putRecord(who, id, { key, value, ...given({ ttlSeconds: ttl }) }, condition)),
 });
 
 const deleteRecord = emptyEndpoint({
   method: 'delete',
   path: `${path}/record`,
   name: 'deleteDataStoreRecord',
+  isVersioned: true,
   tag,
   summary: 'Delete a record of a data store',
   description: 'Answers 404 where there is none.',
   pathId,
   parameters: z.object({ key: keyParameter }),
   status: 204,
-  handle: async ({ engine, who, id, input }) => engine.dataStores.deleteRecord(who, id, input.key),
+  handle: async ({ engine, who, id, input, condition }) =>
+    engine.dataStores.deleteRecord(who, id, input.key, condition),
 });
+
+function tagged(record: TaggedRecord) {
+  return { item: presentRecord(record), revision: record.tag };
+}

@@ -1,6 +1,7 @@
+import type { SubscriptionRecord } from '@headwater/engine';
 import { subscriptionSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
-import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
@@ -32,6 +33,10 @@ function toKey(input: z.output<typeof parameters>) {
   return given({ emitterId: input.emitter_id, listenerId: input.listener_id, eventName: input.event_name });
 }
 
+function tagged({ tag: revision, ...record }: SubscriptionRecord & { tag: string }) {
+  return { item: presentSubscription(record), revision };
+}
+
 export function subscriptionEndpoints(): Endpoint[] {
   return [
     itemEndpoint({
@@ -49,7 +54,19 @@ export function subscriptionEndpoints(): Endpoint[] {
           await engine.subscriptions.create(who, { ...toKey(input), ...given({ filter: input.filter }) }),
         ),
     }),
-    itemEndpoint({
+    versionedEndpoint({
+      method: 'get',
+      path: '/v1/subscriptions/{id}',
+      name: 'getSubscription',
+      tag,
+      summary: 'A subscription',
+      description: '`etag` is for `if-match` of a change.',
+      pathId: 'The id of the subscription (`sub_…`).',
+      parameters: z.object({}),
+      schema: subscriptionSchema,
+      handle: async ({ engine, who, id }) => tagged(await engine.subscriptions.get(who, id)),
+    }),
+    versionedEndpoint({
       method: 'put',
       path: '/v1/subscriptions/{id}',
       name: 'updateSubscription',
@@ -59,8 +76,8 @@ export function subscriptionEndpoints(): Endpoint[] {
       pathId: 'The id of the subscription (`sub_…`).',
       parameters: z.object({ filter: filterParameter }),
       schema: subscriptionSchema,
-      handle: async ({ engine, who, id, input }) =>
-        presentSubscription(await engine.subscriptions.update(who, id, given({ filter: input.filter }))),
+      handle: async ({ engine, who, id, input, condition }) =>
+        tagged(await engine.subscriptions.update(who, id, given({ filter: input.filter }), condition)),
     }),
     listEndpoint({
       method: 'get',

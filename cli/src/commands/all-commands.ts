@@ -3,6 +3,7 @@ import { apply } from './apply.ts';
 import { audit } from './audit.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
+import { dataStoreCommands } from './data-stores.ts';
 import { deleteAny } from './delete.ts';
 import { deploy } from './deploy.ts';
 import { describe } from './describe.ts';
@@ -49,6 +50,7 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
   { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, your own, and your OAuth clients' },
   { name: 'env', summary: 'Environment variables of workflows' },
+  { name: 'data-stores', aliases: ['data-store', 'data'], summary: 'Data stores, and what components keep there' },
   { name: 'registry', summary: 'Components for all accounts' },
   { name: 'server', summary: 'For operators: run and check a server' },
   { name: 'tenants', aliases: ['tenant'], summary: 'For operators: the accounts of a server' },
@@ -93,6 +95,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...appCommands,
     ...appClientCommands,
     ...envCommands,
+    ...dataStoreCommands,
     ...registryCommands,
     ...serverCommands,
     ...operatorCommands,

@@ -13,7 +13,7 @@ export const IF_MATCH: OptionSpec = {
 export function ifMatchHeader({ input }: Pick<CommandContext, 'input'>): Record<string, string> {
   const etag = input.text('if-match');
   if (etag === undefined) return {};
-  const tag = /^"?(\d{1,9})"?$/.exec(etag)?.[1];
+  const tag = /^"?([\w-]{1,64})"?$/.exec(etag)?.[1];
   if (tag === undefined)
     throw usageError(`--if-match takes an etag such as 3, not ${etag}`, 'See it: hw describe <name>');
   return { 'if-match': `"${tag}"` };

@@ -62,16 +62,17 @@ async function bodyOf(context: CommandContext): Promise<object> {
   const one = { event_name: input.text('channel'), id: input.text('id'), summary: input.text('summary') };
   if (batch === undefined) {
     if (data === undefined) throw usageError('Say what is to be published', "--data '{…}' or --batch file");
-    return { ...one, data: parseJsonOfFile(await textOf(context, data), '--data') };
+    return { ...one, data: parseJsonOfFile(await givenText(context, data), '--data') };
   }
   if (data !== undefined || Object.values(one).some((value) => value !== undefined))
     throw usageError('--batch says all of its events: give no other option beside it');
-  const events = parseJsonOfFile(await textOf(context, batch === '-' ? batch : `@${batch}`), '--batch');
+  const events = parseJsonOfFile(await givenText(context, batch === '-' ? batch : `@${batch}`), '--batch');
   if (!Array.isArray(events)) throw usageError('--batch is not a JSON array');
   return { events };
 }
 
-async function textOf({ readStdin, workDir }: CommandContext, given: string): Promise<string> {
+/** As it is; `@file` is the text of a file, `-` that of standard input. */
+export async function givenText({ readStdin, workDir }: CommandContext, given: string): Promise<string> {
   if (given === '-') return readStdin();
   return given.startsWith('@') ? readText(path.resolve(workDir, given.slice(1))) : given;
 }

@@ -6,6 +6,7 @@ import { type ArgumentSpec, type CommandSpec, NAMING_EXITS, type OptionSpec, SER
 import { findNamed } from '../names/find-named.ts';
 import { confirmDeletion, YES } from './delete.ts';
 import { FILTER, filterOf } from './filter-option.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { listSubscriptions } from './list.ts';
 
 const CHANNEL: OptionSpec = {
@@ -26,6 +27,8 @@ const LISTENER: ArgumentSpec = {
   summary: 'What listens: a webhook, workflow or source.',
   completes: { names: ['webhooks', 'workflows', 'sources'] },
 };
+
+const ID: ArgumentSpec = { name: 'id', summary: 'The subscription (`sub_…`): see `hw subscriptions list`.' };
 
 interface Ends {
   emitter_id: string;
@@ -77,14 +80,35 @@ const create: CommandSpec = {
   },
 };
 
+const show: CommandSpec = {
+  path: 'subscriptions show',
+  summary: 'A subscription, with the etag of its filter',
+  arguments: [ID],
+  examples: [{ does: 'One of them', command: 'hw subscriptions show sub_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: 'the subscription, as `GET /v1/subscriptions/{id}` answers it, with its `etag`',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const shown = await api.tagged<Subscription>(`/subscriptions/${encodeURIComponent(input.argument('id'))}`);
+    const { id, emitter_id: emitter, listener_id: listener, event_name: channel, filter, etag } = shown;
+    const lines = [
+      `${id}: ${listener} gets what ${emitter} emits${channel === '' ? '' : ` on ${channel}`}`,
+      `Filter: ${filter === null ? 'every event' : JSON.stringify(filter)}`,
+      `etag: ${etag}`,
+    ];
+    return { json: shown, text: lines.join('\n') };
+  },
+};
+
 const update: CommandSpec = {
   path: 'subscriptions update',
   summary: 'Change the filter of a subscription',
   details: 'It holds for events that are stored from then on.',
-  arguments: [{ name: 'id', summary: 'The subscription (`sub_…`): see `hw subscriptions list`.' }],
+  arguments: [ID],
   options: [
     { ...FILTER, summary: 'Another filter: docs/filters.md.' },
     { name: 'no-filter', summary: 'Every event.' },
+    { ...IF_MATCH, summary: 'Only where the filter is as it was: the `etag` of `hw subscriptions show`.' },
   ],
   examples: [
     {
@@ -97,9 +121,10 @@ const update: CommandSpec = {
   async run({ api: connect, input }) {
     const given = filterOf(input);
     if ((given === undefined) !== input.flag('no-filter')) throw usageError('Give --filter or --no-filter');
+    const onlyIf = ifMatchHeader({ input });
     const api = await connect();
     const path = `/subscriptions/${encodeURIComponent(input.argument('id'))}`;
-    const changed = await api.send<Subscription>('PUT', path, { filter: given ?? null });
+    const changed = await api.send<Subscription>('PUT', path, { filter: given ?? null }, onlyIf);
     const what =
       changed.filter === null ? 'Every event passes' : `Events pass that match ${JSON.stringify(changed.filter)}`;
     return { json: changed, text: `${what} (${changed.id}).`, quiet: changed.id };
@@ -158,4 +183,4 @@ async function endsOfId(api: ApiClient, id: string): Promise<Ends> {
   return { emitter_id: found.emitter_id, listener_id: found.listener_id, event_name: found.event_name };
 }
 
-export const subscriptionCommands: readonly CommandSpec[] = [create, update, list, remove];
+export const subscriptionCommands: readonly CommandSpec[] = [create, show, update, list, remove];

@@ -1,6 +1,8 @@
 import { KEY_SCOPES } from '@headwater/shared';
 import type { ApiKey } from '../api/resources.ts';
 import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
+import { usageError } from '../cli-error.ts';
+import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { confirmDeletion, YES } from './delete.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 
@@ -140,6 +142,50 @@ const key: CommandSpec = {
   },
 };
 
+interface Limits {
+  account_id: string;
+  limits: Record<string, number>;
+  defaults: Record<string, number>;
+  set: Record<string, number>;
+}
+
+const limits: CommandSpec = {
+  path: 'tenants limits',
+  summary: 'The limits of an account; with NAME=value, sets them',
+  details: `${ADMIN_KEY} What is not named stays; \`NAME=default\` takes back what was set.`,
+  arguments: [ID, { name: 'limit', summary: '`NAME=value`.', optional: true, variadic: true }],
+  options: [{ ...IF_MATCH, summary: 'Only where nobody has set a limit of it since: the `etag` of `--json`.' }],
+  examples: [
+    { does: 'All of them', command: 'hw tenants limits o_1vZ8kQ0aB3xYpL9mWc2T' },
+    { does: 'Two are set', command: 'hw tenants limits o_1vZ8kQ0aB3xYpL9mWc2T maxSources=50 maxWebhooks=default' },
+  ],
+  json: 'the limits, as `GET /v1/accounts/{id}/limits` answers them, with their `etag`',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const { api: connect, input, output } = context;
+    const change = Object.fromEntries(input.words('limit').map(readLimit));
+    const onlyIf = ifMatchHeader(context);
+    const path = `/accounts/${encodeURIComponent(input.argument('id'))}/limits`;
+    const api = await connect();
+    if (Object.keys(change).length > 0) await api.send('PUT', path, change, onlyIf);
+    const found = await api.tagged<Limits>(path);
+    const rows = Object.entries(found.limits);
+    const text = output.table(rows, [
+      { title: 'LIMIT', whole: true, value: ([name]) => name },
+      { title: 'VALUE', value: ([, value]) => `${value}` },
+      { title: 'DEFAULT', value: ([name]) => `${found.defaults[name]}` },
+      { title: 'SET', value: ([name]) => (Object.hasOwn(found.set, name) ? 'yes' : '') },
+    ]);
+    return { json: found, text };
+  },
+};
+
+function readLimit(word: string): [string, number | null] {
+  const [, name = '', value = ''] = /^(\w+)=(\d{1,15}|default)$/.exec(word) ?? [];
+  if (name === '') throw usageError(`${word} sets no limit`, 'Write it as maxSources=50 or maxSources=default');
+  return [name, value === 'default' ? null : Number(value)];
+}
+
 const remove: CommandSpec = {
   path: 'tenants delete',
   aliases: ['rm'],
@@ -160,4 +206,4 @@ const remove: CommandSpec = {
   },
 };
 
-export const tenantCommands: readonly CommandSpec[] = [list, create, update, suspend, resume, key, remove];
+export const tenantCommands: readonly CommandSpec[] = [list, create, update, limits, suspend, resume, key, remove];

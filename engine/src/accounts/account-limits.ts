@@ -7,6 +7,7 @@ import {
   notFound,
 } from '@headwater/shared';
 import type { AccountLimitsRecord, Accounts } from '../contract/engine.ts';
+import { checkCondition, contentTag } from '../contract/content-tag.ts';
 import { changeAccountLimits } from './change-account-limits.sql.ts';
 import type { Sql } from '../db/database.ts';
 import { readAccountHistory } from './read-account-history.sql.ts';
@@ -18,21 +19,37 @@ export function createAccountLimits(sql: Sql, cache: LimitsCache): Pick<Accounts
   async function recordOf(accountId: string, set: Partial<AccountLimits> | undefined): Promise<AccountLimitsRecord> {
     if (set === undefined) throw notFound('account', accountId);
     const history = await readAccountHistory(sql, accountId);
-    return { accountId, limits: accountLimits(cache.defaults, set), defaults: cache.defaults, set, history };
+    return {
+      accountId,
+      limits: accountLimits(cache.defaults, set),
+      defaults: cache.defaults,
+      set,
+      tag: tagOf(set),
+      history,
+    };
   }
   return {
     limits: async (accountId) => recordOf(accountId, await readAccountLimits(sql, accountId)),
-    async setLimits(accountId, change) {
+    async setLimits(accountId, change, condition) {
       const fields = findLimitProblems(change);
       if (fields.length > 0) {
         const list = fields.map(({ path, message }) => `${path} ${message}`).join('; ');
         throw new HeadwaterError('INVALID_REQUEST', `Invalid limits: ${list}`, { fields });
       }
       const checked = change as Partial<Record<AccountLimitName, number | null>>;
-      const set = await changeAccountLimits(sql, accountId, checked);
+      const check = (now: Partial<AccountLimits>) =>
+        checkCondition(`limits of account ${accountId}`, tagOf(now), condition);
+      const set = await changeAccountLimits(sql, accountId, checked, check);
       // The notification reaches this node too, but later than the answer of this call.
       await cache.refresh(accountId);
       return recordOf(accountId, set);
     },
   };
 }
+
+const tagOf = (set: Partial<AccountLimits>) =>
+  contentTag(
+    ...Object.entries(set)
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .flat(),
+  );

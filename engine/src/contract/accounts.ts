@@ -1,5 +1,5 @@
 import type { AccountLimits, KeyScope } from '@headwater/shared';
-import type { Page, PageRequest, Principal } from './base.ts';
+import type { Condition, Page, PageRequest, Principal } from './base.ts';
 
 export interface AccountRecord {
   id: string;
@@ -39,6 +39,8 @@ export interface AccountLimitsRecord {
   limits: AccountLimits;
   defaults: AccountLimits;
   set: Partial<AccountLimits>;
+  /** The same for the same limits that are set. */
+  tag: string;
   history: AccountHistory;
 }
 
@@ -151,5 +153,9 @@ export interface Accounts {
    * as soon as they hear of it on the others. Throws INVALID_REQUEST with everything that is wrong,
    * NOT_FOUND.
    */
-  setLimits(accountId: string, change: Readonly<Record<string, unknown>>): Promise<AccountLimitsRecord>;
+  setLimits(
+    accountId: string,
+    change: Readonly<Record<string, unknown>>,
+    condition?: Condition,
+  ): Promise<AccountLimitsRecord>;
 }

@@ -46,6 +46,13 @@ export interface RateLimitState {
  */
 export type ExpectedRevisions = readonly number[] | undefined;
 
+/**
+ * The state that a change is made for, of a resource that is told by the tag of its content: there
+ * is none, there is one, or it has one of these tags. Else the change throws PRECONDITION_FAILED
+ * and nothing is written.
+ */
+export type Condition = 'absent' | 'present' | readonly string[];
+
 export interface PageRequest {
   limit: number;
   after?: string;

@@ -1,4 +1,4 @@
-import type { Page, PageRequest, Principal } from './base.ts';
+import type { Condition, Page, PageRequest, Principal } from './base.ts';
 
 export interface DataStoreRecord {
   id: string;
@@ -27,6 +27,9 @@ export interface StoredRecord {
   expiresAt?: Date;
   updatedAt: Date;
 }
+
+/** `tag`: the same for the same value and end. */
+export type TaggedRecord = StoredRecord & { tag: string };
 
 interface RecordInput {
   key: string;
@@ -60,14 +63,15 @@ export interface DataStores {
   /** In the order of the keys' bytes; goes on after a cursor, never back. */
   records(who: Principal, id: string, page: RecordPageRequest): Promise<Page<StoredRecord>>;
   /** NOT_FOUND where there is none. */
-  getRecord(who: Principal, id: string, key: string): Promise<StoredRecord>;
+  getRecord(who: Principal, id: string, key: string): Promise<TaggedRecord>;
   /**
    * Replaces what was there, with its end. Throws INVALID_REQUEST, PAYLOAD_TOO_LARGE with the limit
-   * `maxDataStoreValueBytes`, CONFLICT with `maxDataStoreRecords` or `maxDataStoreBytes`.
+   * `maxDataStoreValueBytes`, CONFLICT with `maxDataStoreRecords` or `maxDataStoreBytes`. Writers
+   * of a store follow each other: between the check of a condition and the write there is none.
    */
-  putRecord(who: Principal, id: string, record: RecordInput): Promise<StoredRecord>;
+  putRecord(who: Principal, id: string, record: RecordInput, condition?: Condition): Promise<TaggedRecord>;
   /** NOT_FOUND where there was none. */
-  deleteRecord(who: Principal, id: string, key: string): Promise<void>;
+  deleteRecord(who: Principal, id: string, key: string, condition?: Condition): Promise<void>;
   /**
    * Deletes all records, those of a large store by and by. Throws RATE_LIMITED with the limit
    * `maxDeletionsPerTenant`, as `delete` does.

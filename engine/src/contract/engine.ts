@@ -22,7 +22,15 @@ import type { Accounts } from './accounts.ts';
 import type { Audit } from './audit.ts';
 import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
 
-export type { AttemptRecord, ExpectedRevisions, Page, PageRequest, Principal, RateLimitState } from './base.ts';
+export type {
+  AttemptRecord,
+  Condition,
+  ExpectedRevisions,
+  Page,
+  PageRequest,
+  Principal,
+  RateLimitState,
+} from './base.ts';
 export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './events.ts';
 export type { AbandonedRunRecord } from './runs.ts';
 export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './components.ts';

@@ -9,7 +9,7 @@ import type {
   WholeAttempt,
 } from './deliveries.ts';
 import type { TransformPreview, TransformPreviewRequest } from './transforms.ts';
-import type { ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
+import type { Condition, ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
 import type { ShownRequest, SignatureScheme, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
 
 export type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/shared/contract';
@@ -240,13 +240,18 @@ export interface Webhooks {
   previewTransform(who: Principal, id: string, request: TransformPreviewRequest): Promise<TransformPreview[]>;
 }
 
+/** `tag`: the same for the same filter, which alone changes. */
+type TaggedSubscription = SubscriptionRecord & { tag: string };
+
 export interface Subscriptions {
   /**
    * Idempotent: the same three values answer the same subscription, which then has the filter that
    * is given.
    */
   create(who: Principal, key: SubscriptionKey & GivenFilter): Promise<SubscriptionRecord>;
-  update(who: Principal, id: string, change: GivenFilter): Promise<SubscriptionRecord>;
+  /** Throws NOT_FOUND, as for one that the key may not see. */
+  get(who: Principal, id: string): Promise<TaggedSubscription>;
+  update(who: Principal, id: string, change: GivenFilter, condition?: Condition): Promise<TaggedSubscription>;
   list(who: Principal, page: PageRequest): Promise<Page<SubscriptionRecord>>;
   delete(who: Principal, key: SubscriptionKey): Promise<void>;
   /** The names of sources and workflows, which a key for webhooks reads as well. Newest first. */

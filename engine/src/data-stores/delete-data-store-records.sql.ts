@@ -3,6 +3,7 @@ import { LIMITS } from '@headwater/shared';
 import { restAfterMs } from '../fairness/rest-after.ts';
 import type { Sql } from '../db/database.ts';
 import { inIndexOrder } from '../events/read-events.sql.ts';
+import { type CheckRecord, readDataStoreRecord } from './read-data-store-records.sql.ts';
 
 /** Whether there was one; `absent` where there is no such store. */
 export async function deleteDataStoreRecord(
@@ -10,11 +11,13 @@ export async function deleteDataStoreRecord(
   accountId: string,
   storeId: string,
   key: string,
+  check?: CheckRecord,
 ): Promise<'deleted' | 'none' | 'absent'> {
   return sql.begin(async (tx) => {
     const [store] = await tx`
       select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
     if (store === undefined) return 'absent';
+    if (check !== undefined) check((await readDataStoreRecord(tx, accountId, storeId, key)) ?? undefined);
     const [row] = await tx<{ is_live: boolean }[]>`
       with gone as (
         delete from data_store_records where account_id = ${accountId} and store_id = ${storeId} and key = ${key}

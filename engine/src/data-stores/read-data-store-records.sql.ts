@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/database.ts';
 
 export interface RecordRow {
   key: string;
@@ -8,11 +8,14 @@ export interface RecordRow {
   updated_ms: number;
 }
 
+/** Throws where the record that there is now, if any, may not be written over. */
+export type CheckRecord = (now: RecordRow | undefined) => void;
+
 /**
  * One record; null where the store has none under that key, undefined where there is no such store.
  */
 export async function readDataStoreRecord(
-  sql: Sql,
+  sql: Sql | Transaction,
   accountId: string,
   storeId: string,
   key: string,

@@ -1,11 +1,13 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { BoundedTurns } from '../fairness/bounded-turns.ts';
-import type { Page, Principal } from '../contract/engine.ts';
-import type { DataStores, StoredRecord } from '../contract/data-stores.ts';
+import type { Condition, Page, Principal } from '../contract/engine.ts';
+import { checkCondition, contentTag } from '../contract/content-tag.ts';
+import type { DataStores, StoredRecord, TaggedRecord } from '../contract/data-stores.ts';
 import { restAfterLongMs } from '../fairness/rest-after.ts';
 import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
 import {
+  type CheckRecord,
   countDataStoreRecords,
   listDataStoreRecords,
   readDataStoreRecord,
@@ -29,12 +31,12 @@ interface RecordsOptions {
 type Records = Pick<DataStores, 'records' | 'getRecord' | 'putRecord' | 'deleteRecord' | 'clear'>;
 
 export function createRecords({ db: { sql }, limits, find, deletions }: RecordsOptions): Records {
-  async function get(who: Principal, id: string, key: string): Promise<StoredRecord> {
+  async function get(who: Principal, id: string, key: string): Promise<TaggedRecord> {
     await find(who, id);
     check(findKeyProblem(key));
     const row = await readDataStoreRecord(sql, who.accountId, id, key);
     if (!row) throw notFound('record', key);
-    return recordOf(row);
+    return taggedRecordOf(row);
   }
 
   return {
@@ -53,21 +55,21 @@ export function createRecords({ db: { sql }, limits, find, deletions }: RecordsO
       return pageOf(rows, total);
     },
     getRecord: get,
-    async putRecord(who, id, { key, value, ttlSeconds }) {
+    async putRecord(who, id, { key, value, ttlSeconds }, condition) {
       const account = await limits.get(who.accountId);
       const json = JSON.stringify(value) ?? 'null';
       check(findKeyProblem(key) ?? findValueProblem(json, account) ?? findTtlProblem(ttlSeconds));
       await find(who, id);
       const record = { key, value: json, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
-      const outcome = await setDataStoreRecord(sql, who.accountId, id, record, account);
+      const outcome = await setDataStoreRecord(sql, who.accountId, id, record, account, checkOf(key, condition));
       if (outcome.kind === 'absent') throw notFound('data store', id);
       if (outcome.kind === 'full') throw overLimit(outcome.limit);
-      return recordOf({ key, value: json, ...outcome.times });
+      return taggedRecordOf({ key, value: json, ...outcome.times });
     },
-    async deleteRecord(who, id, key) {
+    async deleteRecord(who, id, key, condition) {
       await find(who, id);
       check(findKeyProblem(key));
-      const outcome = await deleteDataStoreRecord(sql, who.accountId, id, key);
+      const outcome = await deleteDataStoreRecord(sql, who.accountId, id, key, checkOf(key, condition));
       if (outcome !== 'deleted') throw notFound('record', key);
     },
     async clear(who, id) {
@@ -93,6 +95,17 @@ function recordOf({ key, value, expires_ms: expiresMs, updated_ms: updatedMs }: 
     ...(expiresMs === null ? {} : { expiresAt: new Date(expiresMs) }),
     updatedAt: new Date(updatedMs),
   };
+}
+
+function taggedRecordOf(row: RecordRow): TaggedRecord {
+  return { ...recordOf(row), tag: tagOf(row) };
+}
+
+const tagOf = ({ value, expires_ms: expiresMs }: RecordRow) => contentTag(value, expiresMs);
+
+function checkOf(key: string, condition: Condition | undefined): CheckRecord | undefined {
+  if (condition === undefined) return undefined;
+  return (now) => checkCondition(`record ${key}`, now && tagOf(now), condition);
 }
 
 function check(problem: RecordProblem | undefined): void {

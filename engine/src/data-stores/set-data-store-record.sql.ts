@@ -1,7 +1,7 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
 import { deleteExpiredOfStore } from './delete-expired-records.sql.ts';
-import type { RecordRow } from './read-data-store-records.sql.ts';
+import { type CheckRecord, readDataStoreRecord, type RecordRow } from './read-data-store-records.sql.ts';
 
 export interface NewRecord {
   key: string;
@@ -23,7 +23,8 @@ export type DataStoreLimits = Pick<AccountLimits, 'maxDataStoreRecords' | 'maxDa
 
 /**
  * Puts a record in place, whole or not at all. Writers of one store follow each other, so its size
- * is exact. What makes a store smaller is taken also where it is over a limit that was lowered.
+ * is exact, and nothing comes between `check` and the write. What makes a store smaller is taken
+ * also where it is over a limit that was lowered.
  */
 export async function setDataStoreRecord(
   sql: Sql,
@@ -31,11 +32,13 @@ export async function setDataStoreRecord(
   storeId: string,
   record: NewRecord,
   limits: DataStoreLimits,
+  check?: CheckRecord,
 ): Promise<SetRecordOutcome> {
   return sql.begin(async (tx): Promise<SetRecordOutcome> => {
     const [store] = await tx`
       select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
     if (store === undefined) return { kind: 'absent' };
+    if (check !== undefined) check((await readDataStoreRecord(tx, accountId, storeId, record.key)) ?? undefined);
     for (;;) {
       const put = await putIfItFits(tx, accountId, storeId, record, limits);
       if ('times' in put) return { kind: 'set', times: put.times };

@@ -56,12 +56,19 @@ export async function createSubscription(
   });
 }
 
-/** Answers whether the account has the subscription. */
-export async function setFilter(sql: Sql | Transaction, id: string, { accountId, filter }: Filtered): Promise<boolean> {
+/**
+ * Answers whether the account has the subscription, and, where `seen` is given, with that filter.
+ */
+export async function setFilter(
+  sql: Sql | Transaction,
+  id: string,
+  { accountId, filter, seen }: Filtered & { seen?: string | null },
+): Promise<boolean> {
   if (filter === undefined) return true;
   const rows = await sql`
     update subscriptions set filter = ${filter},
       filter_changed_at = case when filter is distinct from ${filter}::text then now() else filter_changed_at end
-    where id = ${id} and account_id = ${accountId}`;
+    where id = ${id} and account_id = ${accountId}
+      ${seen === undefined ? sql`` : sql`and filter is not distinct from ${seen}::text`}`;
   return rows.count > 0;
 }

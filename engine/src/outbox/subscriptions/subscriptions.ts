@@ -1,6 +1,8 @@
 import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
 import type { AccountRoom } from '../../accounts/account-room.ts';
 import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../../contract/engine.ts';
+import { changedMeanwhile } from '../../contract/check-revision.ts';
+import { checkCondition, contentTag } from '../../contract/content-tag.ts';
 import { WEBHOOKS_CHANNEL } from '../../events/channels.ts';
 import { createSubscription, setFilter } from './create-subscription.sql.ts';
 import type { Database } from '../../db/database.ts';
@@ -23,11 +25,7 @@ const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
   const { db, room } = options;
 
-  async function find(accountId: string, id: string): Promise<SubscriptionRecord> {
-    const [row] = await readSubscriptions(db, accountId, [id]);
-    if (row === undefined) throw notFound('subscription', id);
-    return recordOf(row);
-  }
+  const find = async (accountId: string, id: string) => recordOf(await findRow(db, accountId, id));
 
   return {
     async create(who, key) {
@@ -49,13 +47,12 @@ export function createSubscriptions(options: { db: Database; room: AccountRoom }
           return find(who.accountId, outcome.id);
       }
     },
-    async update(who, id, change) {
-      const { accountId } = who;
-      const filter = readGivenFilter(change.filter);
-      if (who.scopes !== undefined) requireListener(who, (await find(accountId, id)).listenerId);
-      if (!(await setFilter(db.sql, id, { accountId, filter }))) throw notFound('subscription', id);
-      return find(accountId, id);
+    async get(who, id) {
+      const row = await findRow(db, who.accountId, id);
+      if (isForWebhooks(who) && !row.listenerId.startsWith(ID_PREFIXES.webhook)) throw notFound('subscription', id);
+      return tagged(row);
     },
+    update: (who, id, change, condition) => changeFilter(db, who, id, change, condition),
     async list(who, request) {
       const query = {
         table: 'subscriptions',
@@ -145,6 +142,31 @@ function kindOf(emitterId: string): string {
 function unknown(path: string, what: string, id: string): HeadwaterError {
   const { message } = notFound(what, id);
   return new HeadwaterError('NOT_FOUND', `${path}: ${message}`, { fields: [{ path, message }] });
+}
+
+async function findRow(db: Database, accountId: string, id: string): Promise<SubscriptionRow> {
+  const [row] = id.includes('\0') ? [] : await readSubscriptions(db, accountId, [id]);
+  if (row === undefined) throw notFound('subscription', id);
+  return row;
+}
+
+async function changeFilter(db: Database, ...[who, id, change, condition]: Parameters<Subscriptions['update']>) {
+  const { accountId } = who;
+  const filter = readGivenFilter(change.filter);
+  const before = await findRow(db, accountId, id);
+  requireListener(who, before.listenerId);
+  checkCondition(`subscription ${id}`, tagOf(before), condition);
+  const seen = condition === undefined ? {} : { seen: before.filter };
+  const isSet = await setFilter(db.sql, id, { accountId, filter, ...seen });
+  const after = await findRow(db, accountId, id);
+  if (!isSet) throw changedMeanwhile(`subscription ${id}`);
+  return tagged(after);
+}
+
+const tagOf = ({ filter }: SubscriptionRow) => contentTag(filter);
+
+function tagged(row: SubscriptionRow) {
+  return { ...recordOf(row), tag: tagOf(row) };
 }
 
 function recordOf(row: SubscriptionRow): SubscriptionRecord {

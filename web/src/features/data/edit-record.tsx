@@ -1,13 +1,14 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
 import { ApiError } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
-import { Conflict } from '../../ui/conflict.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
 
 export type StoredRecord = Schemas['DataStoreRecord'];
 
@@ -18,41 +19,68 @@ interface EditRecordProps {
   onClose: () => void;
 }
 
-const textOf = (value: unknown) => JSON.stringify(value, undefined, 2);
-/** The text that stands for no record. */
-const NONE = '';
+/** A record as it was read: `etag` is absent where there is none. */
+interface ReadState {
+  text: string;
+  etag?: string;
+}
 
-/**
- * A record has no revision, and components write to it as well. It is read once more right before
- * it is saved: where it is another by then, the reader sees both.
- */
+const NONE: ReadState = { text: '' };
+const stateOf = ({ value, etag }: Tagged<StoredRecord>): ReadState => ({
+  text: JSON.stringify(value, undefined, 2),
+  ...(etag === undefined ? {} : { etag }),
+});
+
+async function readRecord(id: string, key: string): Promise<ReadState> {
+  try {
+    return stateOf(
+      await askTagged(api.GET('/v1/data_stores/{id}/record', { params: { path: { id }, query: { key } } })),
+    );
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return NONE;
+    throw error;
+  }
+}
+
+/** Components write to records as well: it is saved only where it is as it was read. */
 export function EditRecord({ storeId, record, onClose }: EditRecordProps) {
-  const [key, setKey] = useState(record?.key ?? '');
-  const [base, setBase] = useState(record === undefined ? NONE : textOf(record.value));
-  const [text, setText] = useState(record === undefined ? '{}' : base);
-  const [isConflict, setConflict] = useState(false);
+  const read = useQuery({
+    queryKey: ['record', storeId, record?.key],
+    queryFn: () => (record === undefined ? NONE : readRecord(storeId, record.key)),
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  return (
+    <Dialog open onClose={onClose} title={record === undefined ? 'New record' : `Edit ${record.key}`} wide>
+      <ProblemNote error={read.error} />
+      {read.isPending && <SkeletonRows />}
+      {read.data !== undefined && (
+        <RecordForm storeId={storeId} knownKey={record?.key} read={read.data} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+interface RecordFormProps {
+  storeId: string;
+  knownKey: string | undefined;
+  read: ReadState;
+  onClose: () => void;
+}
+
+function RecordForm({ storeId, knownKey, read, onClose }: RecordFormProps) {
+  const [key, setKey] = useState(knownKey ?? '');
+  const [base, setBase] = useState(read);
+  const [text, setText] = useState(knownKey === undefined ? '{}' : read.text);
   const queries = useQueryClient();
-  const params = { path: { id: storeId } };
-  const read = async (): Promise<string> => {
-    try {
-      return textOf(
-        (await ask(api.GET('/v1/data_stores/{id}/record', { params: { ...params, query: { key } } }))).data.value,
-      );
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return NONE;
-      throw error;
-    }
-  };
   const saving = useMutation({
-    mutationFn: async (over: string) => {
+    mutationFn: async ({ etag }: ReadState) => {
       const value: unknown = JSON.parse(text);
-      if ((await read()) !== over) return false;
+      const header = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
+      const params = { path: { id: storeId }, header };
       await ask(api.PUT('/v1/data_stores/{id}/record', { params, body: { key, value } }));
-      return true;
     },
-    onSuccess: async (isSaved) => {
-      setConflict(!isSaved);
-      if (!isSaved) return;
+    onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['records', storeId] });
       onClose();
     },
@@ -62,9 +90,9 @@ export function EditRecord({ storeId, record, onClose }: EditRecordProps) {
     saving.mutate(base);
   };
   return (
-    <Dialog open onClose={onClose} title={record === undefined ? 'New record' : `Edit ${record.key}`} wide>
+    <>
       <form onSubmit={submit} className="flex flex-col gap-4">
-        {record === undefined && (
+        {knownKey === undefined && (
           <TextField
             label="Key"
             required
@@ -74,27 +102,27 @@ export function EditRecord({ storeId, record, onClose }: EditRecordProps) {
           />
         )}
         <CodeView value={text} label="Value" language="json" onChange={setText} />
-        <ProblemNote error={saving.error} />
+        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
         <Button type="submit" kind="primary" className="self-end" busy={saving.isPending}>
           Save
         </Button>
       </form>
-      {isConflict && (
-        <Conflict<string>
+      {isConflict(saving.error) && (
+        <Conflict<ReadState>
           mine={text}
-          textOf={(theirs) => theirs}
+          textOf={(theirs) => theirs.text}
           language="json"
-          read={read}
+          read={() => readRecord(storeId, key)}
           busy={saving.isPending}
-          onClose={() => setConflict(false)}
+          onClose={saving.reset}
           onTakeTheirs={(theirs) => {
             setBase(theirs);
-            setText(theirs);
-            setConflict(false);
+            setText(theirs.text);
+            saving.reset();
           }}
           onKeepMine={(theirs) => saving.mutate(theirs)}
         />
       )}
-    </Dialog>
+    </>
   );
 }

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, askTagged, forState, type Schemas, type Tagged } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -10,7 +11,9 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { limitsQuery } from './operator-queries.ts';
+import { limitsQuery, readLimits } from './operator-queries.ts';
+
+type Limits = Schemas['AccountLimits'];
 
 interface Limit {
   name: string;
@@ -54,7 +57,7 @@ export function AccountLimits({ accountId, onClose }: { accountId: string; onClo
       actions={
         <>
           <SearchBox value={query} label="Search limits" onChange={setQuery} />
-          <CopyMenu command={{ path: `/v1/accounts/${accountId}/limits` }} />
+          <CopyMenu command={{ path: `/v1/accounts/${accountId}/limits`, hw: `hw tenants limits ${accountId}` }} />
           <Button size="small" kind="quiet" onClick={onClose}>
             Close
           </Button>
@@ -65,7 +68,9 @@ export function AccountLimits({ accountId, onClose }: { accountId: string; onClo
         <ProblemNote error={error} />
       </div>
       {data === undefined && error === null && <SkeletonRows />}
-      {row !== undefined && <SetLimit key={row.name} accountId={accountId} limit={row} />}
+      {row !== undefined && data !== undefined && (
+        <SetLimit key={row.name} accountId={accountId} limit={row} limits={data} />
+      )}
       {data !== undefined && (
         <div className="max-h-96 overflow-y-auto" tabIndex={0} role="region" aria-label="Limits, scrollable">
           <Table
@@ -82,17 +87,44 @@ export function AccountLimits({ accountId, onClose }: { accountId: string; onClo
   );
 }
 
-function SetLimit({ accountId: id, limit }: { accountId: string; limit: Limit }) {
+const ownValue = ({ set }: Limits, name: string) => (set as Record<string, number | undefined>)[name] ?? null;
+
+interface SetLimitProps {
+  accountId: string;
+  limit: Limit;
+  /** The state that is shown. */
+  limits: Tagged<Limits>;
+}
+
+function SetLimit({ accountId: id, limit, limits }: SetLimitProps) {
+  const { name } = limit;
+  const [base, setBase] = useState(limits);
   const [value, setValue] = useState(String(limit.value));
   const queries = useQueryClient();
+  const put = (to: number | null, over: Tagged<Limits>) =>
+    askTagged(
+      api.PUT('/v1/accounts/{id}/limits', { params: { path: { id }, ...forState(over) }, body: { [name]: to } }),
+    );
   const setting = useMutation({
-    mutationFn: (to: number | null) =>
-      ask(api.PUT('/v1/accounts/{id}/limits', { params: { path: { id } }, body: { [limit.name]: to } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['account-limits', id] }),
+    mutationFn: async ({ to, over }: { to: number | null; over?: Tagged<Limits> }) => {
+      try {
+        return await put(to, over ?? base);
+      } catch (error) {
+        if (over !== undefined || !isConflict(error)) throw error;
+        // Another limit was changed: that is none of this one.
+        const now = await readLimits(id);
+        if (ownValue(now, name) !== ownValue(base, name)) throw error;
+        return put(to, now);
+      }
+    },
+    onSuccess: (now) => {
+      queries.setQueryData(limitsQuery(id).queryKey, now);
+      setBase(now);
+    },
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    setting.mutate(Number(value));
+    setting.mutate({ to: Number(value) });
   };
   return (
     <form onSubmit={submit} className="flex flex-wrap items-end gap-3 border-b border-line bg-sunken p-4">
@@ -107,12 +139,29 @@ function SetLimit({ accountId: id, limit }: { accountId: string; limit: Limit })
       <Button type="submit" kind="primary" busy={setting.isPending}>
         Set limit
       </Button>
-      <Button disabled={!limit.isSet || setting.isPending} onClick={() => setting.mutate(null)}>
+      <Button disabled={!limit.isSet || setting.isPending} onClick={() => setting.mutate({ to: null })}>
         Back to the default
       </Button>
       <div className="basis-full empty:hidden">
-        <ProblemNote error={setting.error} />
+        <ProblemNote error={isConflict(setting.error) ? null : setting.error} />
       </div>
+      {isConflict(setting.error) && (
+        <Conflict<Tagged<Limits>>
+          mine={`${name}: ${setting.variables?.to ?? 'default'}`}
+          textOf={(theirs) => `${name}: ${ownValue(theirs, name) ?? 'default'}`}
+          language="json"
+          read={() => readLimits(id)}
+          busy={setting.isPending}
+          onClose={setting.reset}
+          onTakeTheirs={(theirs) => {
+            setBase(theirs);
+            setValue(String((theirs.limits as Record<string, number>)[name]));
+            setting.reset();
+            void queries.invalidateQueries({ queryKey: ['account-limits', id] });
+          }}
+          onKeepMine={(theirs) => setting.mutate({ to: setting.variables?.to ?? null, over: theirs })}
+        />
+      )}
     </form>
   );
 }

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask, askTagged, type Schemas } from '../../api/client.ts';
 
 export type AccountStats = Schemas['AccountStats']['accounts'][number];
 export type NodeRecord = Schemas['Node'];
@@ -33,11 +33,12 @@ export const accountQuery = (id: string) =>
       ask(api.GET('/v1/tenants/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
   });
 
+export const readLimits = (id: string) => askTagged(api.GET('/v1/accounts/{id}/limits', { params: { path: { id } } }));
+
 export const limitsQuery = (id: string) =>
   queryOptions({
     queryKey: ['account-limits', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/accounts/{id}/limits', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: () => readLimits(id),
   });
 
 /**

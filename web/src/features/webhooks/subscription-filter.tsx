@@ -1,11 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api, ask, askTagged, forState, type Tagged } from '../../api/client.ts';
 import { messagesBelow } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
 import type { Subscription } from './webhook-queries.ts';
 
 const EXAMPLE = '{"order.total":{"$gte":100}}';
@@ -44,57 +46,101 @@ export function FilterField({
   );
 }
 
+const textOf = ({ filter }: Pick<Subscription, 'filter'>) => (filter === null ? '' : JSON.stringify(filter));
+
+const readSubscription = (id: string) => askTagged(api.GET('/v1/subscriptions/{id}', { params: { path: { id } } }));
+
 /** The filter of a subscription, and a dialog that changes it. */
 export function SubscriptionFilter({ subscription }: { subscription: Subscription }) {
-  const { id, filter } = subscription;
-  const now = filter === null ? '' : JSON.stringify(filter);
+  const now = textOf(subscription);
   const [isOpen, setOpen] = useState(false);
-  const [text, setText] = useState(now);
-  const queries = useQueryClient();
-  const saving = useMutation({
-    mutationFn: () =>
-      ask(api.PUT('/v1/subscriptions/{id}', { params: { path: { id } }, body: { filter: readFilterText(text) } })),
-    onSuccess: async () => {
-      setOpen(false);
-      await queries.invalidateQueries({ queryKey: ['subscriptions'] });
-    },
-  });
-  const open = () => {
-    setText(now);
-    saving.reset();
-    setOpen(true);
-  };
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    saving.mutate();
-  };
   return (
     <>
       <Button
         kind="quiet"
         size="small"
-        onClick={open}
+        onClick={() => setOpen(true)}
         title={now}
         aria-label={now === '' ? 'Filter: every event' : `Filter ${now}`}
       >
         <span className="max-w-56 truncate font-mono text-xs">{now === '' ? 'every event' : now}</span>
       </Button>
-      <Dialog
-        open={isOpen}
-        onClose={() => setOpen(false)}
-        title="Filter"
-        description="Only events whose data match are sent. Empty: every event. It holds for events from now on."
-      >
-        <form onSubmit={submit} className="flex flex-col gap-4">
-          <FilterField value={text} onChange={setText} error={saving.error} />
-          <ProblemNote error={saving.error} />
-          <div className="flex justify-end gap-2">
-            <Button type="submit" kind="primary" busy={saving.isPending}>
-              Save filter
-            </Button>
-          </div>
-        </form>
-      </Dialog>
+      {isOpen && <FilterDialog id={subscription.id} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** It is changed only where it is as it was when the dialog read it. */
+function FilterDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const read = useQuery({
+    queryKey: ['subscription', id],
+    queryFn: () => readSubscription(id),
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Filter"
+      description="Only events whose data match are sent. Empty: every event. It holds for events from now on."
+    >
+      <ProblemNote error={read.error} />
+      {read.isPending && <SkeletonRows rows={2} />}
+      {read.data !== undefined && <FilterForm read={read.data} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function FilterForm({ read, onClose }: { read: Tagged<Subscription>; onClose: () => void }) {
+  const { id } = read;
+  const [base, setBase] = useState(read);
+  const [text, setText] = useState(textOf(read));
+  const queries = useQueryClient();
+  const saving = useMutation({
+    mutationFn: (over: Tagged<Subscription>) =>
+      ask(
+        api.PUT('/v1/subscriptions/{id}', {
+          params: { path: { id }, ...forState(over) },
+          body: { filter: readFilterText(text) },
+        }),
+      ),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['subscriptions'] });
+      onClose();
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    saving.mutate(base);
+  };
+  return (
+    <>
+      <form onSubmit={submit} className="flex flex-col gap-4">
+        <FilterField value={text} onChange={setText} error={saving.error} />
+        <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
+        <div className="flex justify-end gap-2">
+          <Button type="submit" kind="primary" busy={saving.isPending}>
+            Save filter
+          </Button>
+        </div>
+      </form>
+      {isConflict(saving.error) && (
+        <Conflict<Tagged<Subscription>>
+          mine={text}
+          textOf={textOf}
+          language="json"
+          read={() => readSubscription(id)}
+          busy={saving.isPending}
+          onClose={saving.reset}
+          onTakeTheirs={(theirs) => {
+            setBase(theirs);
+            setText(textOf(theirs));
+            saving.reset();
+          }}
+          onKeepMine={(theirs) => saving.mutate(theirs)}
+        />
+      )}
     </>
   );
 }
