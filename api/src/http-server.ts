@@ -294,7 +294,7 @@ const LAST_WRITES_MS = 50;
 /** A turn of the event loop in which next to nothing happened. */
 const QUIET_TURN_MS = 0.5;
 /** A busy node may have none: then connections end in any turn. */
-const MAX_WAIT_FOR_QUIET_MS = 2_000;
+const MAX_WAIT_FOR_QUIET_MS = 5_000;
 
 /**
  * Ends idle connections until the server is closed. A request that comes between the look at the

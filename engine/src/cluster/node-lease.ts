@@ -4,6 +4,7 @@ import { every } from '../db/every.ts';
 import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
 import type { LeaseCheck } from '../db/lease-check.ts';
+import { isConnectionLost } from '../db/lost-connection.ts';
 import { heartbeatNode } from './heartbeat-node.sql.ts';
 import { registerNode } from './register-node.sql.ts';
 import { hasDeadNodes, releaseDeadNodes, releaseNode } from './release-nodes.sql.ts';
@@ -83,6 +84,9 @@ const CERTAIN_MS = 5_000;
 /** Between questions to a database that is away. */
 const CONFIRM_AGAIN_MS = 500;
 const MAINTENANCE_MS = 5_000;
+/** A database that crashes while a node starts loses the connection of its registration. */
+const MAX_REGISTRATIONS = 4;
+const REGISTRATION_PAUSE_MS = 500;
 
 /**
  * Registers the node and keeps it registered: a heartbeat says that its leases count; every few
@@ -96,18 +100,24 @@ export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLea
   // When the database was away nobody's heartbeat has reached it: then others have time to be seen
   // again.
   const steadiness = createSteadiness({ gapMs: 2 * HEARTBEAT_MS, steadyMs: GONE_AFTER_MS });
-  const registration = await createRegistration({ beatSql, nowMs, log, register, steadiness });
+  const registration = await createRegistration({ beatSql, nowMs, log, register: () => register(), steadiness });
 
   /**
-   * Answers the new id, which is nobody's before it has its row: what is leased by an id without
-   * one is a dead node's.
+   * Answers the new id, which no lease has before it has its row: a lease of an id without a row is
+   * a dead node's. A row whose answer was lost is one of a node that never beats.
    */
-  async function register(): Promise<string> {
+  async function register(tries = 1): Promise<string> {
     const registered = newId('node');
     const ports = [...listeningPorts()];
     const place = ports.length === 0 ? {} : { addresses: ownAddresses(), ports };
     const key = encryptionKeyId === undefined ? {} : { encryptionKeyId };
-    await registerNode(sql, { id: registered, role, ...key, ...place });
+    try {
+      await registerNode(sql, { id: registered, role, ...key, ...place });
+    } catch (error) {
+      if (tries === MAX_REGISTRATIONS || !isConnectionLost(error)) throw error;
+      await sleep(REGISTRATION_PAUSE_MS);
+      return register(tries + 1);
+    }
     return registered;
   }
 
