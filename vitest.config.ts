@@ -27,8 +27,8 @@ const ALONE = [
 // All processes of a run, servers too, keep here what Node made of the same files.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/headwater-compiled');
 
-// Tests make and remove hundreds of databases and folders, which costs a disk's file system several
-// times what it costs memory.
+// Tests create and remove hundreds of databases and folders. On a disk, that costs several times
+// what it costs in memory.
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_FOLDER_BYTES = 4 * 2 ** 30;
 if (process.env['TMPDIR'] === undefined && hasRoom(MEMORY_FOLDER)) process.env['TMPDIR'] = MEMORY_FOLDER;
@@ -52,14 +52,14 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     teardownTimeout: 30_000,
-    // Most tests have processes, sockets and clocks in them, on a machine that may be busy. What
-    // passes at the second try is listed at the end, with what it failed with: a fault to mend.
+    // Most tests use processes, sockets and clocks, on a possibly busy machine. A test that passes
+    // only at the second try is listed at the end with its first error: a defect to fix.
     retry: 1,
     reporters: ['default', plainReporter()],
     pool: 'forks',
     sequence: { sequencer: LongestFirst },
-    // Loaded by Node as where they run, and not transformed once more for tests: that would take
-    // three times as long in each process.
+    // Node loads these files directly, as in production. Transforming them again for tests would
+    // take three times as long in each process.
     server: {
       deps: { external: [/^(?!.*\/test\/).*\/(?:shared|sandbox-runtime|engine|api|cli|bench|compat)\/src\//] },
     },

@@ -4,8 +4,9 @@
  *
  *   node examples/receiver.mjs <signing secret, whsec_…> [port, default 4000]
  *
- * Headwater reaches it only when it may reach loopback: HEADWATER_EGRESS_ALLOW=127.0.0.0/8 npm
- * start
+ * Headwater reaches it only if egress to loopback is allowed:
+ *
+ *   HEADWATER_EGRESS_ALLOW=127.0.0.0/8 npm start
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -4,21 +4,21 @@ import { createPacer, createActiveTenants, LIMITS, type ActiveTenants } from '@h
 import { requestsWait } from './requests-wait.ts';
 
 /**
- * When a request may be read. The node's thread is one: whatever an account sends is some of its
- * time, half a megabyte some tens of milliseconds of it. So while others are here as well, an
- * account's large bodies are read at a pace, and where the thread has next to no time left the
- * requests of a busy one are, if it must give way. The rest waits at its client.
+ * Decides when an account's request may be read, because all accounts share the node's one thread.
+ * Half a megabyte of body takes it some tens of milliseconds. While other accounts are active, an
+ * account's large bodies are read at a pace. On a busy thread, all requests of a heavy account are.
+ * Requests that wait stay with their clients.
  */
 export interface AccountTurns {
   /**
-   * Resolves when the request may be read; undefined: at once. `bytes` of its body as announced,
-   * undefined where they are not. Throws RATE_LIMITED where it would have to wait for more than
+   * Resolves when the request may be read; undefined: at once. `bytes`: announced body size,
+   * undefined for a chunked body. Throws RATE_LIMITED if the wait would exceed
    * LIMITS.maxRequestWaitMs.
    */
   take(accountId: string, bytes: number | undefined): Promise<void> | undefined;
   /** Whether requests of others arrive as well. */
   hasOthers(): boolean;
-  /** Whether the account sends much, and others who do not are here. */
+  /** Whether the account is heavy and a light account is active. */
   mustGiveWay(accountId: string): boolean;
   /** Counts a body that had not announced its length. */
   count(accountId: string, bytes: number): void;

@@ -5,9 +5,8 @@ import { PAGE_HEADERS } from './html-page.ts';
 const PURPOSE_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
 /**
- * Opening a link that works once uses it up. Programs that look at links before people follow them
- * ask for no more than the head, and browsers that fetch pages beforehand say so: both are answered
- * here, and nothing is done. Undefined for everybody else.
+ * A one-time link works once, so a preview or prefetch of it must have no effect. HEAD requests and
+ * prefetches are answered here. Undefined for all other requests.
  */
 export function answerPrefetch(c: ApiContext): Response | undefined {
   if (c.req.raw.method === 'HEAD') return c.body(null, 204, PAGE_HEADERS);

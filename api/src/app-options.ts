@@ -20,7 +20,7 @@ export interface AppOptions {
   /** Default: its own. */
   unread?: UnreadAnswers;
   unfinished?: UnfinishedBodies;
-  /** Key of the operator, for `POST /v1/accounts`. Without one nobody may make accounts. */
+  /** Operator key, for `POST /v1/accounts`. Absent: accounts cannot be created. */
   adminKey?: string;
   /** Only /healthz, /metrics and the index: for nodes that serve no API. Default false. */
   probesOnly?: boolean;

@@ -5,7 +5,7 @@ import { createRests } from '@headwater/shared';
 /** Bytes parsed at once. As small pieces of a chunked body they take a third of a millisecond. */
 const GULP_BYTES = 2 * 1024;
 const MAX_PIECES_OF_GULP = 340;
-/** After so many a connection gives way. */
+/** After this many pieces in one turn, a connection yields to others. */
 const MAX_PIECES_PER_TURN = 512;
 /**
  * Unread bytes of a chunked body that the server holds besides one gulp. Each piece is an object of
@@ -23,9 +23,7 @@ interface Intake {
   request: IncomingMessage | undefined;
   /** The request's body is chunked. */
   isInChunks: boolean;
-  /**
-   * Bytes that are still to come of a body whose length was announced; 0 once nobody counts them.
-   */
+  /** Bytes still to come of a body with an announced length; 0 after counting has stopped. */
   bodyLeft: number;
   /** Pieces of chunked bodies in this turn. */
   pieces: number;
@@ -34,11 +32,11 @@ interface Intake {
 type Parse = (bytes: Buffer) => void;
 
 /**
- * Node reads 64 KB of a connection at once, and parses them in one piece. Of a body in chunks of a
- * byte those are ten thousand pieces and ten milliseconds for everybody; and of one that nobody
- * reads for now node takes as many bytes as of any other, which are fifty megabytes then. Here its
- * parser gets them by and by, and no more while there are unread ones. A body whose length was
- * announced is one piece for each read, and is taken as it comes, but for what follows it.
+ * Limits how much of a connection Node parses at once. Node reads 64 KB at a time. In a body with
+ * one-byte chunks that is ten thousand pieces, which block the thread for ten milliseconds. If the
+ * server stops reading, Node still buffers as many bytes as of any other body. In one-byte pieces,
+ * these take fifty megabytes. So the parser gets small portions, and none while pieces are unread.
+ * A body with an announced length is one piece per read, so only the bytes behind it are limited.
  */
 export function boundReads(server: Server): BoundedReads {
   const intakes = new WeakMap<Socket, Intake>();
@@ -60,8 +58,8 @@ export function boundReads(server: Server): BoundedReads {
       intake.request = request;
       intake.isInChunks = request.headers['transfer-encoding'] !== undefined;
       intake.bodyLeft = intake.isInChunks ? 0 : Number(request.headers['content-length'] ?? 0);
-      // A connection may rest for long, and headers are kilobytes. What is left of the body then,
-      // node drops unseen.
+      // A connection may stay idle for long, and headers take kilobytes. Node drops the rest of the
+      // body unread.
       response.once('close', () => {
         if (intake.request === request) Object.assign(intake, { request: undefined, bodyLeft: 0 });
       });

@@ -8,7 +8,7 @@ export interface ClientBytes {
 }
 
 interface Holding {
-  /** Beyond the bound of the account what was begun first is cut off, until the rest fits. */
+  /** Over the account's limit, the holdings that began first are cut off until the rest fits. */
   add(bytes: number): void;
   /** Idempotent. */
   end(): void;

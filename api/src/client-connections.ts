@@ -7,33 +7,31 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends those on which nothing has been under way for `idleMs` since closeAfterAnswers, or nothing
-   * at all has come for `freshMs`, as this call and the one before saw: all answers were sent, and
-   * nothing has come of another request. Call it once a turn of the event loop, after sockets were
-   * read.
+   * Ends idle connections: those without an open request for `idleMs` since closeAfterAnswers, and
+   * those on which no byte has come for `freshMs`. This call and the one before it must both find
+   * the connection idle. Call it once per turn of the event loop, after sockets were read.
    */
   endIdle(idleMs: number, freshMs: number): void;
-  /**
-   * Sends these bytes as the last ones of each connection whose request has no beginning of an
-   * answer yet.
-   */
+  /** Sends these bytes as the last ones on each connection whose response has not begun. */
   endUnanswered(answer: string): void;
 }
 
 /**
- * Bodies that never end would otherwise shut everybody out, and those of who sends at once should
- * not give way to connections that rest.
+ * A body is slow after this time. Endless bodies must not block new clients, and idle connections
+ * must not displace fast senders.
  */
 const SLOW_MS = 1_000;
 /** In one turn of the event loop. */
 const MAX_ENDS_PER_TURN = 8;
 
 /**
- * Bounds connections. Beyond the bound one makes room for the next: the oldest whose first
- * request's head has not come; or else, unless more than half of all only rest, the one whose body
- * has been arriving for longest, if that is SLOW_MS; or else the one that has waited for its next
- * request for longest; or else any whose body is arriving. Where every request is there and under
- * way the next connection is refused.
+ * Limits the number of connections. At the limit, one connection ends for the next. The choice is
+ * the first of these that exists:
+ * 1. the oldest that has not sent the head of its first request;
+ * 2. the body that has been arriving longest, for at least SLOW_MS, unless more than half are idle;
+ * 3. the longest idle connection;
+ * 4. the body that has been arriving longest.
+ * If all requests have arrived and are being answered, the new connection is refused.
  */
 export function trackConnections(server: Server, maxConnections: number): ClientConnections {
   const open = new Set<Socket>();

@@ -77,7 +77,7 @@ export function isOrigin(text: string): boolean {
   return isBaseUrl(text) && !text.includes('*');
 }
 
-/** With a path it is what a proxy puts before every URL of this instance. */
+/** A path in the URL is the prefix that a proxy puts before every URL of this instance. */
 export function isPublicUrl(text: string): boolean {
   return isHttpUrl(text) && !/\/(e|v1)(\/|$)/.test(new URL(text).pathname);
 }

@@ -27,7 +27,7 @@ async function examine(config: Config): Promise<DoctorReport> {
   // Silent, because the report contains every finding.
   const log = createProcessLog({ ...config, logLevel: 'silent' }, process.stderr);
   const { checks } = await runDoctor({ ...config, log });
-  // A node of the role engine listens only where it is told to.
+  // A node with the role engine listens only if a port is configured.
   if (config.role !== 'engine' || config.portIsSet)
     checks.push(await checkListenPort({ host: config.host, port: config.port }));
   return { ok: checks.every(({ status }) => status !== 'fail'), checks };

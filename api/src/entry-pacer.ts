@@ -35,8 +35,8 @@ export const ENDPOINT_PACE: EntryPace = {
 };
 
 /**
- * Hundreds of requests that come at once go on a few at a time, in their order, and others have the
- * thread and the database in between.
+ * Lets hundreds of simultaneous requests pass a few at a time, in order. Other work gets the thread
+ * and the database in between.
  */
 export function createEntryPacer({ atOnce, restMs, maxWaiting, refuses }: EntryPace, onIdle?: () => void): EntryPacer {
   const waiting: (() => void)[] = [];

@@ -42,7 +42,7 @@ export function eventStream(messages: MessageSource, options: EventStreamOptions
     {
       async pull(controller) {
         clearTimeout(stall);
-        // The client connects again and goes on where it was; whoever runs the node is told.
+        // The client reconnects and resumes; `onError` tells the operator.
         const next = await texts.next().catch((error: unknown) => {
           options.onError(error);
           return undefined;
@@ -71,7 +71,7 @@ function closeQuietly(controller: ReadableStreamDefaultController): void {
   }
 }
 
-/** Written in a millisecond, whatever is in it; an event may have megabytes. */
+/** An event may have megabytes; a piece of this size is written in a millisecond. */
 const PIECE_CHARS = 64 * 1024;
 
 /** Text of the stream. Ends with the messages, or when the key is no longer valid. */

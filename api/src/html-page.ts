@@ -1,4 +1,6 @@
-/** For pages of links that hold something secret: kept nowhere, and told to nobody. */
+/**
+ * For pages of links that contain a secret: no cache keeps them, and no other site learns the URL.
+ */
 export const PAGE_HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',

@@ -156,8 +156,8 @@ function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPati
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
       return writePlainProblem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response, expected);
-    // Nothing is done for a request whose answer nobody waits for yet, and others have a turn in
-    // between.
+    // A pipelined request starts when its answer can be written, and in a turn of its own so that
+    // other connections get the thread.
     response.once('socket', () => setImmediate(serve, request, response, expected));
   };
 }
@@ -178,9 +178,8 @@ function cutOffStalled(response: ServerResponse, answerStallMs: number): void {
 }
 
 /**
- * Ends a connection on which too many requests were sent without waiting for answers: all that node
- * reads at once it hands over at once, and nobody else has a turn meanwhile. True where there is
- * nothing to answer any more.
+ * Ends a connection with too many pipelined requests. Node emits all requests of one read in one
+ * turn, which blocks all other connections. True if no answer is needed any more.
  */
 function cutPipeline(queued: WeakMap<Socket, number>, request: IncomingMessage, response: ServerResponse): boolean {
   const { socket } = request;
@@ -200,9 +199,9 @@ function cutPipeline(queued: WeakMap<Socket, number>, request: IncomingMessage, 
 }
 
 /**
- * Two thousand requests fit into what node reads at once, and it goes on handing them over after
- * the connection was closed: 30 ms for everybody (2 ms without). The hook is node's own and has no
- * public name; where it is gone, only the time is lost again.
+ * One read holds up to two thousand requests, and Node still emits them after the connection is
+ * closed. That blocks the thread for 30 ms (2 ms with this function). The hook is internal to Node:
+ * if it disappears, only this time is lost.
  */
 function ignoreRest(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming?: () => number } };
@@ -238,7 +237,7 @@ function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, op
   return true;
 }
 
-/** Answers a request that nothing was done for. Whatever else the client sends is not read. */
+/** Answers a request that is not processed, and reads no more from its client. */
 function refuse(response: ServerResponse, error: HeadwaterError): void {
   const problem = problemOfError(error, requestIdOf(undefined));
   if (problem.retry_after_seconds !== undefined) response.setHeader('retry-after', problem.retry_after_seconds);
@@ -297,9 +296,9 @@ const QUIET_TURN_MS = 0.5;
 const MAX_WAIT_FOR_QUIET_MS = 5_000;
 
 /**
- * Ends idle connections until the server is closed. A request that comes between the look at the
- * sockets and the end of its connection is reset with it, so connections end in a turn that has
- * taken next to no time since that look.
+ * Ends idle connections until the server is closed. A request that arrives between the check of the
+ * sockets and the end of its connection is reset. So connections end only in a turn that has taken
+ * almost no time since that check.
  */
 async function endIdleUntil(closed: Promise<void>, connections: ClientConnections): Promise<void> {
   const patientUntilMs = performance.now() + MAX_WAIT_FOR_QUIET_MS;

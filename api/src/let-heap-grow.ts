@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * The heap may grow to four times what was alive at the last collection, buffers included, before
- * the next one: the most that V8 lets any heap grow. By itself it collects whenever 64 MB of
- * buffers have come and gone, however few of them live: 5 MB that a run puts out pass through as
- * many buffers as make a collection of the whole heap, 60 ms of two processors.
+ * Lets the heap grow to four times the live size at the last collection, buffers included. V8
+ * allows no more. By default, V8 collects after every 64 MB of new buffers, however few of them
+ * live. A run with 5 MB of output creates that many. Each full collection takes 60 ms of two
+ * processors.
  */
 const FLAGS = ['--external-memory-accounted-in-global-limit', '--heap-growing-percent=300'];
 

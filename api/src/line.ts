@@ -1,14 +1,17 @@
 import { createRests } from '@headwater/shared';
 
-/** More who wait are not held up: each of them is memory, also when its client has gone. */
+/**
+ * Requests beyond this number do not wait: each waiting one holds memory, even if its client has
+ * gone.
+ */
 const MAX_WAITING = 1_000;
 
 /** Waits for those before it. */
 type Line = () => Promise<void>;
 
 /**
- * For answers that anybody can ask for hundreds of times at once, without a key: they are given one
- * after the other, and others have the thread in between.
+ * Serialises answers that any client can request hundreds of times at once without a key. Other
+ * work gets the thread between them.
  */
 export function createLine(): Line {
   const giveWay = createRests()();

@@ -8,7 +8,7 @@ export interface LoggedError {
 }
 
 /**
- * Fields that say what happened and hold nobody's data: those of Node's system errors and of
+ * Fields that explain an error and hold no tenant data: those of Node's system errors and of
  * Postgres.
  */
 const FIELDS = [
@@ -26,9 +26,8 @@ const MAX_DEPTH = 5;
 const MAX_ERRORS = 10;
 
 /**
- * The named fields of an error and of its causes, nothing else. Libraries hang whatever they have
- * on their errors: the parameters of a query, the row that broke a constraint, the options of a
- * request.
+ * Logs only the named fields of an error and of its causes. Libraries attach tenant data to errors:
+ * query parameters, the row that violated a constraint, request options.
  */
 export function loggedError(thrown: unknown, depth = 0): LoggedError {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: String(thrown) };

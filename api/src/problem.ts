@@ -30,9 +30,9 @@ function problemType(code: ErrorCode): string {
 }
 
 /**
- * Turns whatever was thrown into what the caller is told. Anything but a HeadwaterError is a
- * defect: it is logged with the request's id, and the caller learns only that id. A database that
- * is away is neither's fault.
+ * Converts an error into a problem for the caller. An error that is no HeadwaterError is a defect:
+ * the log has it with the request's id, and the caller learns only that id. An unavailable database
+ * is no defect.
  */
 export function problemOf(thrown: unknown, requestId: string, log: Log): Problem {
   if (thrown instanceof HeadwaterError && thrown.code !== 'INTERNAL') {

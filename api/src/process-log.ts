@@ -29,8 +29,8 @@ const SECRET_FIELDS = new Set([
 const FIELD_DEPTH = 3;
 
 /**
- * JSON lines, or a readable line for whoever watches a terminal. Fields that name secrets are never
- * written out, nor are the secrets that the process was started with, wherever in a line they are.
+ * Writes JSON lines, or readable lines for a terminal. Fields with secret names and the process's
+ * own secrets are masked anywhere in a line.
  */
 export function createProcessLog(config: Config, output: LogOutput): Logger {
   const repeated = createRepeatedLines((kind, left) => {
@@ -80,7 +80,7 @@ const withoutSecrets = (fields: object, depth = 1): Record<string, unknown> =>
 function withoutSecretsIn(value: unknown, depth: number): unknown {
   // The serializer of errors logs only fields that it names.
   if (typeof value !== 'object' || value === null || value instanceof Error || depth === FIELD_DEPTH) return value;
-  // A date, or another that says itself what it is.
+  // A date, or another value that defines its own JSON.
   if ('toJSON' in value) return value;
   if (Array.isArray(value)) return value.map((one) => withoutSecretsIn(one, depth + 1));
   return withoutSecrets(value, depth + 1);

@@ -3,17 +3,18 @@ import { createLimiter, LIMITS } from '@headwater/shared';
 import { requestsWait } from './requests-wait.ts';
 
 /**
- * Turns of accounts at the database. All of a node's queries share a few connections, in the order
- * of asking: a hundred lists that one account asks for at once would be in front of everybody's
- * next request, endpoints included (4 s, where a list takes 0.3 s; a tenth of it with turns). And
- * what they bring is made into answers on the node's only thread, megabytes for some tens of
- * milliseconds: beside others the next turn begins as much later as what was read takes at a pace,
- * however little of it is answered, or as a long look at the database took.
+ * Limits an account's concurrent database queries. A node's queries share a few connections, first
+ * come, first served. A hundred lists of one account would delay every other request, endpoints
+ * included. Measured: 4 s where a list takes 0.3 s, and a tenth of that with turns.
+ *
+ * Results also cost the node's one thread: some tens of milliseconds for megabytes. So while other
+ * accounts are active, an account's next turn starts later after many characters read, answered or
+ * not, and after a long query.
  */
 export interface QueryTurns {
   /**
-   * Runs it in turn; it answers with text (or its bytes), or with nothing, and counts what it has
-   * read and does not answer. Throws RATE_LIMITED where its turn has not come within
+   * Runs the query in its turn. It returns text, bytes or null, and counts characters that it read
+   * and does not return. Throws RATE_LIMITED if its turn has not come within
    * LIMITS.maxRequestWaitMs.
    */
   run<T extends { length: number } | null>(accountId: string, query: (count: CountChars) => Promise<T>): Promise<T>;

@@ -9,15 +9,15 @@ const HELPER_NICE = 10;
 const HELPER = 'V8Worker';
 
 /**
- * Puts the node before what it starts, and before the database's backends, where the kernel shares
- * out the processors between sessions (autogroup) and this process may say so: its only thread
- * serves everybody, and each wait of it is a wait of all. Only of a session that is the node's own,
- * as a service manager or a container gives it one: a terminal's is its user's. What it starts has
- * sessions of its own, which begin with the usual share.
+ * Raises the node's priority above its child processes and the database's backends. Needs a kernel
+ * that shares processors between sessions (autogroup), and the right to change that. The node's one
+ * thread serves all tenants, so each of its waits delays them all. Applies only if the node has its
+ * own session, as under a service manager or in a container. A terminal's session belongs to its
+ * user. Child processes have their own sessions with the usual share.
  *
- * Within the session that thread goes before V8's helpers: while they mark what is alive, for 60
- * ms, they took it off its processor for 3 to 8 ms at a time. Where it waits for them they have the
- * share of the session.
+ * In the session, the main thread goes before V8's helpers. While these marked live objects for 60
+ * ms, they took its processor for 3 to 8 ms at a time. When the main thread waits for them, they
+ * get the session's share.
  */
 export function raisePriority(): void {
   try {

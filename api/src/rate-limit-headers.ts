@@ -9,7 +9,8 @@ export const RATE_LIMIT_HEADER = 'ratelimit';
 export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';
 
 /**
- * draft-ietf-httpapi-ratelimit-headers-11: the quota of the window, what is left, and for how long.
+ * Headers of draft-ietf-httpapi-ratelimit-headers-11: the window's quota, the requests left, and
+ * the seconds until the quota is full again.
  */
 export function rateLimitHeaders({ perSecond, remaining, fullInSeconds }: RateLimitState) {
   return {

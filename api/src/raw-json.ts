@@ -10,9 +10,7 @@ const SHORT_CHARS = 16 * 1024;
  * the stack on deep nesting.
  */
 export class RawJson {
-  /**
-   * In parts that are never put together: each time costs milliseconds where they are megabytes.
-   */
+  /** Parts that are never joined: joining megabytes takes milliseconds each time. */
   readonly parts: Iterable<string>;
 
   constructor(...parts: string[]) {
@@ -20,10 +18,7 @@ export class RawJson {
   }
 }
 
-/**
- * The same of what is no text yet: each part is made when it is asked for, so that others have the
- * thread between them.
- */
+/** RawJson that makes each part on demand, so that other work gets the thread in between. */
 class LateJson extends RawJson {
   override readonly parts: Iterable<string>;
   readonly content: object;
@@ -43,12 +38,12 @@ export function lateRecord<T extends object>(record: T): T {
   return new LateJson(record, () => joinShort(fieldParts(record))) as unknown as T;
 }
 
-/** A list, of whose items each is made when it is asked for. */
+/** A list that converts each item to JSON on demand. */
 export function lateList<T>(items: readonly T[]): T[] {
   return new LateJson(items, () => joinShort(itemParts(items))) as unknown as T[];
 }
 
-/** JSON of one record, whose fields may be RawJson, in parts. */
+/** JSON of one record, in parts. Its fields may be RawJson. */
 export function* recordParts(record: object): Generator<string> {
   if (Object.values(record).some((value) => value instanceof RawJson)) yield* joinShort(fieldParts(record));
   else yield JSON.stringify(record);
@@ -58,7 +53,7 @@ export function recordToJson(record: object): string {
   return [...recordParts(record)].join('');
 }
 
-/** A number, or what is around a text or a name. */
+/** Estimated characters of a number, or of the punctuation around a text or a name. */
 const FEW_CHARS = 4;
 
 /** About as many characters as the JSON of a value has, without making it. */

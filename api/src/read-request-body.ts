@@ -3,7 +3,7 @@ import { KeptBytes } from '@headwater/shared';
 
 export type BodyOutcome =
   | { kind: 'complete'; bytes: Buffer }
-  /** `seenBytes`: what was announced, or has arrived. */
+  /** `seenBytes`: announced or received. */
   | { kind: 'too-large'; seenBytes: number }
   | { kind: 'aborted' };
 

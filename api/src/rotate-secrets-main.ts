@@ -51,7 +51,7 @@ function report(rotated: RotatedSecrets): void {
     say(`Nothing needs ${old.join(', ')} any more: remove HEADWATER_ENCRYPTION_KEYS_OLD when the nodes start next.`);
     say('Keep the old key with the backups of the database from before.');
   } else {
-    // No key of ours: what is printed here may be in the logs of others before it is in use.
+    // No key is generated here: the output may reach logs before the key is in use.
     say('There was nothing to do. To replace the key, make one (openssl rand -hex 32), start the nodes with');
     say('  HEADWATER_ENCRYPTION_KEY=<the new key>');
     say('  HEADWATER_ENCRYPTION_KEYS_OLD=<the present key>');

@@ -38,8 +38,8 @@ export interface StartNodeOptions {
 }
 
 /**
- * Runs have the same time. What is left of the shutdown's is for their commits and deliveries, and
- * for the database.
+ * Time for requests during shutdown, and for runs too. The rest of the shutdown is for commits,
+ * deliveries and the database.
  */
 const REQUEST_GRACE_MS = LIMITS.shutdownMs * 0.9;
 /** Clients that still wait are told before their connections are cut. */
@@ -69,7 +69,7 @@ export async function startNode({ config, log, onAccount, workers }: StartNodeOp
 }
 
 async function stopAll(server: HttpServer | undefined, engine: Engine, isReplaced: boolean): Promise<void> {
-  // Nobody else ends them.
+  // Streams and waits do not end by themselves.
   engine.streams.end();
   engine.ingest.endWaits();
   engine.drain();

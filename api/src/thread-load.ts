@@ -5,7 +5,7 @@ const BUSY_SHARE = 0.75;
 /** The thread stays marked busy for a while: throttled requests make it look idle. */
 const BUSY_FOR_MS = 500;
 
-/** Whether this thread has had next to no time left lately. Costs nothing while nobody asks. */
+/** Whether this thread was almost fully busy lately. Costs no time between calls. */
 export function watchThreadLoad(): () => boolean {
   let before = performance.eventLoopUtilization();
   let lookedAtMs = performance.now();

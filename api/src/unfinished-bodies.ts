@@ -7,20 +7,25 @@ import { createClientBytes } from './client-bytes.ts';
  * those that were begun first are closed.
  */
 export interface UnfinishedBodies {
-  /** `announced`: bytes, undefined where they are not. Undefined where it is too small to count. */
+  /**
+   * `announced`: bytes, undefined for a chunked body. Returns undefined for a body that is too
+   * small to count.
+   */
   begin(accountId: string, announced: number | undefined, cutOff: () => void): UnfinishedBody | undefined;
 }
 
 interface UnfinishedBody {
   /**
-   * A piece of so many bytes has arrived. Answers for how many milliseconds nothing more is to be
-   * read: see LIMITS.bodyReadBytesPerSecond.
+   * Counts a received piece. Returns how many milliseconds to wait before the next read: see
+   * LIMITS.bodyReadBytesPerSecond.
    */
   add(bytes: number): number;
   end(): void;
 }
 
-/** `activeTenants`: of those who send anything. Default: of those alone whose bodies count here. */
+/**
+ * `activeTenants`: the tenants that send any request. Default: only those whose bodies count here.
+ */
 export function createUnfinishedBodies(activeTenants: ActiveTenants = createActiveTenants()): UnfinishedBodies {
   const held = createClientBytes(LIMITS.maxUnfinishedBodyBytes);
   const pace = createReadPacer({

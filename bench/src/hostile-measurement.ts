@@ -1,4 +1,4 @@
-/** The target: a neighbour's p99 during an attack is at most this many times what it is without. */
+/** The target: a neighbour's p99 during an attack is at most this multiple of its normal p99. */
 export const TARGET_RATIO = 2;
 
 /** Effect of one attack on its neighbour. A file of the suite may contain several attacks. */

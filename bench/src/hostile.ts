@@ -56,8 +56,8 @@ async function runSuite(undo: Undo, files: readonly string[], env: NodeJS.Proces
     stdio: ['ignore', process.stderr, process.stderr],
     detached: true,
   });
-  // Attackers bring processors of their own; here what they send with gives way to what is
-  // attacked.
+  // Real attackers have their own processors. Here the load generator shares them, so its session
+  // gets a lower priority than the server.
   await writeFile(`/proc/${child.pid}/autogroup`, String(CLIENT_NICE)).catch(() => undefined);
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('exit', (code) => resolve(code));

@@ -20,8 +20,8 @@ const WARM_UP_RUNS = 2_000;
 const MAX_RUNS_ALONE = 2_000;
 
 /**
- * Runs a second of one component in its warm isolate, through the process boundary and back with
- * what it emitted.
+ * Measures runs per second of one component in its warm isolate, through the process boundary and
+ * back with the emitted events.
  */
 export async function benchRun(undo: Undo, options: BenchArguments): Promise<boolean> {
   const log = pino({ level: 'warn' });
@@ -46,7 +46,7 @@ export async function benchRun(undo: Undo, options: BenchArguments): Promise<boo
   return true;
 }
 
-/** Rejects when a run fails or does not emit what it was given. */
+/** Rejects when a run fails or does not emit its input. */
 function createRunner(sandbox: Sandbox, bundle: ComponentBundle, bodyBytes: number): (index: number) => Promise<void> {
   const account = accountLimits();
   const template = createRequestTemplate('http://127.0.0.1:1/', bodyBytes, ID_CHARS);

@@ -9,7 +9,8 @@ import { formatCount, formatCpu, formatLatency, formatMachine, line } from './te
 import type { Undo } from './undo.ts';
 
 /**
- * A component with so many timers. A tick is known by its expression, since each timer has another.
+ * Component with `timers` timers. Their expressions differ, so a tick is recognised by its
+ * expression.
  */
 const timedSource = (timers: number) => `export default {
   name: 'Bench timer',
@@ -58,7 +59,7 @@ const SLOWEST_PER_SECOND = 150;
 const LEAD_MS = 10_000;
 /** How long ticks that are late are waited for. */
 const PATIENCE_MS = 60_000;
-/** An expression has so many ways to be written. */
+/** Number of different spellings of a cron expression: each timer of a source needs its own. */
 const MAX_TIMERS_PER_SOURCE = 1_000;
 const MARKS_PER_FIELD = 40;
 
@@ -107,7 +108,7 @@ interface Plan {
   name: string;
   sources: number;
   timersEach: number;
-  /** Ticks are due on so many seconds in a row. */
+  /** Ticks are due in this many consecutive seconds. */
   seconds: number;
 }
 
@@ -173,7 +174,7 @@ async function lagsOf(sources: readonly TimedSource[]): Promise<Pick<TimersResul
   return { lag: lags.summary(), wrong };
 }
 
-/** `work(0)` to `work(count - 1)`, so many at a time; their answers in order. */
+/** Calls `work(0)` to `work(count - 1)`, several at a time. Returns the results in order. */
 async function inParallel<T>(count: number, work: (i: number) => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   let next = 0;

@@ -10,8 +10,8 @@ export interface Undo {
 const SIGNAL_EXIT_CODE = 130;
 
 /**
- * Also ends everything on Ctrl-C, SIGTERM and the terminal's end; whatever is left when this
- * process exits is killed.
+ * Also runs on Ctrl-C, SIGTERM and the end of the terminal. Processes that are left at exit are
+ * killed.
  */
 export function createUndo(): Undo {
   const stops: (() => Promise<void> | void)[] = [];

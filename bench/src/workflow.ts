@@ -43,7 +43,7 @@ async function measure(undo: Undo, system: WorkflowSystem): Promise<WorkflowFigu
   return figures;
 }
 
-/** Before its figures count: what is measured is what was asked for. */
+/** Checks the answer before the measurement, so that the figures are those of the right work. */
 async function checkAnswer(system: StartedSystem, steps: number): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(system.endpoint(steps), { method: 'POST', headers, body: BODY });

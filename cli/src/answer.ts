@@ -7,8 +7,8 @@ export interface Answer {
   /** Without: this, for people. */
   text?: string;
   /**
-   * With --quiet: this alone. Absent: nothing where the command changes something, `text` where it
-   * shows something.
+   * Output with --quiet. Absent: no output if the command changes a resource, `text` if it shows
+   * one.
    */
   quiet?: string;
   /** Default: ok. */

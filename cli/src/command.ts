@@ -48,7 +48,7 @@ export interface CommandSpec {
   json: string;
   /** Beside ok, failure and usage, which every command has. */
   exits?: readonly ExitName[];
-  /** Answers nothing where it has written what it had to say as it went on. */
+  /** Returns undefined if the command wrote its output while it ran. */
   run(context: CommandContext): Promise<Answer | undefined>;
 }
 

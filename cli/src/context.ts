@@ -8,7 +8,7 @@ import type { Output } from './terminal/output.ts';
 
 export interface CommandContext {
   input: CommandInput;
-  /** Throws where nobody is logged in. `signal` ends its requests; default: Ctrl-C. */
+  /** Throws without a login. `signal` ends its requests; default: Ctrl-C. */
   api(signal?: AbortSignal): Promise<ApiClient>;
   /** A client for another server or key. */
   connect(server: { url: string; apiKey: string }): ApiClient;

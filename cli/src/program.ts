@@ -17,7 +17,7 @@ export type Request =
 /** `--help` is the parser's own. */
 const SHARED_OPTIONS = GLOBAL_OPTIONS.filter(({ name }) => name !== 'help');
 
-/** Throws a usage error that names what is not understood. */
+/** Throws a usage error that names the part that is wrong. */
 export function parseCommandLine(argv: readonly string[], tree: CommandTree): Request {
   const state: { request: Request } = { request: { kind: 'help', words: [] } };
   const program = createCommand('hw').option('-V, --version');
@@ -135,7 +135,8 @@ function optionOf({ name, short, value, choices, repeatable }: OptionSpec): Opti
 }
 
 /**
- * The parser gives an option of `hw events` to that command, also where it stands behind `publish`.
+ * Also looks at the parent command: the parser assigns an option of `hw events` to it, even after
+ * `publish`.
  */
 function nearestValueOf(command: Command, option: OptionSpec): unknown {
   const value = valueOf(command, option);

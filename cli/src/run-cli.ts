@@ -25,7 +25,7 @@ export interface CliProcess {
   environment: CliEnvironment;
   stdout: OutputStream;
   stderr: OutputStream;
-  /** Somebody sits at the terminal. */
+  /** A user sits at the terminal and can answer. */
   interactive: boolean;
   readStdin(): Promise<string>;
   workDir: string;
@@ -33,7 +33,7 @@ export interface CliProcess {
   signal: AbortSignal;
 }
 
-/** One call of `hw`, from its words to its exit code. Never throws for what a user can cause. */
+/** Runs one `hw` command line and returns its exit code. Never throws for errors of the user. */
 export async function runCli(process: CliProcess): Promise<ExitCode> {
   const tree: CommandTree = { commands: allCommands(), groups: GROUPS };
   const { argv, stdout } = process;
@@ -142,7 +142,7 @@ function helpFor(words: readonly string[], tree: CommandTree, page: Page): strin
   );
 }
 
-/** Shells show nothing of what goes wrong here, so nothing is said. */
+/** Writes no errors: shells do not show them during completion. */
 async function completeLine(process: CliProcess, tree: CommandTree): Promise<ExitCode> {
   const { environment } = process;
   const profiles = openProfiles(environment.configDir);
@@ -152,7 +152,7 @@ async function completeLine(process: CliProcess, tree: CommandTree): Promise<Exi
   return EXIT.ok;
 }
 
-/** A defect is told with its stack: whoever sees it is to report it. */
+/** A defect is shown with its stack, for the bug report. */
 function asCliError(error: unknown, signal: AbortSignal): CliError {
   if (error instanceof CliError) return error;
   if (signal.aborted) return interrupted();

@@ -14,8 +14,8 @@ export interface ClientOptions {
 }
 
 /**
- * The REST API, typed by its OpenAPI document. Every method throws HeadwaterProblem where the
- * server refuses, and what `fetch` throws where it does not answer.
+ * The REST API, typed by its OpenAPI document. Each method throws HeadwaterProblem if the server
+ * refuses, and the error of `fetch` if it does not answer.
  */
 export interface Client {
   get<P extends PathOf<'get'>>(path: P, ...options: Arguments<P, 'get'>): Promise<Answer<P, 'get'>>;
@@ -24,7 +24,7 @@ export interface Client {
   delete<P extends PathOf<'delete'>>(path: P, ...options: Arguments<P, 'delete'>): Promise<Answer<P, 'delete'>>;
   /** Every entry of a list, page after page. */
   all<P extends PathOf<'get'>>(path: P, ...options: Arguments<P, 'get'>): AsyncGenerator<Item<P>>;
-  /** Messages of a stream; it goes on where it ended when the connection is lost. */
+  /** Messages of a stream; it resumes after a lost connection. */
   stream<P extends PathOf<'get'>>(path: P, ...options: Arguments<P, 'get'>): AsyncGenerator<StreamMessage>;
 }
 

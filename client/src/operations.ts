@@ -13,7 +13,7 @@ type Operation<P extends keyof paths, M extends Method> = paths[P][M];
 export type Body<P extends keyof paths, M extends Method> =
   Operation<P, M> extends { requestBody?: { content: { 'application/json': infer B } } } ? B : never;
 
-/** The whole answer as JSON; undefined where there is none. */
+/** The whole answer as JSON; undefined if it has none. */
 export type Answer<P extends keyof paths, M extends Method> =
   Operation<P, M> extends { responses: { 200: { content: { 'application/json': infer A } } } } ? A : undefined;
 

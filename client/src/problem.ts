@@ -1,6 +1,6 @@
 import type { components } from './schema.d.ts';
 
-/** The server's answer where it refuses (RFC 9457). */
+/** The server's answer to a request that it refuses (RFC 9457). */
 export type Problem = components['schemas']['Problem'];
 
 /** The server refused. */

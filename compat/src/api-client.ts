@@ -13,12 +13,12 @@ interface Problem {
   errors?: { path?: string; message?: string; file?: string; line?: number }[];
 }
 
-/** Longer than the server takes to install packages and to load what it bundled. */
+/** Longer than the server takes to install packages and to load the bundle. */
 const SAVE_TIMEOUT_MS = 300_000;
 
 /**
- * Saves code as a component. Never rejects for what the server answers; `status` is 0 where there
- * was no answer.
+ * Saves code as a component. Resolves with any answer of the server; `status` is 0 without an
+ * answer.
  */
 export async function saveComponent(target: Target, code: string): Promise<SaveOutcome> {
   try {

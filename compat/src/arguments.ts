@@ -9,7 +9,7 @@ export interface CompatArguments {
   json: boolean;
   /** Also run each component that was saved, in the sandbox and in Node.js. */
   run: boolean;
-  /** At most so many components. */
+  /** Maximum number of components. */
   limit?: number;
   /**
    * Takes the components in an order that this text decides, so that `limit` is a sample and can be
@@ -37,7 +37,7 @@ file in a folder sources/ or actions/ whose default export has a name, a version
   --run                also run what was saved, in the sandbox and in Node.js, against a mock of any HTTP API
   --json               prints { total, saved, failed: [{ path, cause, message }] } and nothing else`;
 
-/** Throws with what is wrong, a line each. */
+/** Throws with one line per error. */
 export function readArguments(argv: readonly string[]): CompatArguments {
   const { values, positionals } = parseArgs({
     args: [...argv],

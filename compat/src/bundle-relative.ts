@@ -27,8 +27,8 @@ async function bundleEntry(root: string, entry: Entry, versions: PackageVersions
   try {
     const seen = { requiresPackage: false };
     const asEsm = await bundle(root, entry, 'esm', leavePackages(versions, seen));
-    // In an ES module esbuild hides require() of what it leaves out behind a function, where no
-    // builder would find it.
+    // In an ES module, esbuild hides require() of an external package behind a function. A builder
+    // would not find it there.
     const code = seen.requiresPackage ? await bundle(root, entry, 'cjs', leavePackages(versions, seen)) : asEsm;
     return { ok: true, code };
   } catch (error) {

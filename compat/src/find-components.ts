@@ -7,10 +7,10 @@ const SKIPPED_FOLDERS = new Set(['node_modules', '.git', 'dist']);
 const CODE_FILE = /(?<!\.d)\.(mjs|cjs|js|mts|cts|ts)$/;
 
 /**
- * Paths of the component files below `folder`, relative to it and sorted: code in a folder
- * `sources` or `actions` at any depth, not named or kept under `common…`, whose text has a default
- * export, a name, a version and a run method or something it inherits one from. Told from the text
- * alone: a module that only helps others must not count as a failure.
+ * Paths of the component files below `folder`, relative to it and sorted. Candidates are code files
+ * below a folder `sources` or `actions`, not named or kept under `common…`. Their text has a
+ * default export, a name, a version, and a run method or a base to inherit it from. Only the text
+ * decides, so that helper modules do not count as failures.
  */
 export async function findComponents(folder: string): Promise<string[]> {
   const found: string[] = [];
@@ -24,7 +24,7 @@ export async function findComponents(folder: string): Promise<string[]> {
   return found.sort();
 }
 
-/** The same order for the same seed and paths, whatever the machine. */
+/** The same order for the same seed and paths, on every machine. */
 export function shuffle(paths: readonly string[], seed: string): string[] {
   const rank = (file: string) => createHash('sha256').update(`${seed}\n${file}`).digest('hex');
   const ranked = paths.map((file) => ({ file, rank: rank(file) }));

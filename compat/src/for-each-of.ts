@@ -1,6 +1,6 @@
 /**
- * Calls `work` for each item, so many at a time, in their order. `done()` counts those whose work
- * has called it.
+ * Calls `work` for each item in order, `concurrency` at a time. `done()` counts the items whose
+ * work has called it.
  */
 export async function forEachOf<T>(
   items: readonly T[],

@@ -53,7 +53,7 @@ async function report(undo: Undo, options: CompatArguments): Promise<void> {
   if (ran !== undefined && !options.json) console.log(formatRuns(ran));
 }
 
-/** Packages are built here once more, from the cache of the server where it keeps one. */
+/** Builds packages once more here, from the server's cache if it keeps one. */
 function runSaved(undo: Undo, options: CompatArguments, files: readonly string[]): Promise<RanComponents> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'headwater-compat-'));
   if (options.dataDir === undefined) undo.push(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -15,8 +15,8 @@ const SPECIFIER = /^(@[^/@]+\/[^/@]+|[^/@]+)(@[^/]+)?(\/.*)?$/;
  */
 export interface PackageVersions {
   /**
-   * `axios` → `axios@^1.2.0`; as it is where it has a version, is a module of Node, or nothing
-   * below the root asks for it.
+   * `axios` → `axios@^1.2.0`. Unchanged if it has a version, is a module of Node, or is declared
+   * nowhere below the root.
    */
   pin(specifier: string, importer: string): string;
 }
@@ -63,8 +63,7 @@ function readDependencies(file: string): Record<string, string> {
     >;
     return { ...devDependencies, ...dependencies };
   } catch {
-    // There is none, or it is broken: the folder above is asked, and in the end the newest version
-    // is taken.
+    // Missing or broken: the folder above decides, and without any the newest version is used.
     return {};
   }
 }

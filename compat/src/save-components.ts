@@ -17,7 +17,7 @@ export interface SavedComponents {
   saved: number;
   /** By path. */
   failed: Failure[];
-  /** Duration of each save, from request to answer, whatever the answer. */
+  /** Duration of each save, from request to answer, refusals included. */
   saveMs: number[];
   elapsedMs: number;
 }
@@ -32,7 +32,7 @@ export interface SaveOptions {
 }
 
 /**
- * Bundles each component's own files and saves it, so many at a time. One that fails never ends the
+ * Bundles each component's own files and saves it, several at a time. A failure does not end the
  * others.
  */
 export async function saveComponents(options: SaveOptions): Promise<SavedComponents> {

@@ -1,12 +1,11 @@
 /**
- * The first step of `approval.json`: asks a page of your own for a decision, and waits for it. Make
- * the workflow like that of `price-order.mjs`; DESK_URL is where your page gets its questions.
- * Somebody decides there, and the page calls the link:
+ * The first step of `approval.json`: asks a page of your own for a decision, and waits for it.
+ * Create the workflow like that of `price-order.mjs`. DESK_URL is where your page receives its
+ * questions. A person decides there, and the page calls the link:
  *
  *   curl "$RESUME_URL" -H 'content-type: application/json' -d '{"approved":true,"by":"Ada"}'
  *
- * The links are not for messages to people: a program that opens them to show a preview would
- * decide.
+ * Do not send the links in messages: a program that opens them for a preview would decide.
  */
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 /**
- * The last step of `order-intake.json`: answers the client, and tells whoever is subscribed to the
- * workflow.
+ * The last step of `order-intake.json`: answers the client, and sends an event to the subscribers
+ * of the workflow.
  */
 export default {
   name: 'Confirm an order',
@@ -14,7 +14,7 @@ export default {
   },
   run({ $ }) {
     const order = { number: this.number, total_in_cents: this.totalInCents };
-    // Both happen when the workflow has ended, and so not at all where it fails before.
+    // Both happen when the workflow ends, so not at all if it fails before.
     $.respond({ status: 201, headers: { location: `/orders/${order.number}` }, body: order });
     $.send.emit(order);
     $.export('$summary', `Order ${order.number}`);

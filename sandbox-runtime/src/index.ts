@@ -3,7 +3,7 @@
  * first: it is the seam.
  */
 
-/** The seam: what the engine calls, and what a run calls back. */
+/** The seam: functions that the engine calls, and callbacks of a run. */
 export type { RunHost, Sandbox, StepHost } from './sandbox.ts';
 
 /** Starts the sandbox of a node. Its processes are children of the starter. */

@@ -28,20 +28,20 @@ export type DescribeOutcome =
 
 export interface DescribeOptions {
   /**
-   * The code is that of a step of a workflow alone; where it lacks a name or a version it gets
-   * them, and is an action.
+   * The code is used only as a workflow step. Without a name or version it gets them, and becomes
+   * an action.
    */
   stepName?: string | undefined;
   /**
-   * The account's limit. Loading has that much memory where it is more than
-   * LIMITS.describeMemoryMb; its time is the platform's.
+   * The account's memory limit. Loading may use it if it is more than LIMITS.describeMemoryMb; the
+   * platform limits its time.
    */
   memoryMb?: number;
 }
 
 export type WallLimitName = Extract<AccountLimitName, 'httpRunWallMs' | 'timerRunWallMs' | 'hookWallMs'>;
 
-/** Limits of one run, all required: whoever asks for a run has decided. */
+/** Limits of one run. All are required, so that the caller decides each one. */
 export interface RunLimits {
   cpuMs: number;
   wallMs: number;
@@ -66,8 +66,8 @@ export type RunEntry =
    */
   | { kind: 'additional-props'; previousPropDefs: string }
   /**
-   * `run` of an action, as a step of a workflow. The result: JSON text of what it returned; absent:
-   * undefined.
+   * `run` of an action, as a step of a workflow. The result is JSON text of its return value;
+   * absent: undefined.
    */
   | { kind: 'step'; input: StepInput }
   /**
@@ -101,10 +101,10 @@ export type FlowAction =
   | { kind: 'rerun'; ms: number; context?: string; maxRetries: number };
 
 /**
- * One call of `$.send`: JSON text of an object with these fields of what was given, and no others:
- * http `{ url, method?, data?, headers?, params?, auth? }`, email `{ subject, text?, html? }`, s3
- * `{ bucket, prefix, payload }`, emit `{ raw_event, name? }`, sse `{ channel, payload }`. Their
- * types are checked in the isolate, for a clear error; whoever takes one must not rely on it.
+ * One call of `$.send`: JSON text of an object with only these fields. http: `{ url, method?,
+ * data?, headers?, params?, auth? }`; email: `{ subject, text?, html? }`; s3: `{ bucket, prefix,
+ * payload }`; emit: `{ raw_event, name? }`; sse: `{ channel, payload }`. The isolate checks their
+ * types, for a clear error. The receiver must check again.
  */
 export interface SendCall {
   kind: 'http' | 'email' | 's3' | 'emit' | 'sse';
@@ -125,8 +125,8 @@ export interface DataStoreCall {
 }
 
 /**
- * JSON text: of `get` the value (absent where there is none), of `delete` and `has` a boolean, of
- * `keys` `{ items: string[], cursor? }`, of `entries` `{ items: [key, value][], cursor? }`.
+ * JSON text by operation. `get`: the value, absent if missing; `delete`, `has`: a boolean; `keys`:
+ * `{ items: string[], cursor? }`; `entries`: `{ items: [key, value][], cursor? }`.
  */
 export type DataStoreAnswer = { ok: true; json?: string } | { ok: false; message: string; limit?: ExceededLimit };
 
@@ -175,18 +175,18 @@ export interface FetchRequest {
 }
 
 /**
- * Told of what a request costs its run while it is made, whatever becomes of it. Answers the limit
- * that the run goes over by that, which then ends the request.
+ * Counts the cost of a request for its run while the request is in progress, even if it fails.
+ * Returns the exceeded limit, which ends the request.
  */
 export interface FetchMeter {
   /**
-   * A redirect is followed: one request more, which sends so many bytes of a body. The first
-   * request and its body are known.
+   * Counts a followed redirect as one more request, which sends `bodyBytes`. The first request and
+   * its body are already counted.
    */
   redirected(bodyBytes: number): ExceededLimit | undefined;
   /**
-   * So many bytes more of an answer's body were read or decoded, that of a redirect too. What is
-   * decoded counts where it is more.
+   * Counts bytes of an answer's body, redirects included, as they are read or decoded. The larger
+   * of the two counts.
    */
   received(bytes: number): ExceededLimit | undefined;
 }
@@ -210,8 +210,8 @@ export interface RunFault {
   /** The author's own frames only: file, line, column of the source as it was saved. */
   stack?: string;
   /**
-   * Lines of causes and the like; they go behind the frames of `stack` before anybody else sees the
-   * fault.
+   * Lines about causes and the like. They follow the frames of `stack` before the fault leaves the
+   * sandbox.
    */
   details?: string;
   /** Present if a limit ended the run. */
@@ -219,9 +219,9 @@ export interface RunFault {
 }
 
 /**
- * How a run ended. `innocent` is set on a fault that this run may not have caused: its process
- * died, or the sandbox stopped. Run it again, alone. `diedAlone`: the process has served no other
- * run, and nobody here ended it for a limit. Killed from outside or by the run: only the next time
+ * How a run ended. `innocent`: this run may not have caused the fault, because its process died or
+ * the sandbox stopped. Run it again, alone. `diedAlone`: the process has served no other run, and
+ * the node did not end it for a limit. The run or an outside kill ended it; only the next attempt
  * can tell.
  */
 export type RunOutcome =
@@ -246,7 +246,7 @@ export const SANDBOX_LAYERS = [
   'priority',
 ] as const;
 
-/** One of those: `note` says what it does, or, where it is not active, why. */
+/** One layer. `note`: its effect, or the reason why it is not active. */
 export interface SandboxLayer {
   layer: (typeof SANDBOX_LAYERS)[number];
   active: boolean;

@@ -22,8 +22,8 @@ import type {
 /** Interface for the engine; `startSandbox` makes it. */
 export interface Sandbox {
   /**
-   * Loads the code in an isolate of its own and reads what it exports. Everything wrong with the
-   * component is reported at once, with the author's line where there is one.
+   * Loads the code in its own isolate and reads its exports. Reports all errors of the component at
+   * once, with the author's line if known.
    */
   describe(tenantId: string, bundle: ComponentBundle, options?: DescribeOptions): Promise<DescribeOutcome>;
   /** Runs one entry. Never rejects. */

@@ -40,10 +40,7 @@ export interface ComponentDescription {
   dedupe?: DedupeStrategy;
   hooks: HookName[];
   props: PropDefinition[];
-  /**
-   * It has a method that computes further props from what is configured; see the entry
-   * `additional-props`.
-   */
+  /** A method computes further props from the configuration; see the entry `additional-props`. */
   hasAdditionalProps: boolean;
 }
 

@@ -112,7 +112,7 @@ export const ERRORS = {
     title: 'The database is away, or takes nothing now',
     advice: 'Wait for `retry-after` seconds, then send it again. The operator looks at `/readyz`.',
   },
-  /** Ends a run as well, where it is no form that is filled in. */
+  /** Also ends a run, unless the run only computes a form. */
   CONFIGURATION_ERROR: {
     status: 400,
     title: 'The component does not accept how it is configured',

@@ -21,7 +21,6 @@ export interface ExceededLimit<Name extends string = AccountLimitName | OtherLim
   used: number;
 }
 
-/** One of the platform's, with what was used. */
 export function platformLimit(name: PlatformLimitName, used: number): ExceededLimit {
   return { name, value: LIMITS[name], used };
 }

@@ -8,15 +8,15 @@ const MIN_BLOCK_BYTES = 512;
 const MIN_VIEW_BYTES = 1024;
 
 /**
- * The bytes of a body that comes in pieces. A piece is a view of all that was read from the socket
- * at once: it keeps that alive as a whole, and a server may put 64 KB of framing around each byte.
- * So pieces are kept as they are only where those of one such read are most of it, and copied
- * otherwise: what is held in memory is twice the body's length at most, and what was read last.
+ * The bytes of a body that arrives in pieces. A piece is a view of a whole socket read and keeps
+ * that in memory. A server may put 64 KB of framing around each byte. So pieces stay as they are
+ * only if they make up most of their read; others are copied. This holds at most twice the body's
+ * length, and the last read.
  */
 export class KeptBytes {
   #parts: Buffer[] = [];
   #length = 0;
-  /** Pieces of what was read last, of which the next may be as well. */
+  /** Pieces of the last read; the next piece may belong to it too. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   /** Pieces that were copied: those from `#from` on are in no part yet. */

@@ -1,12 +1,9 @@
 const MAX_SUGGESTIONS = 3;
 
-/**
- * Comparing takes as long as both names together are, squared; no name that anybody means is
- * longer.
- */
+/** Comparison takes quadratic time in the length, and no real name is longer. */
 const MAX_COMPARED_CHARS = 128;
 
-/** Those of `candidates` that somebody who typed `word` may have meant, the likeliest first. */
+/** The candidates most similar to a mistyped `word`, the likeliest first. */
 export function nearest(word: string, candidates: readonly string[]): string[] {
   if (word.length > MAX_COMPARED_CHARS) return [];
   const wanted = word.toLowerCase();

@@ -11,7 +11,7 @@ import { longestTurnMs, slowness } from '../support/longest-turn.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Says what it is told, and what became of it. */
+/** A scripted message source that records its calls. */
 function script(turns: (Message[] | Error | undefined)[]) {
   const asked: number[] = [];
   const state = { closed: 0, admitted: true, cut: 0, errors: [] as unknown[] };
@@ -87,7 +87,7 @@ test('events of megabytes are written piece by piece: others have the thread in 
     await sleep(5);
   });
   expect(askedBefore.length).toBeGreaterThan(50);
-  // Nothing is asked for before all of what came before it was taken.
+  // The next messages are requested only after the client has taken all earlier ones.
   expect(new Set(askedBefore)).toEqual(new Set([0, 1]));
   expect(longestMs / slowness()).toBeLessThan(30);
 });
@@ -157,7 +157,7 @@ test('a client that stops reading holds up its own stream only, and loses its co
       .end();
   });
   response.on('error', () => undefined).pause();
-  // The server asks for as much as the buffers of both sockets hold, then for nothing more.
+  // The server requests as much as the buffers of both sockets hold, then no more.
   let before = -1;
   await eventually(
     () => {

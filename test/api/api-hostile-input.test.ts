@@ -43,8 +43,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-// A request line is ASCII: what is not is sent as its UTF-8 bytes in percent-encoding, or now and
-// then as it is.
+// A request line is ASCII: other text is sent as percent-encoded UTF-8, or now and then unencoded.
 const queryText = fc
   .array(fc.tuple(name, garbage), { maxLength: 5 })
   .map((pairs) =>

@@ -57,7 +57,7 @@ test('every operation that the document describes is there, and asks for a key w
   for (const { path, method, operation } of operations()) {
     const url = server.url + path.replace('{id}', 'x_1').replace('{key}', 'known1');
     const response = await fetch(url, { method: method.toUpperCase() });
-    // Signing in without a key is refused for what is missing; signing out needs none.
+    // Signing in without a key is refused for the missing key; signing out needs none.
     const withoutKey = path === '/v1/session' ? { post: 400, delete: 204 }[method] : 200;
     const expected = operation.security.length === 0 ? withoutKey : 401;
     expect([method, path, response.status]).toEqual([method, path, expected]);

@@ -41,7 +41,7 @@ test('stop waits for requests in flight and closes connections that are silent, 
   idle.resume();
   const inFlight = fetch(`${server.url}/e/known1`);
   await eventually(() => server.accepted.length === 1);
-  // So long that only what is closed in time lets the test end in time.
+  // The timeout is so long that the test ends in time only if idle connections are closed in time.
   const stopped = server.server.stop(600_000);
   await untilRefused(server.url);
   answerRun(undefined);

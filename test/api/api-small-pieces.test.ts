@@ -20,7 +20,7 @@ test('a byte of a body at a time counts as what it costs', () => {
   expect(cutOff).toBe(1);
 });
 
-/** A request whose body comes in pieces of one byte. */
+/** A request with a body in pieces of one byte. */
 function inBytes(bytes: Uint8Array): IncomingMessage {
   const pieces = Array.from(bytes, (byte) => Buffer.from([byte]));
   const body = Readable.from(pieces, { objectMode: false });

@@ -67,10 +67,7 @@ async function send({ method, path, security }: Write, query: string, body?: unk
   return { status: response.status, paths: (problem.errors ?? []).map(({ path: at }) => at) };
 }
 
-/**
- * Ways into a body: to each object whose names are the API's, as a value that holds one unknown
- * name there.
- */
+/** Bodies with one unknown name each: one for each object with names of the API. */
 function unknownNames(schema: Schema | undefined): { value: unknown; path: string }[] {
   const found = resolve(schema);
   if (found === undefined) return [];

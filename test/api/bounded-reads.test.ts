@@ -7,7 +7,7 @@ import { fc } from '../support/properties.ts';
 import { afterEach, expect, test } from 'vitest';
 import { boundReads } from '../../api/src/bounded-reads.ts';
 
-/* A client decides in how many chunks a body comes, and what it sends at once. */
+/* A client decides the number of chunks of a body, and how many it sends at once. */
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -71,8 +71,7 @@ test('a body in chunks of a byte leaves the thread to others, and comes whole', 
   await counting;
   const counts = [...perTurn.values()];
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(CHUNKS);
-  // Two milliseconds' worth of turns may follow each other; of what node reads at once there are
-  // ten thousand.
+  // Turns of two milliseconds may follow each other. One read of Node holds ten thousand pieces.
   expect(Math.max(...counts)).toBeLessThan(8_000);
   expect(counts.length).toBeGreaterThan(CHUNKS / 8_000);
 });

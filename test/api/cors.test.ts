@@ -8,7 +8,7 @@ const PREFLIGHT = {
   'access-control-request-headers': 'authorization,content-type',
 };
 
-/** The headers of an answer that tell a browser what a page may do. */
+/** The CORS headers of an answer. */
 const corsOf = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 

@@ -28,7 +28,7 @@ function step(more: Record<string, unknown> = {}) {
 
 type Name = keyof typeof LIMITS;
 
-/** So many characters as make it one more than the limit. */
+/** One character more than the limit. */
 const over = (name: Name, around = '') => 'a'.repeat(LIMITS[name] + 1 - around.length) + around;
 
 async function limitOf(method: 'GET' | 'POST' | 'PUT', path: string, parameters: Record<string, unknown>) {

@@ -39,7 +39,7 @@ function dev(...args: string[]): RunningCli {
   return cli;
 }
 
-/** Emits what it is told; `imports` before it. */
+/** Emits the given expression; `imports` stand before it. */
 const emits = (what: string, imports = '') => `${imports}
 export default { name: "Greeter", version: "0.0.1", props: { http: "$.interface.http" },
   run() { console.log("ran"); this.$emit({ said: ${what} }); } };`;

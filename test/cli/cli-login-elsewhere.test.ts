@@ -47,7 +47,7 @@ test('a login sends the key of the environment to the server of the environment 
   expect(await user.hw(elsewhere, { env, stdin: 'hw_other\n' })).toMatchObject({ code: 0 });
   expect(other.keys).toEqual(['hw_other']);
   expect(await savedProfiles()).toEqual({ other: { url: other.url, api_key: 'hw_other' } });
-  // An option is meant for where it is given.
+  // An option applies to the server of its command.
   expect(await user.hw([...elsewhere, '--api-key', 'hw_given'], { env })).toMatchObject({ code: 0 });
   expect(other.keys).toEqual(['hw_other', 'hw_given']);
 

@@ -101,7 +101,7 @@ test('an operator sees nodes and what accounts do, others are refused; an accoun
   for (const word of ['nodes', 'accounts']) expect((await world.user.hw(['server', word])).code).toBe(3);
 
   expect(await world.user.json('waiting')).toEqual({ run: null, delivery: null });
-  // Nobody told a node of this run, so it waits until one looks for such.
+  // No node was notified of this run, so it waits until one searches for such runs.
   const run = await eventually(async () => {
     await world.hw.sql`
       insert into invocations (id, account_id, source_id, kind, event)

@@ -75,7 +75,7 @@ test('props that grow while a hook runs are counted again when they are stored',
     expectRefused(await changing);
     const { data } = await hw.api('GET', `/sources/${id}`);
     expect(data.configured_props.text).toBe('short');
-    // Recovery makes the source what it was; then it can be changed again.
+    // Recovery restores the source; then it can be changed again.
     await eventually(async () => (await grow(id, 10)).status === 200, { timeoutMs: 20_000, everyMs: 200 });
   } finally {
     await receiver.stop();

@@ -85,7 +85,7 @@ describe('an app of an account', () => {
       const flow = await other('POST', '/connected_accounts/oauth/start', { app: name });
       expect([keys.status, flow.status]).toEqual([400, 400]);
       expect((await other('GET', '/connected_accounts', { app: name })).status).toBe(400);
-      // Nor is it one of the catalogue for the operator, whose client all accounts would use.
+      // It is no catalogue app for the operator either: all accounts would use its OAuth client.
       expect((await hw.admin('PUT', `${path}/oauth_client`, { client_id: 'x' })).status).toBe(404);
       expect((await hw.admin('PUT', path, KEYED)).status).toBe(404);
     }

@@ -74,7 +74,7 @@ async function start(command: string): Promise<void> {
   answer = { key };
 }
 
-/** `SOURCE=dc_…`: what a reader copies from the answer before. */
+/** `SOURCE=dc_…`: values that a reader copies from the previous answer. */
 function fillIn(assignments: string): void {
   const found: Record<string, string | undefined> = {
     KEY: answer.key,

@@ -39,7 +39,7 @@ it('an api node and an engine node on one database do the work together', async 
       if (event.method) this.http.respond({ status: 202 });
     } };`;
   const source = await deploy(api, code);
-  // The timer is the engine node's, whatever asks for an answer is the api node's.
+  // The timer belongs to the engine node; requests that wait for an answer belong to the api node.
   await subscribe(api, source.id, `${receiver.url}/both`);
   expect((await post(source.endpoint, {})).status).toBe(202);
   const bodies = () => receiver.requests.filter(({ url }) => url === '/both').map(({ body }) => body);

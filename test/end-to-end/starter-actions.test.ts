@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => target.stop());
 
-/** Runs the action once; what it answered, or how it failed. */
+/** Runs the action once, and returns its result or its error. */
 async function run(name: string, props: Record<string, unknown>) {
   const { id } = await hw.deploy(asSource(await readStarter(name)), props);
   await hw.api('POST', `/sources/${id}/run`);

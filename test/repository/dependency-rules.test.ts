@@ -32,7 +32,7 @@ const CLEAN: Record<string, string> = {
   'test/support/fixture.ts': "import { api } from '../../api/src/index.ts';\nexport const fixture = api;\n",
 };
 
-/** One line of code that breaks a rule, where it is planted, and what the check must say. */
+/** Code that breaks a rule, its file, and the message that the check must give. */
 const PLANTS: { file: string; code: string; says: string }[] = [
   {
     file: 'shared/src/planted.ts',

@@ -19,7 +19,7 @@ function namesAfter(beginning: string): string[] {
   return [...paragraph.matchAll(/`([\w./]+)`/g)].map(([, name = '']) => name);
 }
 
-/** Runs a function body in a deployed component and answers what it returns. */
+/** Runs a function body in a deployed component, and returns its result. */
 async function evaluate(body: string, imports = ''): Promise<unknown> {
   const code = `${imports}\nexport default { name: 'Probe', version: '1', async run() { this.$emit(await (async () => { ${body} })()); } };`;
   const { id } = await hw.deploy(code);

@@ -11,8 +11,8 @@ interface Row {
 }
 
 /**
- * The rows of a page's tables: what is promised, then `file.test.ts`: title, one a line of the
- * cell, or why there is none: `not yet: …`, `differs: …`.
+ * Rows of a page's tables. Each has the promise, then `file.test.ts`: title, one per line of the
+ * cell, or the reason for its absence: `not yet: …`, `differs: …`.
  */
 function readRows(page: string): Row[] {
   return page

@@ -33,10 +33,10 @@ async function must(command: string, args: string[], cwd: string): Promise<void>
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${stderr}`);
 }
 
-/** The folder of what is installed here. */
+/** The folder of an installed package. */
 const folderOf = (name: string) => path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 
-/** As a user does it, but from what is on this machine. */
+/** Installs as a user does, but from files of this machine. */
 beforeAll(async () => {
   hw = await sharedHeadwater();
   user = await createCliUser({ HEADWATER_URL: hw.url, HEADWATER_API_KEY: hw.apiKey });
@@ -134,7 +134,7 @@ if (!(refused instanceof HeadwaterProblem)) throw new Error('It was not refused'
 console.log(JSON.stringify({ streamed: streamed.value?.data, delivered: delivered.length, status: refused.status, code: refused.code }));
 `;
 
-/** The name is put in here: the rules of imports read it where it stands whole. */
+/** Inserts the package name here: the import rules would read it in a literal. */
 const programWith = (event: string) => PROGRAM.replace('CLIENT', `'@headwater/client'`).replace('EVENT', event);
 
 describe('@headwater/client from its tarball', () => {

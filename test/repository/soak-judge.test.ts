@@ -51,7 +51,7 @@ function call(request: number, step: string, atMs: number, begunAtMs = atMs - 1)
 const delivered = (rows: EventRow[]) =>
   new Map(rows.map(({ messageId: id, data }) => [id, { id, bodies: [data], taken: 1, failed: 0 }]));
 
-/** Two events, two ticks and an execution as they should be, with what a test changes. */
+/** Two events, two ticks and an execution without faults, with the changes of a test. */
 function outcome(changes: Partial<Outcome> = {}): Outcome {
   const sourceEvents = changes.sourceEvents ?? [[emitted(1), emitted(2)], []];
   const ticks = changes.ticks ?? [[tick('a', 1), tick('b', 2)], []];

@@ -113,7 +113,7 @@ test('the bundle is the same whatever files this machine has', async () => {
     packages.add('node_modules/looks', new Map([['index.js', Buffer.from(code)]]));
     const root = { ok: true, name: 'looks', version: '1.0.0', from: '' } as const;
     const component = oneFile("import { look } from 'looks'; export default look;");
-    // In this process, whose bundler may list folders.
+    // Runs in this process, whose bundler may list folders.
     const outcome = await bundleTree(component, 'js', { roots: { looks: root }, packages: [] }, packages);
     return outcome.ok ? outcome.code.replaceAll(folder, 'FOLDER') : outcome.messages.map(({ text }) => text);
   };

@@ -13,7 +13,7 @@ import { buildKitForFile, oneFile } from '../support/build-kit.ts';
 const kit = buildKitForFile();
 const importing = (name: string) => `import found from '${name}'; export default found;`;
 
-/** The registry's answers whose paths end so. */
+/** Replaces the registry's answers for paths that end with `end`. */
 function answering(end: string, answer: (response: ServerResponse) => void): void {
   kit.registry.instead = (asked, response) => {
     if (!asked.endsWith(end)) return false;

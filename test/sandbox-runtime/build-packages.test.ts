@@ -4,7 +4,7 @@ import { buildKitForFile } from '../support/build-kit.ts';
 const kit = buildKitForFile();
 const versionsOf = (name: string, ...versions: string[]) => versions.map((version) => ({ name, version }));
 
-/** A package whose export lists what it got from its dependencies. */
+/** A package whose export lists the exports of its dependencies. */
 const asking = (name: string, dependencies: Record<string, string>, more: Record<string, unknown> = {}) => ({
   name,
   version: '1.0.0',

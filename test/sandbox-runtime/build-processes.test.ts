@@ -45,7 +45,7 @@ test.skipIf(!isLinux)(
 test.skipIf(!isLinux)('bundles the code of another tenant in another process, and leaves none behind', async () => {
   const builder = kit.builder({ bundleMs: 9_000 });
   await builder.build({ tenantId: 'o_one', component });
-  // One whose build took seconds, as on a full machine, is not used again.
+  // A process is not used again after a build of seconds, as on a busy machine.
   const before = await eventually(async () => {
     const pids = buildProcesses();
     await builder.build({ tenantId: 'o_one', component });
@@ -142,7 +142,7 @@ test('of files that are missing no more are listed than a component may have, an
 
 test('no file of this machine is read to find those that are missing', async () => {
   const builder = kit.builder({ bundleMs: 60_000 });
-  // One that never ends: who reads it has no memory left.
+  // An endless file: reading it would use up all memory.
   const code = `import './missing.js'; export default (name) => import('./dev/' + name + 'ero');`;
   const missing = await builder.listMissingFiles('o_one', { entry: 'a.js', files: { 'a.js': code } });
   expect(missing.map(({ path }) => path)).toEqual(['./missing.js']);

@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 beforeEach(() => database.db.sql`delete from components`);
 
-/** When the bundle of what was saved was made, in milliseconds. */
+/** Build time of a saved component's bundle, in epoch milliseconds. */
 async function builtAtOf(who: Principal, specifier: string): Promise<number> {
   const { id } = await components.save(who, { componentCode: importing(specifier) });
   const [row] = await database.db.sql<{ at: number }[]>`

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { fc } from '../support/properties.ts';
 
 const LARGEST = ACCOUNT_LIMITS.maxBundleBytes.max;
-/** Code of so many characters costs nothing. */
+/** Code of any length without the memory. */
 const codeOf = (length: number) => ({ length }) as string;
 
 /** Components are named by the size of their code. */

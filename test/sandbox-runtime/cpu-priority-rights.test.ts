@@ -23,7 +23,7 @@ async function watchOne(rights: Partial<ProcessRights>) {
   priority.booted();
   for (const ms of [0, 250, 500, 750, 1_000]) priority.look(ms, ms);
   const hot = { isHot: priority.isHot, nice: getPriority(child.pid!) };
-  // At what it has used before, it is calm.
+  // At its earlier CPU time, it counts as calm.
   const isKept = [1_250, 1_000 + CALM_MS].map((ms) => priority.look(ms, 1_000)).every(Boolean);
   return { ...hot, isKept, commands };
 }

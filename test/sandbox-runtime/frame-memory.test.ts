@@ -6,8 +6,8 @@ const run = promisify(execFile);
 const moduleAt = (path: string) => JSON.stringify(import.meta.resolve(`../../sandbox-runtime/src/${path}`));
 
 /**
- * 16 megabytes are announced, and come in pieces of one byte, each from a read of its own. Prints
- * what is held of 200 000 of them.
+ * Announces 16 megabytes, and sends pieces of one byte, each from a read of its own. Prints the
+ * memory held for 200 000 of them.
  */
 const PROGRAM = `
   import { FrameReader } from ${moduleAt('bridge/frames.ts')};

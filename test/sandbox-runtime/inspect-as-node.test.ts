@@ -4,7 +4,7 @@ import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
-/** Expressions whose values `console.log` shows. */
+/** Expressions to show with `console.log`. */
 const SHOWN = [
   'Array.from({ length: 7 }, (_, i) => i)',
   'Array.from({ length: 150 }, (_, i) => i)',

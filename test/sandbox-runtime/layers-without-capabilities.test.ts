@@ -13,7 +13,7 @@ interface Found {
 
 const resolve = (path: string) => JSON.stringify(import.meta.resolve(path));
 
-/** A node that says what it has found, and what its first sandbox process has. */
+/** A node that prints its findings, and the rights of its first sandbox process. */
 const NODE = `
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createBuilder, startSandbox } from ${resolve('../../sandbox-runtime/src/index.ts')};

@@ -17,10 +17,7 @@ import { slowness } from '../support/longest-turn.ts';
 import { fc } from '../support/properties.ts';
 import { type RecordingHost, recordingHost } from '../support/run-host.ts';
 
-/**
- * The node's side of a sandbox process is the real one; what it hears is forged, and no process is
- * there.
- */
+/** The node's side of a sandbox process is real; its messages are forged, and no process exists. */
 
 const account = accountLimits({
   maxEmitsPerRun: 500,
@@ -165,7 +162,8 @@ function expectWithinLimits({ host, step, stores, mostOpen, ends }: Heard): void
 }
 
 /**
- * A moment of any turn, and what a byte may take: the dearest are those of heads, which are parsed.
+ * Allowance for any turn, and per byte. Bytes of heads are the most expensive, because they are
+ * parsed.
  */
 const MAX_TURN_MS = 60;
 const RUNS = longRun(150, 400);

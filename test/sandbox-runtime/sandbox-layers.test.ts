@@ -57,7 +57,7 @@ test.runIf(isLinux)('no thread of a process has a privilege or can gain one', as
       for (const value of ofThreads(pid, field)) expect(value).toMatch(none);
     if (!has(sandbox, 'privileges')) continue;
     for (const value of ofThreads(pid, 'NoNewPrivs')) expect(value).toBe('1');
-    // Without a privilege the bound stays what it was, and leads nowhere.
+    // Without privileges, the bounding set stays as it was and has no effect.
     const bound = process.getuid?.() === 0 ? none : /./;
     for (const value of ofThreads(pid, 'CapBnd')) expect(value).toMatch(bound);
   }

@@ -138,8 +138,8 @@ describe('memory', () => {
         tenantId: 'o_bomb',
         alone,
       });
-    // On a full machine the process may be gone before it has said whose fault it was: such a run
-    // is started again, alone.
+    // On a full machine, the process may end before it reports the cause. Such a run starts again,
+    // alone.
     const first = await bomb(false);
     const isJudged = first.outcome.ok || !first.outcome.innocent;
     const { outcome, host } = isJudged ? first : await bomb(true);

@@ -43,7 +43,7 @@ test.each([
 
 test('runs alone leave their tenant one of its share', () => {
   const shares = new ProcessShares(32);
-  // The first is had by a run alone as well, where it is the first.
+  // A run alone may also take the first process, if it is the tenant's first task.
   expect(takeAll(shares, alone('o_a'))).toBe(7);
   expect(shares.mayTake(shared('o_a'))).toBe(true);
 });

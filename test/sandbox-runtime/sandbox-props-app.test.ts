@@ -21,7 +21,10 @@ const ACCOUNT: RunProp = {
   auth: { oauth_access_token: 'tok', oauth_uid: 'u1', host: 'api.example' },
 };
 
-/** Runs a component whose `run` emits what this expression is; `rest` are further members of it. */
+/**
+ * Runs a component that emits the value of the expression. `rest`: further members of the
+ * component.
+ */
 async function valueOf(
   expression: string,
   rest: string,

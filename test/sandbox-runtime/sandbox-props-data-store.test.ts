@@ -66,7 +66,7 @@ function answerOf(
 
 const STORE: Record<string, RunProp> = { ds: { kind: 'data-store', id: 'ds_1' } };
 
-/** Runs a body with `this.ds` and answers what it returns. */
+/** Runs a body with `this.ds`, and returns its result. */
 async function valueOf(body: string, host: StoreHost = storeHost(), options: RunOptions = {}): Promise<unknown> {
   const code = `export default { name: 't', version: '1', props: { ds: { type: 'data_store' } },
     async run() { this.$emit((await (async () => { ${body} })()) ?? null); } };`;

@@ -111,7 +111,7 @@ test('an interval that nobody clears does not hold the run to its limit, and is 
   expect(ran.logs).toMatchObject([{ level: 'warn', message: 'Still running when the run ended: 1 interval' }]);
 });
 
-/** Errors that nobody waits for are those of the run. */
+/** Errors that the code does not await are errors of the run. */
 const FAILING: Record<string, [body: string, message: string]> = {
   'a rejection': [`Promise.reject(new TypeError('lost'));`, 'Unhandled rejection: TypeError: lost'],
   'a rejection after the end': [

@@ -40,8 +40,8 @@ test.runIf(koffiPath !== undefined)('a look at a process reads a few files, howe
   const watch = new UsageWatch(pid, 4_096, { command: () => undefined }, ALL_RIGHTS);
   const before = reads();
   let looks = 0;
-  // It uses little, but always some, and nobody looks which of its threads do: it goes behind
-  // others.
+  // The process uses little CPU, but always some. Its threads are not checked one by one, so it
+  // gets lower priority.
   while (looks < MIN_LOOKS || (!watch.isHot && looks < MAX_LOOKS)) {
     expect(watch.look(performance.now(), { inFlight: 1, tasksServed: 1 })).toEqual({ kind: 'fine' });
     looks += 1;

@@ -92,7 +92,7 @@ test('the property is as in Node: replaced, called with call sites, and put back
   expect(host.messages()).toEqual(['ErrorPrepareStackTrace run true', 'stackTraceLimit function']);
 });
 
-/** A component that takes apart what the mapping uses harms nobody but its own stacks. */
+/** A component that patches the functions of the mapping affects only its own stacks. */
 test.each([
   `String.prototype.charCodeAt = () => 57; String.prototype.indexOf = () => 0;`,
   `Map.prototype.get = () => { throw new Error('get'); }; Array.prototype.sort = null;`,

@@ -3,7 +3,7 @@ import type { NodeProcess } from './node-process.ts';
 import type { Answer, Outcome } from './records.ts';
 import { lateCalls, type Promised } from './judge.ts';
 
-/** Measured beside what is promised: shown, and judged by whoever reads it. */
+/** Measurements beside the promises: shown for a reader, not judged. */
 export type Figures = [name: string, value: string][];
 
 const SAMPLE_EVERY_MS = 5_000;

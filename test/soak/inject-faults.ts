@@ -11,12 +11,12 @@ export interface FaultTargets {
   timeline: Timeline;
 }
 
-/** Counts what was done and what found nothing to hit, by kind. */
+/** Counts executed faults, and faults without a target, by kind. */
 export type FaultCounts = Record<string, number>;
 
 /**
- * Carries out the faults at their times. Resolves after `durationMs`, and when the last is over:
- * what was frozen goes on, and Postgres is back.
+ * Executes the faults at their times. Resolves after `durationMs` and after the last fault is over:
+ * frozen nodes continue, and Postgres is back.
  */
 export async function injectFaults(
   faults: readonly PlannedFault[],
@@ -95,7 +95,7 @@ function hitNode(fault: PlannedFault, { nodes, timeline }: FaultTargets, signal:
   return { hit };
 }
 
-/** All that run, at once: nobody is left who could take over. */
+/** Kills all running nodes at once, so that no node can take over. */
 function killNodes(nodes: readonly NodeProcess[]): Begun | undefined {
   const hit = nodes.filter((node) => node.canBeHit());
   for (const node of hit) node.kill();

@@ -22,7 +22,7 @@ export interface LoadOptions {
 }
 
 const TICK_MS = 20;
-/** A driver that was held up sends what it missed of this long, and not all of it. */
+/** A delayed driver sends at most this many seconds of missed requests. */
 const MAX_BURST_S = 0.5;
 const ANSWER_TIMEOUT_MS = 30_000;
 const REPEATED_IDS = 0.05;
@@ -43,8 +43,8 @@ const LONGER_RUNS = [
 type Sent = Pick<SentRequest, 'request' | 'to' | 'tenant' | 'id'>;
 
 /**
- * An open loop: requests go out at their rate, whatever becomes of those before, to the nodes in
- * turn.
+ * Open loop: requests go out at their rate, to the nodes in turn, even if earlier ones are
+ * unanswered.
  */
 export function startLoad(options: LoadOptions): Load {
   const { nodes, tenants, random } = options;

@@ -13,8 +13,8 @@ import type { Timeline } from './timeline.ts';
  *     ▲                  │                    │ freeze ──► frozen ── thaw ──► up
  *     └── pause ◄── ended (killed, asked to stop, or by itself) ◄──────────────┘
  *
- * A node is `disturbed` from a fault that hits its process until it listens again. Requests that
- * fail within such a time are nothing that the node could have answered.
+ * A node is `disturbed` from a fault that hits its process until it listens again. The node cannot
+ * answer requests that fail within such a time.
  */
 export interface NodeProcess {
   name: string;
@@ -22,7 +22,7 @@ export interface NodeProcess {
   url: string;
   logFile: string;
   pid(): number | undefined;
-  /** It runs, is not frozen, and nobody has asked it to stop. */
+  /** It runs, is not frozen, and was not asked to stop. */
   canBeHit(): boolean;
   kill(): void;
   /** SIGTERM. */
@@ -42,7 +42,7 @@ export interface NodeProcess {
 interface NodeFigures {
   starts: number;
   slowestStartMs: number;
-  /** Ends that nobody asked for, with the end of the log. */
+  /** Unrequested ends, with the end of the log. */
   endedByItself: string[];
   /** Graceful stops that did not end with 0. */
   badStops: string[];
@@ -175,7 +175,7 @@ function spawnNode({ role, port, env, logFile }: NodeOptions): ChildProcess {
   const log = openSync(logFile, 'a');
   try {
     return spawn(process.execPath, [...NODE_FLAGS, MAIN, role], {
-      // To a file: what a node writes reaches it also while this process is busy.
+      // To a file, so that the node's output arrives even while this process is busy.
       stdio: ['ignore', log, log],
       // Ctrl-C in the terminal reaches this process alone, which stops its nodes.
       detached: true,

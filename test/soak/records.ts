@@ -4,8 +4,8 @@
  */
 
 /**
- * accepted: 200. refused: 503 or 429. unreachable: nobody listens. reset: the connection broke
- * before an answer. silent: nothing within 30 s. error: 5xx otherwise. odd: any other status.
+ * accepted: 200. refused: 503 or 429. unreachable: the port is closed. reset: the connection broke
+ * before an answer. silent: no answer within 30 s. error: another 5xx. odd: any other status.
  */
 export type Answer = 'accepted' | 'refused' | 'unreachable' | 'reset' | 'silent' | 'error' | 'odd';
 

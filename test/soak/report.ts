@@ -13,7 +13,7 @@ export function isClean({ promises }: Report): boolean {
   return promises.every(({ broken }) => broken.length === 0);
 }
 
-/** One table: what was measured, then what must be 0. */
+/** One table: measurements first, then counts that must be 0. */
 export function formatReport(report: Report): string {
   const rows: [string, string, string][] = [
     ...report.figures.map(([name, value]): [string, string, string] => ['', name, value]),

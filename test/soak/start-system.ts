@@ -44,7 +44,8 @@ const MIN_RESTART_PAUSE_MS = 1_000;
 const MAX_RESTART_PAUSE_MS = 2_000;
 
 /**
- * Four nodes at once on an empty database, then the accounts. `undo` stops whatever was started.
+ * Starts four nodes at once on an empty database, then creates the accounts. `undo` stops all
+ * started parts.
  */
 export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
   const { folder, seed, undo, signal } = options;

@@ -7,7 +7,7 @@ export interface Tenant {
   source: Deployed;
   timer: { id: string };
   workflow: Deployed;
-  /** Its webhook has been subscribed to everything: what is emitted from now on is delivered. */
+  /** Its webhook has all subscriptions since then: later events are delivered. */
   subscribedAtMs: number;
 }
 

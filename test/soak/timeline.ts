@@ -7,7 +7,7 @@ export interface Timeline {
   seconds(atMs?: number): number;
 }
 
-/** Written line by line, so that it is there after whatever end. */
+/** Writes line by line, so that the file survives any end of the process. */
 export function createTimeline(file: string, tell: (line: string) => void): Timeline {
   const beganAtMs = Date.now();
   const seconds = (atMs = Date.now()) => Math.round((atMs - beganAtMs) / 10) / 100;

@@ -5,9 +5,8 @@ const sha256 = (text: string | Buffer) => createHash('sha256').update(text).dige
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
 /**
- * Whether a request that has arrived carries the signature (AWS Signature Version 4) that its
- * method, path, signed headers and body must have under this secret. Computed here from what came
- * over the wire.
+ * Whether a received request has the correct AWS Signature Version 4 for its method, path, signed
+ * headers and body under this secret. Computed independently from the received bytes.
  */
 export function hasSignature(request: ReceivedRequest, secretAccessKey: string): boolean {
   const { authorization = '' } = request.headers;

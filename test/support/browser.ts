@@ -4,16 +4,13 @@ import { type Browser, chromium as playwright, type BrowserContextOptions, type 
 import { expect } from 'vitest';
 import { eventually } from './eventually.ts';
 
-/**
- * Chromium's own messages about what it cannot do in a machine without a screen say nothing of a
- * page.
- */
+/** Chromium's messages about a machine without a screen do not concern the page. */
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'];
 
 export interface TestBrowser {
   /**
-   * A page with cookies of its own. A failure of a script, a message of the content security policy
-   * and a request that leaves the instance fail the test that opened it, when it calls `check`.
+   * A page with its own cookies. Its test's `check` fails after a script error, a violation of the
+   * content security policy, or a request that leaves the instance.
    */
   open(options?: BrowserContextOptions): Promise<TestPage>;
   stop(): Promise<void>;

@@ -16,7 +16,8 @@ export interface BuildKit {
   builder(limits?: Partial<BuildLimits>): Builder;
   build(code: string, limits?: Partial<BuildLimits>): Promise<BuildOutcome>;
   /**
-   * Builds, loads the bundle in this process and answers its default export. Throws what was wrong.
+   * Builds, loads the bundle in this process and returns its default export. Throws the build's
+   * errors.
    */
   load(code: string): Promise<unknown>;
 }

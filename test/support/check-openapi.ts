@@ -22,7 +22,7 @@ const RULES = {
 /** It answers browsers, with a page. */
 const PAGE = '#/paths/~1oauth~1callback/get/responses/400';
 
-/** Lints the OpenAPI document of this tree; answers what is wrong, one line each. */
+/** Lints the OpenAPI document of this tree. Resolves with one line per error. */
 async function lintDocument(): Promise<string[]> {
   const { url, server } = await startTestServer();
   try {

@@ -22,7 +22,7 @@ export interface RunningCli {
   stdout(): string;
   stderr(): string;
   /**
-   * Resolves with the first match in what it has written to either; fails when it ends without it.
+   * Resolves with the first match in its output on either stream. Rejects if it ends without one.
    */
   untilOutput(pattern: RegExp, timeoutMs?: number): Promise<RegExpMatchArray>;
   exited: Promise<CliResult>;
@@ -48,7 +48,7 @@ export interface CliUser {
   start(args: readonly string[], options?: CliRun): RunningCli;
   /** Runs it to its end. */
   hw(args: readonly string[], options?: CliRun): Promise<CliResult>;
-  /** The same with --json; throws where it fails. */
+  /** The same with --json; throws if it fails. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
   json(...args: string[]): Promise<any>;
   remove(): Promise<void>;
@@ -57,7 +57,7 @@ export interface CliUser {
 interface CliRun {
   env?: Record<string, string>;
   stdin?: string;
-  /** Only for `hw`, which is in this process where it can be. */
+  /** Runs `hw` in a process of its own. Default: in this process if possible. */
   ownProcess?: boolean;
   /** At a terminal, which has everything that is written in `stdout`; see HAS_TERMINALS. */
   terminal?: boolean;

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 
 export interface ClientServer {
   url: string;
-  /** Requests that were left without an answer and whose connection is still open. */
+  /** Unanswered requests with open connections. */
   unanswered(): number;
   stop(): Promise<void>;
 }
@@ -20,8 +20,8 @@ interface Exchange {
 type Handler = (exchange: Exchange) => void | Promise<void>;
 
 /**
- * A server on loopback that answers what common HTTP clients and service clients ask, and says what
- * it received.
+ * A server on loopback for common HTTP clients and service clients. Its answers describe the
+ * received requests.
  */
 export async function startClientServer(): Promise<ClientServer> {
   const unanswered = new Set<IncomingMessage>();

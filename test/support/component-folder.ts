@@ -18,9 +18,7 @@ export async function createComponentFolder(files: Readonly<Record<string, strin
   return { path: root, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/**
- * An app of three components that save and two that cannot, with what real ones have beside them.
- */
+/** An app with three valid and two invalid components, and the other files of real ones. */
 export const APP_TREE: Readonly<Record<string, string>> = {
   'weather/package.json': JSON.stringify({ dependencies: { leftpad: '^1.2.0', exact: '3.0.1', any: '*' } }),
   'weather/weather.app.mjs': `

@@ -3,16 +3,16 @@ import net from 'node:net';
 /** In front of a database: what the server says may be lost with its connection. */
 export interface CuttingProxy {
   url: string;
-  /** From now on a connection whose next query is answered is closed instead. */
+  /** From now on, a connection is closed instead of receiving its next query's answer. */
   cut(): void;
   /**
    * The same once a query with these words is made, for the answer to that one. `passesOn` false:
    * the server never sees it.
    */
   cutAt(words: string, passesOn?: boolean): void;
-  /** From now on who is connected hears nothing more, and is not heard; who connects then is. */
+  /** From now on, existing connections pass no data in either direction; new connections work. */
   silence(): void;
-  /** The same of who connects from now on. */
+  /** The same for new connections. */
   mute(): void;
   /** As before `cut`, `cutAt` and `mute`. */
   pass(): void;

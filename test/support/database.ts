@@ -6,8 +6,8 @@ import { eventually } from './eventually.ts';
 export const TEST_SERVER_VARIABLE = 'HEADWATER_TEST_DATABASE_URL';
 export const TEMPLATE_DATABASE = 'headwater_template';
 /**
- * `file_copy` where files are in memory: there it takes a third of what Postgres does otherwise,
- * which versions before 15 have not.
+ * `file_copy` if files are in memory: it takes a third of the time of the default. Versions before
+ * 15 lack it.
  */
 export const CLONE_STRATEGY_VARIABLE = 'HEADWATER_TEST_CLONE_STRATEGY';
 

@@ -43,9 +43,8 @@ function step(strategy: DedupeStrategy, state: ModelState, given: readonly Model
 }
 
 /**
- * Whether what was stored is what the runs would have emitted one after the other, in some order:
- * that in which their events are stored, and for runs that emitted nothing any place in it. Answers
- * what does not fit.
+ * Whether the stored events are those of the runs in some sequential order. The order is that of
+ * the stored events; runs without events fit anywhere. Returns the difference.
  */
 export function findDifference(
   strategy: DedupeStrategy,

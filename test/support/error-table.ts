@@ -5,7 +5,7 @@ import { ERRORS } from '../../shared/src/errors.ts';
 const PAGE = path.resolve(import.meta.dirname, '../../docs/errors.md');
 const START = '<!-- Written by test/support/write-error-table.ts -->';
 
-/** The page of errors, and what it has to be. */
+/** The page of errors, with its present and its expected text. */
 export function readErrorPage(): { path: string; text: string; wanted: string } {
   const text = readFileSync(PAGE, 'utf8');
   const [before = ''] = text.split(START);

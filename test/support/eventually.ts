@@ -7,7 +7,7 @@ export interface EventuallyOptions {
    * before the test fails.
    */
   timeoutMs?: number;
-  /** Default 10; longer where it waits for long. */
+  /** Default 10; longer during long waits. */
   everyMs?: number;
   /** Describes the condition in the error message. */
   what?: string;
@@ -31,8 +31,8 @@ function patience(): number {
 }
 
 /**
- * Calls `check` until it answers something other than false or undefined, and answers that. A check
- * that throws counts as not yet; what it threw last is the cause of the failure.
+ * Calls `check` until it returns something other than false or undefined, and returns that. A
+ * throwing check is repeated; its last error is the cause of the failure.
  */
 export async function eventually<T>(
   check: () => Promise<T | false | undefined> | T | false | undefined,

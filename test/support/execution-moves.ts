@@ -9,7 +9,7 @@ export interface StepOutcome {
   emits: boolean;
   /** The step before it ran as well, and is stored with it. */
   isSecond: boolean;
-  /** How long the execution waits, where it does. */
+  /** Duration of the execution's wait, if it waits. */
   ms: number;
 }
 
@@ -87,7 +87,7 @@ const oneMove: fc.Arbitrary<ExecutionMove> = fc.oneof(
       ),
     }),
   ),
-  // Seldom: what it ends takes part in no move any more.
+  // Rare, because an ended execution takes part in no later move.
   weigh(1, fc.record({ ...base, kind: oneOf('requeue', 'requeue', 'delete') })),
 );
 

@@ -53,7 +53,7 @@ export interface ExecutionNode extends NodeIdentity {
   pauses: Pauses;
   /** Since they were last read. */
   answers: Answer[];
-  /** Executions that were given back since, with what has failed. */
+  /** Executions given back since then, with their errors. */
   failures: { id: string; error: Error }[];
 }
 
@@ -114,7 +114,7 @@ export interface PartRunsOptions {
 export function createPartRuns(options: PartRunsOptions) {
   const { sql } = options;
   let runs = 0;
-  // No two steps begin or end in the same millisecond: by that a commit finds what it has written.
+  // No two steps begin or end in the same millisecond: a commit finds its own writes by that time.
   let lastMs = Date.now();
   const nowMs = () => ++lastMs;
 
@@ -258,7 +258,7 @@ export function createPartRuns(options: PartRunsOptions) {
       return node;
     },
 
-    /** Steps of a few of its executions, whose commits may share a batch. */
+    /** Runs steps of several executions, whose commits may share a batch. */
     async run(node: ExecutionNode, steps: readonly StepOutcome[], goesOn = false): Promise<void> {
       if (goesOn) node.pauses.goOn();
       for (const outcome of steps) {

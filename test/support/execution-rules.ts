@@ -64,7 +64,7 @@ function isLegalStart(
   }
   if ((kind !== 'replay' && kind !== 'retry') || record?.status !== 'queued' || record.replayOf === null) return false;
   const of = original(record.replayOf);
-  // With what it had completed, or from the start.
+  // With its completed steps, or from the start.
   const copied = of?.steps.slice(0, steps.length).map((step) => ({ ...step, status: 'done', emits: false }));
   const isWhole = kind === 'replay' ? true : steps.length === passedOf(of?.steps ?? []);
   return of?.lease === null && isWhole && lease.holder === null && lease.claim === 1 && same(copied, steps);
@@ -101,8 +101,8 @@ function isLegalWake(was: ExecutionState, is: ExecutionState): boolean {
 }
 
 /**
- * By its holder alone: nothing that was completed is written again, and what is new was made under
- * the lease.
+ * Only the holder commits: completed steps are not written again, and new ones were made under the
+ * lease.
  */
 function isLegalCommit(was: ExecutionState, is: ExecutionState): boolean {
   const { lease } = was;
@@ -228,7 +228,7 @@ export function brokenExecutionRules(
   return faults;
 }
 
-/** An answer says what is so: what was written is there now, or was before. */
+/** An answer must be true: a step reported as written is there now, or was before. */
 export function isTrueAnswer({ id, value, written }: Answer, before: ExecutionRows, after: ExecutionRows): boolean {
   const has = (rows: ExecutionRows) => rows.executions.get(id)?.steps.some((step) => step.value === value) === true;
   if (value === undefined) return written ? after.executions.get(id)?.record?.hasEnded === true : true;

@@ -28,9 +28,9 @@ import { createNodeMoves, type JobState, workJob } from './model-nodes.ts';
 import { insertTurnWorkflow } from './turn-rows.ts';
 
 /*
- * Nodes that run executions of three workflows, by the functions of the product. One workflow takes
- * turns. All statements go over a connection that can be cut at any of them; a commit whose answer
- * is lost waits in its node to be tried again.
+ * Nodes that run executions of three workflows with the product's functions. One workflow starts
+ * its executions in turn. All statements use a connection that can be cut at any of them. A commit
+ * with a lost answer waits in its node for a retry.
  */
 
 /** Steps of each workflow. */
@@ -53,7 +53,7 @@ type ExecutionMoves = ReturnType<typeof createMoves>;
 const sealer = createSealer(fixedKeys([{ id: 'a1b2c3d4e5f6', key: Buffer.alloc(32, 7) }]));
 const tokens = createWaitTokens(sealer);
 
-/** `cutOff`: the client whose connection is cut. */
+/** `cutOff`: the client with the connection that is cut. */
 export async function createExecutionWorld(
   sql: Sql,
   cutOff: Sql,
@@ -220,7 +220,7 @@ function createMoves(sql: Sql, { accountId, nodes, workflows }: Place) {
       }
     },
 
-    /** Two looks: what is on its way at the first is held at the second. */
+    /** Two checks: a row in transit at the first check is held at the second. */
     async giveBackUnheld(node: ExecutionNode): Promise<void> {
       const holds = (id: string) =>
         [...node.parts.values()].some(({ invocation }) => invocation.id === id && invocation.leasedBy === node.id);
@@ -238,7 +238,7 @@ function createMoves(sql: Sql, { accountId, nodes, workflows }: Place) {
 
     requeue: () => requeueOverdueWaits(sql, 0),
 
-    /** So much time goes by for what waits. */
+    /** Lets this much time pass for waiting executions and jobs. */
     async pass(db: Sql, ms: number): Promise<void> {
       const span = db`make_interval(secs => ${ms / 1_000}::float8)`;
       await db`update execution_waits set wake_at = wake_at - ${span}`;

@@ -79,7 +79,7 @@ export async function readSteps(sql: Headwater['sql'], executionId: string): Pro
   }));
 }
 
-/** Resolves once so many executions of the workflow have one of the statuses. */
+/** Resolves when `count` executions of the workflow have one of the statuses. */
 export async function untilExecutions(
   sql: Headwater['sql'],
   workflowId: string,
@@ -95,13 +95,13 @@ export async function untilExecutions(
   );
 }
 
-/** An action whose `run` has this body. */
+/** An action with this body of `run`. */
 export function action(body: string, props = ''): string {
   return `export default { name: "Step", version: "0.0.1", type: "action", props: { ${props} },
     async run({ steps, $ }) { ${body} } };`;
 }
 
-/** The time of what waits has come. */
+/** Makes the execution's wait due now. */
 export async function letTimePass(sql: Headwater['sql'], id: string): Promise<void> {
   await sql`update execution_waits set wake_at = now() where execution_id = ${id}`;
   await sql`

@@ -25,7 +25,7 @@ const CHECK = `export default { run({ steps }) {
 } };`;
 const CUSTOMERS = ['Ada Lovelace', 'Grace Hopper', 'Mary Jackson', 'Hedy Lamarr', 'Radia Perlman'];
 
-/** Ids of what there is in a filled instance. */
+/** Ids of the resources in a filled instance. */
 export interface Filled {
   orders: string;
   rates: string;
@@ -35,7 +35,7 @@ export interface Filled {
   /** Its last step failed. */
   execution: string;
   warehouse: string;
-  /** A webhook whose receiver answers 503. */
+  /** A webhook with a receiver that answers 503. */
   accounting: string;
   /** Its newest delivery, attempted at least once. */
   delivery: string;

@@ -18,10 +18,7 @@ import { ADMIN_KEY, callApi, freePort, post } from './server.ts';
 
 /** Outcome of a run in a forged process. */
 interface ForgedOutcome {
-  /**
-   * The code of its error, as the database has it and as the API answers it; absent where it ended
-   * well.
-   */
+  /** Its error code in the database and in the API; absent for a successful run. */
   stored: string | undefined;
   answered: string | undefined;
   /** Events of the run, as stored for the attacker. */
@@ -34,9 +31,9 @@ interface ForgedOutcome {
 
 export interface ForgedEngine {
   /**
-   * Gives a run to a forged process that makes the attack of this name, while the other tenant's
-   * requests go on: it expects that each is answered, stored and delivered exactly once, that this
-   * tenant has nothing else, and that the node is ready and reports no error.
+   * Gives a run to a forged process that makes the named attack, while the other tenant's requests
+   * continue. Expects that each request is answered, stored and delivered exactly once, and that
+   * this tenant has no other rows. Expects that the node is ready and reports no error.
    */
   attack(name: string): Promise<ForgedOutcome>;
   /** Sets limits of the attacker's account. */
@@ -57,9 +54,9 @@ const PAUSE_MS = 20;
 const ERROR_LEVEL = 50;
 
 /**
- * A node on a database of its own, in which one tenant has an honest sandbox process, and whatever
- * starts after that one is the attacker's from its first line. `attacks` are bodies of functions of
- * `run` and `store`, the other tenant's, as code behind PRELUDE.
+ * A node with its own database, in which one tenant has an honest sandbox process. All later
+ * processes are the attacker's from their first line. `attacks`: function bodies with `run` and the
+ * other tenant's `store`, as code behind PRELUDE.
  */
 export async function startForgedEngine(attacks: Readonly<Record<string, string>>): Promise<ForgedEngine> {
   const lines: LogLine[] = [];
@@ -117,8 +114,8 @@ export async function startForgedEngine(attacks: Readonly<Record<string, string>
 }
 
 /**
- * A forged process says what a component is without having looked at it, and makes the attack that
- * the event of its run names.
+ * Script of a forged process: it describes a component without reading it, and makes the attack
+ * that its run's event names.
  */
 function forgedScript(attacks: Readonly<Record<string, string>>): string {
   const members = Object.entries(attacks).map(([name, code]) => `${JSON.stringify(name)}(run, store) { ${code}; }`);

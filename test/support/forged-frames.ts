@@ -8,7 +8,7 @@ import { fc } from './properties.ts';
  * which are then changed.
  */
 
-/** One message, changed in one way and said so many times. */
+/** One message, changed in one way and sent `times` times. */
 interface Word {
   message: number;
   run: number;

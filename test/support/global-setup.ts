@@ -77,7 +77,7 @@ async function startServer(): Promise<() => Promise<void>> {
       const template = new URL(url);
       template.pathname = `/${TEMPLATE_DATABASE}`;
       await migrate({ url: template.href, log: testLog });
-      // Nobody can connect to it, so nothing (autovacuum neither) is in the way of a clone.
+      // Connections are forbidden, so that no session (autovacuum included) blocks a clone.
       await sql`alter database ${sql(TEMPLATE_DATABASE)} with is_template true allow_connections false`;
     } finally {
       await sql.end();

@@ -14,8 +14,8 @@ interface KnownName {
 }
 
 /**
- * The DNS server of the server that all attacks share. Test files say what it answers; other names
- * it does not know.
+ * The DNS server of the server that all attacks share. Test files set its answers; other names are
+ * unknown.
  */
 export async function startSharedDns(): Promise<NameServer> {
   const names = new Map<string, KnownName>();
@@ -58,8 +58,7 @@ async function serveControl(
 let made = 0;
 
 /**
- * A name that nobody has asked for yet, and that is answered so: the first question with the first
- * answer, later ones with the last.
+ * A new name with these answers: the first question gets the first one, later questions the last.
  */
 export async function nameWith(...answers: DnsAnswer[]): Promise<string> {
   const name = `name-${process.pid}-${Date.now()}-${made++}.test`;

@@ -91,9 +91,9 @@ export interface RawServer {
 }
 
 /**
- * A server of the attacker on loopback that does what it likes with each connection, or once the
- * request's headers are there. With `host` 0.0.0.0 on all addresses of this machine: connections to
- * one that must not be reached are seen.
+ * An attacker's server on loopback. `serve` handles each connection, or a request after its
+ * headers. With `host` 0.0.0.0 it listens on all addresses of this machine, to detect connections
+ * to forbidden ones.
  */
 export function rawServer(serve: (socket: Socket, request: string) => void, host = '127.0.0.1'): RawServer {
   const received: string[] = [];
@@ -154,8 +154,8 @@ export function response(headers: string, body: string | Buffer = '', status = '
 }
 
 /**
- * A source of the attacker whose events go to `webhookUrl`; makes one, and answers the first
- * attempt at it.
+ * Creates an attacker's source that sends events to `webhookUrl`, emits one, and resolves with the
+ * first attempt.
  */
 export async function deliverOnce(
   { attacker, sql }: HostileWorld,

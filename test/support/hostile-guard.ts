@@ -43,8 +43,8 @@ const shared = globalThis as {
 };
 
 /**
- * Makes the attack under the eyes of a neighbour, and says what is expected of it, of the server
- * and the database meanwhile and afterwards.
+ * Runs the attack beside a neighbour. Checks the attack's expectations, and the server and database
+ * during and after it.
  */
 export async function unharmed<T>(server: HostileServer, sql: postgres.Sql, attack: () => Promise<T>): Promise<T> {
   const report = process.env[REPORT_VARIABLE];
@@ -69,8 +69,8 @@ function takeNeighbour(server: HostileServer): { neighbour: Promise<Neighbour>; 
 }
 
 /**
- * This process is the attackers' client, who bring processors of their own: it leaves half of these
- * to what is measured.
+ * This process is the attackers' client. Real attackers have their own processors, so it leaves
+ * half of these to the measured parts.
  */
 function keepToHalf(): true {
   const cores = findHotCores();
@@ -97,9 +97,9 @@ async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>
 }
 
 /**
- * The same traffic without the attack and then with it. Quiet traffic beside quiet traffic is
- * beyond the target once in twenty times: what is beyond it is measured twice more, and twice again
- * where the middle one of three is.
+ * Measures the same traffic without the attack and then with it. Without any attack, one in twenty
+ * measurements exceeds the target. So a result beyond it is measured twice more, and twice again if
+ * the median of three exceeds it.
  */
 async function measure<T>(neighbour: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
   const first = await measureOnce(neighbour, attack);

@@ -39,8 +39,8 @@ export async function attackMemory(world: HostileWorld, code: string, options?: 
 }
 
 /**
- * Runs the code as the attacker and answers what it emitted; throws where it does not end well, or
- * others notice.
+ * Runs the code as the attacker, and returns its events. Throws if the run fails, or other tenants
+ * are affected.
  */
 export async function emitsOf(world: HostileWorld, code: string, options?: AttackOptions): Promise<unknown[]> {
   const { refused, error, events } = await world.unharmed(() => world.attack(code, options));
@@ -50,8 +50,8 @@ export async function emitsOf(world: HostileWorld, code: string, options?: Attac
 }
 
 /**
- * Makes a run again and again, in a sandbox of this process that has one process of its own, and
- * expects that it does not stay larger than it was after the first. Linux only.
+ * Repeats a run in a sandbox of this process, which has one process of its own. Expects that the
+ * process does not stay larger than after the first run. Linux only.
  */
 export async function expectNothingKept(runs: number, run: () => Promise<unknown>): Promise<void> {
   await run();
@@ -64,7 +64,7 @@ export async function expectNothingKept(runs: number, run: () => Promise<unknown
   // One that was ended and replaced would keep nothing either.
   expect(childProcesses().map((child) => child.pid)).toEqual(children);
   const grown = () => residentBytes(pid) - before;
-  // Garbage of an isolate stays until its next run; what is kept does not go with that.
+  // Garbage of an isolate stays until its next run; leaked memory stays after it too.
   while (grown() >= MAX_SANDBOX_GROWTH_BYTES && made++ < 2 * runs) await run();
   expect(grown()).toBeLessThan(MAX_SANDBOX_GROWTH_BYTES);
 }

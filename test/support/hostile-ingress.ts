@@ -74,8 +74,7 @@ export function statusesOf(text: string): number[] {
 }
 
 /**
- * Expects that the server's memory stays within a bound of what it was, all the while. Default:
- * MAX_GROWTH_BYTES.
+ * Expects that the server's memory never grows by more than the bound. Default: MAX_GROWTH_BYTES.
  */
 export async function withinMemory<T>(
   server: HostileServer,

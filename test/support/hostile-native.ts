@@ -9,9 +9,9 @@ import type { SandboxLayer } from '../../sandbox-runtime/src/sandbox-types.ts';
 import { accountLimits } from '../../shared/src/index.ts';
 
 /*
- * A sandbox process in which an attacker runs native code: it is started and confined as all are,
- * and runs what all run, but what it filters its system calls with was loaded once more before, to
- * make them.
+ * A sandbox process in which an attacker runs native code. It starts and runs as all processes do,
+ * with all confinement. Before, the addon for its system call filter is loaded a second time, to
+ * make these calls.
  */
 const PRELUDE = `
 const koffi = { exports: {} };

@@ -42,7 +42,7 @@ export function evilProvider(world: HostileWorld, options: EvilOptions = {}): Ev
   return provider;
 }
 
-/** Each gets an app of its own: the catalogue is everybody's. */
+/** Each file gets its own app, because all accounts share the catalogue. */
 export async function startEvilProvider(world: HostileWorld, options: EvilOptions = {}): Promise<EvilProvider> {
   const { token, userinfo } = options;
   const receiver = await startReceiver();

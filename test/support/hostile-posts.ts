@@ -47,7 +47,7 @@ export interface HostilePosts {
    * this one ends well, and that the process lives.
    */
   run(code: string, entry?: RunEntry): Promise<RunOutcome>;
-  /** Looks at a component whose module is this code, beside such a run. */
+  /** Describes a component with this module code, beside such a run. */
   describe(code: string): Promise<LoadOutcome | undefined>;
   stop(): Promise<void>;
 }

@@ -7,8 +7,8 @@ const HOLDERS_PATH = '/-/holders';
 const HOLDERS_VARIABLE = 'HEADWATER_TEST_SHARED_REGISTRY';
 
 /**
- * The registry of the server that all attacks share: passes on what is asked of it to the test file
- * that has the package.
+ * The package registry of the server that all attacks share. It forwards each request to the test
+ * file that has the package.
  */
 export interface SharedRegistry {
   url: string;

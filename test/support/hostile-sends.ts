@@ -14,8 +14,8 @@ export interface ShownSend {
 }
 
 /**
- * A step that makes each call of `$.send` that the event asks for, and exports what was refused;
- * `TOKEN` stands for the secret.
+ * A step that makes the event's calls of `$.send`, and exports the refused ones; `TOKEN` stands for
+ * the secret.
  */
 const SENDER = `export default { name: 'Sender', version: '1', type: 'action', props: { token: { type: 'string', secret: true, optional: true } },
   run({ steps, $ }) {

@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 export const HOSTILE_STARTER_VARIABLE = 'HEADWATER_TEST_HOSTILE_STARTER';
 
 /**
- * Half of it stands for the internet; the rest, of which this is one, for what tenants must not
- * reach.
+ * Half of loopback stands for the internet. The other half, with this address, stands for places
+ * that tenants must not reach.
  */
 export const [ALLOWED_LOOPBACK, PRIVATE_LOOPBACK] = ['127.0.0.0/9', '127.200.0.1'] as const;
 

@@ -10,13 +10,11 @@ export interface SupplyChain {
   world: HostileWorld;
   /** Has the packages of this file, and is asked for them alone. */
   registry: PackageRegistry;
-  /**
-   * A folder of the server's machine; `secret` is a file in it that nobody has any business with.
-   */
+  /** A folder on the server's machine. `secret`: a file in it that tenants must not read. */
   outside: string;
   secret: string;
   publish(...packages: PackageSpec[]): Promise<void>;
-  /** Saves, deploys and runs a component that imports `name` and emits what it got. */
+  /** Saves, deploys and runs a component that imports `name` and emits the import's value. */
   importing(name: string): Promise<AttackOutcome>;
   /** Errors of a component that has all these imports, in their order. */
   refusals(...names: string[]): Promise<string[]>;
@@ -25,7 +23,7 @@ export interface SupplyChain {
    * kept from it.
    */
   deploy(code: string): Promise<AttackOutcome>;
-  /** Saves `code`, as it is, as a component: `refused` where it is. */
+  /** Saves `code` unchanged as a component; `refused` if the server refuses. */
   save(code: string): Promise<Pick<AttackOutcome, 'refused'>>;
   /** Expects that nothing was written beside the secret. */
   expectUntouched(): Promise<void>;
@@ -33,9 +31,7 @@ export interface SupplyChain {
 
 export const SECRET = 'not-for-tenants';
 
-/**
- * An attack through what a component imports: `hostile()` with a registry of packages for the file.
- */
+/** An attack through a component's imports: `hostile()` with a package registry for the file. */
 export function supplyChain(): SupplyChain {
   const world = hostile();
   let registry: PackageRegistry | undefined;

@@ -7,7 +7,7 @@ export interface Tenant {
   key: string;
   /** `path` without `/v1`. */
   api(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
-  /** Deploys a source; throws with the server's answer where it refuses. */
+  /** Deploys a source; throws with the server's answer if it refuses. */
   deploy(code: string, props?: Record<string, unknown>): Promise<DeployedSource>;
 }
 

@@ -8,8 +8,8 @@ const WARM_UP_TIMEOUT_MS = 20_000;
 const WARM_UP_IN_FLIGHT = 4;
 const POLL_MS = 5;
 /**
- * Looks at the clock for each request: often enough to be steady, and no more, as each costs what
- * is measured some time.
+ * Reads the clock this often per request: enough for a steady rate, and no more, because each read
+ * takes time from the measured server.
  */
 const TICKS_PER_REQUEST = 8;
 

@@ -12,7 +12,7 @@ export type TrafficOrder =
   /** Stops sending and waits, for at most `drainMs`, until every event of the phase has arrived. */
   | { kind: 'end'; drainMs: number };
 
-/** One phase of traffic: what was sent, what came of it. */
+/** One phase of traffic: the requests and their outcomes. */
 export interface TrafficPhase {
   sent: number;
   /** Requests by the status of their answer; 0 where there was none. */
@@ -28,17 +28,17 @@ export interface Traffic {
   /** URL for deliveries of the neighbour's events. */
   receiverUrl: string;
   /**
-   * Sends so many requests, a few at a time, and waits for their events: the isolate, connections
-   * and caches are warm then.
+   * Sends this many requests, a few at a time, and waits for their events. Then the isolate,
+   * connections and caches are warm.
    */
   warmUp(endpoint: string, requests: number): Promise<void>;
-  /** Sends steadily, at so many a second, whether or not earlier requests were answered. */
+  /** Sends at a constant rate, even if earlier requests are unanswered. */
   begin(endpoint: string, perSecond: number): Promise<void>;
   /** Ends the phase. */
   end(drainMs: number): Promise<TrafficPhase>;
   /** Requests sent in the phase so far. */
   sent(): Promise<number>;
-  /** Ends the process: what was asked of it is not answered any more. */
+  /** Ends the process; open calls get no answer. */
   stop(): void;
 }
 

@@ -1,8 +1,8 @@
 import type postgres from 'postgres';
 
 /**
- * Attacks that fill the same room of the server do so one after the other: which of them is cut off
- * is a matter of who began first.
+ * Runs attacks that fill the same budget of the server one after the other. Otherwise the order of
+ * their starts decides which of them is cut off.
  */
 export async function inTurn(sql: postgres.Sql, room: string, attack: () => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {

@@ -18,14 +18,14 @@ export interface AttackOutcome {
     errors: { path: string; message: string }[];
     limit?: { name: string; value: number; used: number };
   };
-  /** How its run failed; absent where it ended well. `limit` where it went over one. */
+  /** Error of its run; absent for a successful run. `limit`: the exceeded limit. */
   error?: {
     code: string;
     message: string;
     stack: string | null;
     limit?: { name: string; value: number; used: number };
   };
-  /** Data of what it emitted, oldest first; the newest 100. */
+  /** Data of its events, oldest first; at most the newest 100. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
   events: any[];
   /** Its log lines, all levels. */
@@ -58,13 +58,12 @@ export interface HostileWorld {
   /** Resolves when none of the attacker's invocations waits or runs. */
   untilIdle(timeoutMs?: number): Promise<void>;
   /**
-   * Makes the attack while requests go steadily to the source of a third tenant, and expects
-   * afterwards that each of them was answered 200 and its event delivered exactly once, that the
-   * server is the same process and ready, and that the database answers. Answers what the attack
-   * answered.
+   * Runs the attack under steady requests to a third tenant's source. Then expects that each was
+   * answered 200 and its event delivered exactly once. Also expects that the server is the same
+   * process and ready, and that the database answers. Resolves with the attack's result.
    *
-   * `npm run bench -- hostile` repeats the attack until it has enough samples, so it has to work
-   * more than once in a file.
+   * `npm run bench -- hostile` repeats the attack until it has enough samples, so an attack must
+   * work more than once in a file.
    */
   unharmed<T>(attack: () => Promise<T>): Promise<T>;
 }

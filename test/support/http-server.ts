@@ -20,7 +20,7 @@ export interface TestServer extends ReturnType<typeof createRecordingEngine> {
   call(path: string, init?: CallInit): Promise<Response>;
 }
 
-/** Keeps what is logged, for tests that promise a log line. */
+/** Keeps log lines, for tests that promise one. */
 export function createMemoryLog() {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const keep = (level: string) => (fields: object, message: string) =>

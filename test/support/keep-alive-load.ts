@@ -34,10 +34,7 @@ export interface LoadClient {
   requests?: number;
 }
 
-/**
- * Clients that each send one request after the other, and stop at the first that finds nobody
- * listening.
- */
+/** Clients with sequential requests. Each stops when its connection is refused. */
 export function startLoad(clients: readonly LoadClient[]): KeepAliveLoad {
   const beganMs = performance.now();
   const agent = new Agent({ keepAlive: true });

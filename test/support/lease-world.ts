@@ -44,7 +44,7 @@ interface HeldDelivery {
 export interface LeaseNode extends NodeIdentity {
   runs: Map<string, HeldInvocation>;
   deliveries: Map<string, HeldDelivery>;
-  /** Attempts that were made and whose record was not confirmed. */
+  /** Attempts without a confirmed record. */
   unrecorded: DeliveryResult[];
 }
 
@@ -238,7 +238,7 @@ function createMoves(world: Place) {
       for (const { id } of held) node.runs.delete(id);
     },
 
-    /** Attempts that were made; what is not confirmed is recorded once more with the next ones. */
+    /** Records attempts; unconfirmed ones are recorded again with the next ones. */
     async record(sql: Sql, node: LeaseNode, results: readonly DeliveryResult[]): Promise<void> {
       node.unrecorded.push(...results);
       const all = [...node.unrecorded];
@@ -255,7 +255,7 @@ function createMoves(world: Place) {
 
     redeliver: (sql: Sql, webhookId: string) => redeliverFailed(sql, world.accountId, webhookId, {}),
 
-    /** Two looks: what is on its way at the first is held at the second. */
+    /** Two checks: a row in transit at the first check is held at the second. */
     async giveBackUnheld(sql: Sql, node: LeaseNode): Promise<void> {
       const look = createUnheldLeases({
         sql,

@@ -7,7 +7,7 @@ const PAGE = path.resolve(import.meta.dirname, '../../docs/configuration.md');
 const START = '<!-- Written by test/support/write-limit-tables.ts:';
 const END = '<!-- End of what is written -->';
 
-/** The page of the configuration, and what it has to be. */
+/** The page of the configuration, with its present and its expected text. */
 export function readLimitPage(): { path: string; text: string; wanted: string } {
   const text = readFileSync(PAGE, 'utf8');
   const withAccounts = replaceSection(text, 'limits of accounts', accountTable());

@@ -2,8 +2,8 @@
 export const IS_LONG_RUN = process.env['HEADWATER_LONG_TESTS'] === '1';
 
 /**
- * How often a test repeats what it does: `count` in every run, `long` with HEADWATER_LONG_TESTS=1
- * (`npm run test:long`). More repetitions find smaller leaks and rarer races.
+ * Number of repetitions in a test: `count` normally, `long` with HEADWATER_LONG_TESTS=1 (`npm run
+ * test:long`). More repetitions find smaller leaks and rarer races.
  */
 export function longRun(count: number, long: number): number {
   return IS_LONG_RUN ? long : count;

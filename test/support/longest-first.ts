@@ -2,9 +2,9 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Half a minute and more each, whatever their size. Begun among the last, one of them would keep a
- * single processor busy while the others had nothing left to do. Vitest knows how long files took,
- * but not in a fresh clone.
+ * Files that take half a minute or more, regardless of their size. Started last, one of them would
+ * keep one processor busy while the others are idle. Vitest knows durations of files, but not in a
+ * fresh clone.
  */
 const LONGEST = [
   'api/api-process',

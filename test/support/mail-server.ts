@@ -19,7 +19,7 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
-/** An SMTP server on loopback that wants a login and keeps what it gets. */
+/** An SMTP server on loopback that requires a login and keeps its mails. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   const refusals: number[] = [];

@@ -6,9 +6,9 @@ import { insertAccount } from './source-rows.ts';
 import { type StatementCut, type StatementCutter, startStatementCutter } from './statement-cutter.ts';
 
 /*
- * Shared by the models that play random histories of nodes on real rows: a database whose
- * connection can be cut at any statement, and the arbitraries that choose among rows which a
- * history makes as it goes.
+ * Shared by models that play random histories of nodes on real rows. It has a database with a
+ * connection that can be cut at any statement. It also has arbitraries that choose among rows
+ * created during a history.
  */
 
 /** How many a model plays; `byDefault`: its file ends within seconds. */
@@ -27,7 +27,7 @@ export interface ModelDatabase {
   /** Its connection is cut where a move says so. */
   cutOff: Database;
   accountId: string;
-  /** Does a move whose connection may be cut. */
+  /** Makes a move, with a possible cut of its connection. */
   attempt<T>(cut: StatementCut | undefined, move: () => Promise<T>): Promise<Attempted<T>>;
   stop(): Promise<void>;
 }

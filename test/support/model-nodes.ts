@@ -44,18 +44,18 @@ export function createNodeMoves<N extends NodeIdentity>(nodes: N[], withMemory: 
       nodes.push(withMemory(await startNode(sql)));
     },
 
-    /** Its process ends, and another starts in its place; what it held stays leased. */
+    /** The process ends and another one starts in its place; its rows stay leased. */
     async crash(sql: Sql, at: number): Promise<void> {
       nodes[at] = withMemory(await startNode(sql));
     },
 
-    /** As nobody has seen it for long. */
+    /** As if the node had not been seen for long. */
     silence: (sql: Sql, nodeId: string) =>
       sql`update nodes set seen_at = seen_at - interval '1 hour' where id = ${nodeId}`,
 
     /**
-     * Declares those dead that were silent and frees the jobs of workers that nobody knows, as the
-     * node's maintenance does.
+     * Declares silent nodes dead, and frees jobs of unknown workers, as the node's maintenance
+     * does.
      */
     async recover(sql: Sql, node: NodeIdentity): Promise<void> {
       const released = await releaseDeadNodes(sql, { deadAfterMs: 60_000, exceptId: node.id });
@@ -63,7 +63,7 @@ export function createNodeMoves<N extends NodeIdentity>(nodes: N[], withMemory: 
       await freeLostJobs(sql, { strayAfterMs: 0, lostAfterMs: LOST_JOB_MS });
     },
 
-    /** It finds out where it was declared dead, and takes another id. */
+    /** Detects that the node was declared dead, and takes a new id. */
     async beat(sql: Sql, node: NodeIdentity): Promise<void> {
       if (await heartbeatNode(sql, node.id)) return;
       Object.assign(node, await startNode(sql));

@@ -32,8 +32,8 @@ const NO_SUCH_NAME = 0x8183;
 const ASKED_NAME = Buffer.from([0xc0, HEADER_BYTES]);
 
 /**
- * A DNS server on loopback (https://www.rfc-editor.org/rfc/rfc1035, over UDP). What it answers is
- * to be forgotten at once.
+ * A DNS server on loopback (https://www.rfc-editor.org/rfc/rfc1035, over UDP). Its answers have a
+ * TTL of 0.
  */
 export async function startNameServer(answer: (name: string, type: number) => DnsAnswer): Promise<NameServer> {
   const socket = createSocket('udp4');

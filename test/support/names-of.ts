@@ -50,8 +50,8 @@ export function namesOf(modules: readonly string[]): Record<string, string> {
 }
 
 /**
- * By what makes them, the names of the classes of objects, and where these have one of their
- * parents. Sent as text, as above.
+ * Class names of objects, by the code that creates them, and names of parents if these have some.
+ * Sent as text, as above.
  */
 export async function namesOfInstances(): Promise<Record<string, string>> {
   // oxlint-disable-next-line no-explicit-any -- modules by their names, in both places

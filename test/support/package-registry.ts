@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** One entry of a tarball, written as it is, whatever it may do to whoever unpacks it. */
+/** One entry of a tarball, written unchanged, even if it harms an unpacker. */
 export interface TarEntry {
   path: string;
   content?: string | Buffer;
@@ -15,7 +15,7 @@ export interface TarEntry {
 export interface PackageSpec {
   name: string;
   version: string;
-  /** Added to package.json and to what the registry says of the version. */
+  /** Added to package.json and to the registry's data of the version. */
   manifest?: Record<string, unknown>;
   /** Files of the package beside package.json; by default an index.js. */
   files?: Record<string, string | Buffer>;
@@ -27,7 +27,7 @@ export interface PackageSpec {
   dist?: Record<string, unknown>;
 }
 
-/** A package registry on loopback that serves what a test gives it. */
+/** A package registry on loopback with the packages of a test. */
 export interface PackageRegistry {
   url: string;
   add(...packages: PackageSpec[]): void;
@@ -35,7 +35,7 @@ export interface PackageRegistry {
   requests: string[];
   /** Set: answers wait for it. */
   hold: Promise<void> | undefined;
-  /** Set: asked first for each path; true where it answers itself. */
+  /** Set: called first for each path; true if it answers itself. */
   instead: ((path: string, response: ServerResponse) => boolean) | undefined;
   stop(): Promise<void>;
 }

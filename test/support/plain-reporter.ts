@@ -7,8 +7,9 @@ interface TestCounts {
 }
 
 /**
- * Counts tests. What fails outside of a test counts as one failure as well, so that a red run never
- * reads "0 failed": a file that does not load, a suite's hook that throws, an error nobody awaited.
+ * Counts tests. A failure outside of a test counts as one failure, so that a red run never reads "0
+ * failed". Examples: a file that does not load, a hook of a suite that throws, an error that is not
+ * awaited.
  */
 function countTests(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): TestCounts {
   const counts: TestCounts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };

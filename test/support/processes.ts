@@ -6,8 +6,8 @@ export interface ProcessOptions {
   /** Arguments of Node: flags, the file, its arguments. */
   args: readonly string[];
   /**
-   * Beside PATH, HOME, TMPDIR and where Node keeps what it compiled; nothing else of this process's
-   * environment is passed on.
+   * Added to PATH, HOME, TMPDIR and Node's compile cache. No other variables of this process are
+   * passed on.
    */
   env?: Readonly<Record<string, string>>;
   cwd?: string;

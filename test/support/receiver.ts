@@ -43,9 +43,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/**
- * An HTTP server on loopback that keeps what it gets. With `port` 0, the default, on a free port.
- */
+/** An HTTP server on loopback that keeps its requests. `port`: default 0, a free port. */
 export async function startReceiver(options: { port?: number } = {}): Promise<Receiver> {
   const scripted: ScriptedAnswer[] = [];
   const server = createServer((request, response) => {

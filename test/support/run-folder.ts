@@ -6,9 +6,8 @@ const VARIABLE = 'HEADWATER_TEST_RUN_FOLDER';
 const PIDS = 'pids';
 
 /**
- * One folder for everything that a test run leaves on disk. A test that fails does not get to end
- * and remove what it started, and its worker is killed rather than ended: so the run does it, when
- * it is over.
+ * One folder for all files of a test run. A failed test cannot stop and remove its parts, because
+ * its worker is killed. So the run removes them at its end.
  */
 export function openRunFolder(): { close(): void } {
   const folder = mkdtempSync(path.join(tmpdir(), 'headwater-run-'));

@@ -50,14 +50,14 @@ export function freshKey(): string {
   return `dc_test${lastKey}:1`;
 }
 
-/** Bundles what a test takes to be good code. */
+/** Bundles code that the test expects to be valid. */
 export async function bundle(code: string): Promise<ComponentBundle> {
   const outcome = await bundleComponent(code);
   if (!outcome.ok) throw new Error(`The test's component does not bundle: ${JSON.stringify(outcome.errors)}`);
   return outcome.bundle;
 }
 
-/** A component whose run method has this body; `event` is its argument. */
+/** A component with this body of `run`; `event` is its argument. */
 export function withRun(body: string, before = ''): string {
   return `${before}\nexport default { name: 'test', version: '1', async run(event) { ${body} } };`;
 }

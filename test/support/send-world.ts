@@ -49,7 +49,7 @@ export interface SendWorld {
     payloads: readonly unknown[],
     options?: { executionId?: string; secrets?: SecretValue[]; nowMs?: number },
   ): Promise<string[]>;
-  /** A node: what it attempts it takes from `runLane` alone, unless `lanes` is set. */
+  /** A node. It attempts only sends from `runLane`, unless `lanes` is set. */
   node(options?: {
     id?: string;
     mail?: MailOptions;
@@ -61,7 +61,7 @@ export interface SendWorld {
     egress?: Partial<EgressOptions>;
   }): Promise<SendNode>;
   row(id: string): Promise<SendRowState>;
-  /** Resolves with the row once it is no longer pending, or has had so many attempts. */
+  /** Resolves with the row once it is no longer pending, or has this many attempts. */
   ended(id: string, attempts?: number): Promise<SendRowState>;
   stop(): Promise<void>;
 }

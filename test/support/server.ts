@@ -74,8 +74,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /**
- * Ends the node that was started last with SIGKILL, and has it look as if it had been silent for a
- * minute: others take over what it held when they next look, and not ten seconds later.
+ * Ends the newest node with SIGKILL, and makes it look silent for a minute. So other nodes take
+ * over its rows at their next check, not ten seconds later.
  */
 export async function killNode({ process: node }: Pick<TestServer, 'process'>, sql: Sql): Promise<void> {
   await node.end('SIGKILL');
@@ -113,8 +113,8 @@ export async function callApi(url: string, method: string, body: unknown, key: s
 }
 
 /**
- * Below those that a system gives to whoever asks for any: none of them is given away before the
- * server that it is for listens.
+ * Below the system's range of free ports, so that no other process gets one of these before its
+ * server listens.
  */
 const FIRST_PORT = 10_000;
 /**
@@ -141,7 +141,7 @@ async function isFree(port: number): Promise<boolean> {
   return listens;
 }
 
-/** Deploys a source from code; throws with the server's answer where it refuses. */
+/** Deploys a source from code; throws with the server's answer if it refuses. */
 export async function deploy(
   server: Pick<TestServer, 'api'>,
   code: string,

@@ -7,7 +7,7 @@ export interface Started {
   stops: (() => Promise<unknown>)[];
 }
 
-/** For what each test of a file starts. Call it once, at the top of the file. */
+/** Stops the parts that each test of a file started. Call it once, at the top of the file. */
 export function stopAfterEach(): Started {
   const stops: (() => Promise<unknown>)[] = [];
   afterEach(async () => {

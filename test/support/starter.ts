@@ -6,9 +6,9 @@ export function readStarter(key: string): Promise<string> {
 }
 
 /**
- * An action as a source that runs it once each time it is run by hand, and emits `{ result,
- * summary, exit, delayMs }` or `{ error }`: with everything of the product but the `$` of
- * workflows, of which it has what these actions call.
+ * An action as a source that runs it at each manual run, and emits `{ result, summary, exit,
+ * delayMs }` or `{ error }`. It uses the real product, except the `$` of workflows, of which it has
+ * the members that these actions call.
  */
 export function asSource(action: string): string {
   return `${action.replace('export default', 'const action =')}

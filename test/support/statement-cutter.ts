@@ -9,7 +9,7 @@ export interface StatementCut {
   when: 'before' | 'answered';
 }
 
-/** In front of a database: cuts connections at a statement, whatever it is. */
+/** A proxy in front of a database: cuts connections at any statement. */
 export interface StatementCutter {
   url: string;
   /** Counts from here. One connection is cut, once. */
@@ -92,8 +92,8 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
 }
 
 /**
- * Finds the messages in what a client sends with which statements end: where each begins and ends
- * in that piece.
+ * Finds the messages that end statements in a client's data. Returns each one's start and end in
+ * that piece.
  */
 function statementsOf(): (data: Buffer) => [start: number, stop: number][] {
   let rest = Buffer.alloc(0);

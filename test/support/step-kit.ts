@@ -64,7 +64,7 @@ export function stepInput(options: Pick<StepOptions, 'steps' | 'context' | 'env'
   };
 }
 
-/** An action whose run method has this body, with `steps` and `$`. */
+/** An action with this body of `run`, with `steps` and `$`. */
 export function withStep(body: string, rest = ''): string {
   return `export default { name: 'test', version: '1', type: 'action', ${rest} async run({ steps, $ }) { ${body} } };`;
 }

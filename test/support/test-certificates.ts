@@ -1,5 +1,5 @@
 /**
- * Certificates of an authority that nobody trusts; what it has signed is for 127.0.0.1 and
+ * Certificates of an untrusted authority. Those it has signed are for 127.0.0.1 and
  * shop.example.com, until 2126.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----

@@ -11,8 +11,8 @@ export interface TunnelProxy {
 }
 
 /**
- * An HTTP proxy on loopback. It connects to loopback whatever the address, since that is all there
- * is; `status`: what it answers.
+ * An HTTP proxy on loopback. It connects to loopback for any address, because no other network is
+ * there. `status`: status of its answers.
  */
 export async function startTunnelProxy(options: { status?: number; host?: string } = {}): Promise<TunnelProxy> {
   const { status = 200, host = '127.0.0.1' } = options;

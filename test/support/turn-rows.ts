@@ -9,7 +9,7 @@ export interface TurnSettings {
   queueLimit?: number;
 }
 
-/** A workflow without steps whose executions start in turn. */
+/** A workflow without steps that starts its executions in turn. */
 export async function insertTurnWorkflow(sql: Sql, accountId: string, settings: TurnSettings): Promise<string> {
   const id = newId('workflow');
   await sql`

@@ -18,7 +18,7 @@ export interface WorkflowParts {
   userId?: string;
   steps: readonly StepSource[];
   settings?: Partial<WorkflowSettings>;
-  /** Default: one HTTP trigger whose workflow does not answer itself. */
+  /** Default: one HTTP trigger, and the workflow does not answer itself. */
   customResponse?: boolean;
 }
 

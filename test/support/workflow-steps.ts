@@ -7,13 +7,13 @@ export const ECHO = `export default { name: 'Echo', version: '1', type: 'action'
     token: { type: 'string', secret: true, optional: true } },
   run() { return { text: this.text, count: this.count, list: this.list, data: this.data }; } };`;
 
-/** A source that emits what it is run with. */
+/** A source that emits its event. */
 export const PASS_ON = `export default { name: 'Pass on', version: '1', run(event) { this.$emit(event); } };`;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests say what they expect of it
 export type Workflow = any;
 
-/** Throws what the API answered where it refused. */
+/** Throws with the API's answer if it refuses. */
 export async function makeWorkflow(hw: Pick<Headwater, 'api'>, input: Record<string, unknown> = {}): Promise<Workflow> {
   const answer = await hw.api('POST', '/workflows', input);
   if (answer.status !== 200) throw new Error(`workflow: ${answer.status} ${answer.text}`);

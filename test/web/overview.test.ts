@@ -53,7 +53,7 @@ test('the overview shows what happened as it happens, failing ones first, and ea
   await expectAccessible(page);
   await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
   await expectAccessible(page);
-  // The same in words, for those who do not see a chart.
+  // The same figures as text, for users who do not see a chart.
   await page.getByRole('button', { name: 'Table of Received' }).click();
   const cells = await page.getByRole('table', { name: 'Received' }).getByRole('cell').allInnerTexts();
   const sum = cells.filter((_, i) => i % 2 === 1).reduce((all, text) => all + Number(text), 0);

@@ -46,7 +46,7 @@ test('a customer makes and tries out a webhook in a frame of a product, and sees
   const frame = page.frameLocator('iframe');
   await frame.getByText('Acme webhooks').waitFor();
   await frame.getByText('No webhooks yet').waitFor();
-  // Words for a customer, who has no command line and no key to keep.
+  // Words for a customer without a command line or a key.
   expect(await frame.locator('body').innerText()).not.toMatch(/\bhw\b|npx/);
   expect(await frame.getByRole('button', { name: 'Copy as command' }).count()).toBe(0);
   await frame.getByRole('button', { name: 'New webhook' }).first().click();

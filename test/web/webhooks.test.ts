@@ -41,7 +41,7 @@ test('a failed delivery is found, its attempt is read, and it is delivered again
   await page.getByText('no such warehouse').waitFor();
   await picture(page, 'delivery');
   await expectAccessible(page);
-  // The retry comes by itself; what was delivered goes out once more at a click.
+  // The retry is automatic; a delivered one is sent again at a click.
   await page.getByRole('listitem').getByText('HTTP 200').waitFor();
   await page.getByRole('button', { name: 'Redeliver' }).click();
   const requests = await receiver.until(3);
@@ -159,7 +159,7 @@ test('what is typed into a part of the settings outlasts changes by others, and 
   await signIn(page, `${headwater.url}/webhooks/${id}?tab=settings`, headwater.apiKey);
   const schedule = page.getByRole('textbox', { name: 'Retry schedule' });
   await schedule.fill('5, 60');
-  // Another part, by somebody else and by the same page: no conflict, and nothing is lost.
+  // A change of another part, by another user and on the same page: no conflict and no loss.
   await headwater.api('PUT', `/webhooks/${id}`, { rate_per_second: 3 });
   await page.getByRole('textbox', { name: 'Name' }).fill('Shared by two');
   await page.getByRole('button', { name: 'Save', exact: true }).click();

@@ -177,7 +177,7 @@ test('steps are renamed, moved, copied and deleted by keyboard; a version is com
       const at = (wanted: string) => texts.findIndex((text) => text.startsWith(wanted));
       return at('second_2') > 0 && at('second_2') < texts.findLastIndex((text) => text.startsWith('second\n'));
     });
-  // The keyboard stays where it was.
+  // The focus stays where it was.
   const focused = page.locator('[data-step]:focus');
   await expect.poll(() => focused.getAttribute('data-step')).toBe('second_2');
   await page.getByRole('button', { name: 'Delete second_2' }).click();

@@ -2,7 +2,7 @@
 export interface WptArea {
   name: string;
   folders: readonly string[];
-  /** Files that are left out, by what their path contains. */
+  /** Skipped files, by parts of their paths. */
   skip: readonly string[];
 }
 
@@ -96,13 +96,10 @@ const AREAS: readonly WptArea[] = [
   { name: 'hr-time', folders: ['hr-time'], skip: [] },
 ];
 
-/** Tests of what is taken away from isolates on purpose. */
+/** Tests of features that isolates lack on purpose. */
 export const LEFT_OUT = /SharedArrayBuffer|shared Uint8Array/;
 
-/**
- * The areas whose name contains the text; all without one. Each has what is left out everywhere
- * added.
- */
+/** Areas whose name contains the text; all without one. The common exclusions are added to each. */
 export function findAreas(name: string | undefined): WptArea[] {
   return AREAS.filter((area) => name === undefined || area.name.includes(name)).map((area) => ({
     ...area,

@@ -1,7 +1,7 @@
 /*
- * A component that is the page of a conformance test: it gives the harness what a worker would
- * have, evaluates the scripts as one script (not as modules: they share their top-level names), and
- * emits the results.
+ * A component that acts as the page of a conformance test. It gives the harness the globals of a
+ * worker, and evaluates the scripts as one script, because they share top-level names (modules
+ * would not). It emits the results.
  */
 export const PAGE_COMPONENT = `
 export default {

@@ -12,7 +12,7 @@ export interface WptTest {
   code: string;
 }
 
-/** Reads an `.any.js` file with what its META lines ask for. One result for each variant. */
+/** Reads an `.any.js` file with the scripts of its META lines. One result per variant. */
 export function readTests(checkout: string, path: string): WptTest[] {
   const code = read(checkout, path);
   const metas = [...code.matchAll(/^\/\/ META: (\w+)=(.*?)\s*$/gm)].map(([, key, value]) => ({

@@ -12,8 +12,8 @@ import { readTests, type WptTest } from './read-test.ts';
  * npm run wpt -- <folder of a web-platform-tests checkout> [--area streams] [--file part-of-a-path]
  * [--failures] [--json]
  *
- * Runs the `.any.js` files of the areas in isolates, through the sandbox that runs components. No
- * server: requests are answered from the checkout's files.
+ * Runs the `.any.js` files of the areas in isolates, with the sandbox of components. No server is
+ * needed: the checkout's files answer requests.
  */
 
 const PAGE_TIMEOUT_MS = 40_000;
@@ -125,7 +125,7 @@ function answerFile(checkout: string, url: string): ReturnType<typeof answer> {
   try {
     return answer(url, 200, readFileSync(join(checkout, pathname)));
   } catch {
-    // As a server would answer: the test says what it misses.
+    // As a server would: the test then reports the missing file.
     return answer(url, 404, Buffer.alloc(0));
   }
 }

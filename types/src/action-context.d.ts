@@ -12,13 +12,13 @@ export interface ActionRun {
 
 export interface ActionContext {
   /**
-   * Makes `steps.<step>.<name>`, also where the step fails later; `$summary` is shown where it has
-   * succeeded. JSON only.
+   * Sets `steps.<step>.<name>`, even if the step fails later. `$summary` is shown if the step
+   * succeeds. JSON only.
    */
   export(name: string, value: unknown): void;
   /**
-   * Answers the request that started the workflow: at its end, with `immediate` at once. `status`:
-   * 200 where it is absent.
+   * Answers the request that started the workflow: at the workflow's end, or at once with
+   * `immediate`. `status`: default 200.
    */
   respond(answer: Partial<HttpAnswer> & { immediate?: boolean }): Promise<void>;
   flow: Flow;
@@ -38,7 +38,7 @@ export interface ResumeLinks {
 }
 
 /**
- * Takes effect at the end of the step: what was called last, and `exit` before all. Times are at
+ * Takes effect at the end of the step. The last call counts, but `exit` wins over all. Times are at
  * most a year.
  */
 export interface Flow {
@@ -46,7 +46,7 @@ export interface Flow {
   exit(reason?: string): FlowEnd;
   /** Waits for a request to `resume_url` at the end of the step. Default 24 hours. */
   suspend(ms?: number): ResumeLinks;
-  /** Goes on after so many milliseconds, or a request to `resume_url`. */
+  /** Continues after `ms`, or after a request to `resume_url`. */
   delay(ms: number): ResumeLinks;
   /**
    * Runs this step again; `$.context.run.context` is then `context`. At most `maxRetries` times, 10
@@ -93,8 +93,8 @@ export interface RunContext {
   workflow_name: string;
   deployment_id: string;
   /**
-   * The trigger, or the source or workflow whose event it was; null where the execution was started
-   * by hand.
+   * The trigger, or the source or workflow that emitted the event; null if the execution was
+   * started by hand.
    */
   emitter_id: string | null;
   owner_id: string;

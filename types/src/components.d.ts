@@ -4,7 +4,7 @@ import type { DedupeStrategy, Emit, HttpEvent, TimerEvent } from './events.d.ts'
 import type { ActionProp, ActionProps, SourceProp, SourceProps } from './props.d.ts';
 import type { CheckedProps, DynamicValues, HasType, PropValues } from './values.d.ts';
 
-/** Not a place to infer from: what it says follows from P. */
+/** Blocks inference from here: the allowed type depends on P. */
 type Checked<P, Allowed> = { readonly props?: NoInfer<CheckedProps<P, Allowed>> };
 
 interface ComponentFields<P, M, K, V> {
@@ -19,8 +19,8 @@ interface ComponentFields<P, M, K, V> {
   readonly props?: P;
   readonly methods?: M;
   /**
-   * Called with all props so far when one with `reloadProps` was chosen; what it answers replaces
-   * its last answer.
+   * Called with all current props after the user sets one with `reloadProps`. Its result replaces
+   * the previous result.
    */
   readonly additionalProps?: Function;
 }
@@ -51,7 +51,7 @@ export interface SourceOptions<P, M, D, K, V> extends ComponentFields<P, M, K, V
   readonly type?: 'source';
   readonly dedupe?: D;
   readonly hooks?: Hooks;
-  /** An event as the source emits them, for people who build on it. */
+  /** A sample of the emitted events, for users who build on them. */
   readonly sampleEmit?: unknown;
   run(event: SourceEvent<Given<P>>): unknown;
 }

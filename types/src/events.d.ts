@@ -19,11 +19,11 @@ export interface HttpEvent {
   /** The bytes of the body are not UTF-8: `bodyRaw` is their base64. */
   isBase64Encoded?: true;
   /**
-   * Parsed where it is JSON, urlencoded or multipart; else the text in its charset, base64 where it
-   * is no text, or null without a body.
+   * Parsed if it is JSON, urlencoded or multipart. Otherwise the text in its charset, base64 for
+   * binary data, or null without a body.
    */
-  // Checked by nobody before the component sees it: a type would be a promise that the sender never
-  // gave.
+  // Not checked before the component gets it: a type would promise a form that senders do not
+  // guarantee.
   body: any;
 }
 

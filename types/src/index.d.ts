@@ -49,19 +49,15 @@ export type {
 } from './services.d.ts';
 export type { PropValue, PropValues } from './values.d.ts';
 
-/**
- * Answers what it is given; it is there for the types of `this`, which come from `props` and
- * `methods`.
- */
+/** Returns its argument. It adds the types of `this`, which come from `props` and `methods`. */
 export declare const defineSource: DefineSource;
 
 /** As `defineSource`. */
 export declare const defineAction: DefineAction;
 
 /**
- * As `defineSource`, for the object that components use as a prop. `defineApp<Auth>()({ … })` gives
- * `$auth` a type; without it, `$auth` has the fields of an OAuth account and whatever else is asked
- * of it.
+ * As `defineSource`, for the app that components use as a prop. `defineApp<Auth>()({ … })` gives
+ * `$auth` a type. Without it, `$auth` has the fields of an OAuth account, and any other field.
  */
 export declare const defineApp: DefineApp<AppAuth> & (<Auth>() => DefineApp<Auth>);
 

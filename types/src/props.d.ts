@@ -19,8 +19,8 @@ export type OptionsAnswer<V = string | number | boolean> =
   | { readonly options: readonly Option<V>[]; readonly context?: object };
 
 /**
- * A method whose parameters its author types. A signature here would have the compiler read the
- * method's body for its result before it knows all of `this`, which it needs for that.
+ * A method whose author types its parameters. With a signature here, the compiler would infer the
+ * result from the method's body before it knows all of `this`, which the body needs.
  */
 type LaterMethod = Function;
 
@@ -45,7 +45,7 @@ interface InputFields<V, Value> extends PropFields {
   readonly options?: readonly Option<V>[] | LaterMethod;
   /** The `options` method gets what the user types as `query`. */
   readonly useQuery?: boolean;
-  /** The component gets what was chosen as `{ label, value }`. */
+  /** The component gets the chosen option as `{ label, value }`. */
   readonly withLabel?: boolean;
   readonly default?: Value;
 }
@@ -124,8 +124,8 @@ interface AppInterfaceProp extends PropFields {
 }
 
 /**
- * `[app, name, inputValues]`: what the app says of its prop `name`, with what stands beside it on
- * top.
+ * `[app, name, inputValues]`: the app's definition of its prop `name`, overridden by the fields
+ * beside it.
  */
 export interface TakenProp {
   readonly propDefinition: readonly [app: AnyApp, name: string, inputValues?: InputValues];
@@ -186,6 +186,6 @@ export type WidenedProp = string | { readonly type: string } | { readonly propDe
 export type ActionProps = { readonly [name: string]: ActionProp | WidenedProp };
 export type SourceProps = { readonly [name: string]: SourceProp | WidenedProp };
 
-/** `propDefinitions` of an app: what a component takes over may be an interface, too. */
+/** `propDefinitions` of an app. A component may also take over an interface. */
 export type DefinitionProp = InputProp | SourceService | ShortInput | ShortService;
 export type PropDefinitions = { readonly [name: string]: DefinitionProp | WidenedProp };

@@ -35,8 +35,8 @@ export interface TimerInterface {
 }
 
 /**
- * `data_store`: a store that components of an account share. Writes count at once, whatever becomes
- * of the run.
+ * `data_store`: a store that components of an account share. Writes take effect at once, even if
+ * the run fails.
  */
 export interface DataStore<T = any> extends AsyncIterable<[key: string, value: T]> {
   get(key: string): Promise<T | undefined>;
@@ -52,7 +52,7 @@ export interface DataStore<T = any> extends AsyncIterable<[key: string, value: T
 
 /** Response; a status other than 2xx is thrown, with `response` on the error. */
 export interface HttpResult {
-  /** Parsed where it is JSON, else text. */
+  /** Parsed if it is JSON, else text. */
   data: any;
   status: number;
   statusText: string;

@@ -23,7 +23,7 @@ interface ServiceValues {
   '$.interface.timer': TimerInterface;
 }
 
-/** Static choices narrow a value to them, where they are literals. */
+/** Literal static choices narrow the value to them. */
 type Chosen<D, Base> = D extends { options: readonly (infer O)[] }
   ? [O] extends [never]
     ? Base

@@ -20,7 +20,7 @@ function start(): void {
     const { pathname, searchStr } = router.state.location;
     setSession(undefined);
     queryClient.clear();
-    // The user comes back to where they were.
+    // After sign-in, the user returns to this page.
     void router.navigate({ to: '/sign-in', search: { from: pathname + searchStr, ended: true } });
   });
   setInterval(() => {

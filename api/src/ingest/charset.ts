@@ -1,6 +1,6 @@
 const CHARSET = /;\s*charset=["']?([^\s"';]+)/i;
 
-/** A character encoding as a sender names it, with what it makes of bytes. */
+/** A character encoding that a sender declares, with its decoder. */
 export interface Charset {
   /** As the Encoding Standard names it: `utf-8`, `windows-1252`, `shift_jis` … */
   name: string;

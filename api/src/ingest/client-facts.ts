@@ -15,8 +15,8 @@ export interface ClientFactsOptions {
   /** Scheme of the URL that clients use. */
   scheme: 'http' | 'https';
   /**
-   * CIDR ranges and addresses. Only what these say of a client is believed: anybody can send the
-   * headers.
+   * CIDR ranges and addresses of proxies. Only their forwarding headers are trusted, because any
+   * client can send such headers.
    */
   trustedProxies: readonly string[];
 }

@@ -5,7 +5,7 @@ export interface EndpointAddress {
   key: string;
   /** As it was sent, not decoded; `/` where nothing follows the key. */
   path: string;
-  /** Without the question mark; `` where there is none. */
+  /** Without the question mark; '' if absent. */
   query: string;
   /**
    * The endpoint has a host of its own (`<key>.<domain>`), so browsers keep it apart from

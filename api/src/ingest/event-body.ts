@@ -60,8 +60,8 @@ function isJsonType(mediaType: string): boolean {
 }
 
 /**
- * The text itself, where it is JSON. A sender's mistake is the component's to handle: it gets the
- * string.
+ * The body as JSON. If it is invalid, the component gets the text as a string and handles the
+ * sender's mistake.
  */
 function presentJson(body: Body): EventBody | Promise<EventBody> {
   const { raw, text } = textsOf(body, charsetOfJson(body));
@@ -113,7 +113,7 @@ function presentText(body: Body): EventBody {
 }
 
 interface Raw extends Pick<EventBody, 'rawJson' | 'isBase64'> {
-  /** Absent where it is base64. */
+  /** Absent for base64. */
   text?: string;
 }
 
@@ -124,8 +124,7 @@ function rawOf(sent: Buffer, charset: Charset): Raw {
 }
 
 /**
- * `text`: of the body in its charset. It is decoded once where it is `bodyRaw` too, as nearly
- * always.
+ * `text`: the body in its charset. It is decoded only once if it equals `bodyRaw`, the usual case.
  */
 function textsOf({ sent, plain }: Body, charset: Charset): { raw: Raw; text: string } {
   const raw = rawOf(sent, charset);

@@ -137,8 +137,8 @@ function readPart(bytes: Buffer): Part | undefined {
 }
 
 /**
- * `form-data; name="a"; filename=b` without a regular expression: what it would look at twice, it
- * would for hours.
+ * Parses `form-data; name="a"; filename=b`. A regular expression would backtrack for hours on
+ * hostile input.
  */
 function parametersOf(value: string): Map<string, string> {
   const parameters = new Map<string, string>();

@@ -30,7 +30,7 @@ export function setRateLimit(response: ServerResponse, state: RateLimitState): v
   for (const [name, value] of Object.entries(rateLimitHeaders(state))) response.setHeader(name, value);
 }
 
-/** The answer of an endpoint whose source does not answer itself. The request is stored by now. */
+/** Answers for an endpoint whose source does not respond itself. The request is already stored. */
 export function writeAccepted(request: IncomingMessage, response: ServerResponse, runId: string): void {
   const more = request.method === 'OPTIONS' ? preflightHeaders(request) : undefined;
   response.writeHead(200, { ...ACCEPTED_HEADERS, [RUN_HEADER]: runId, ...more });

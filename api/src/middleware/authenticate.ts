@@ -3,7 +3,7 @@ import type { Engine, Principal } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { bearerKey } from '../bearer-key.ts';
 
-/** The key that was sent; UNAUTHORIZED where there is none that could be one. */
+/** The key that was sent; throws UNAUTHORIZED if it is missing or cannot be a key. */
 export function requireKey(header: string | undefined): string {
   const key = bearerKey(header);
   if (key === undefined) throw unauthorized('Send your API key as `Authorization: Bearer <key>`');
@@ -34,8 +34,7 @@ export function isAdminKey(adminKey: string | undefined, key: string): boolean {
   return adminKey !== undefined && sameSecret(key, adminKey);
 }
 
-// Hashed first: the comparison then takes the same time whatever the lengths, and wherever the
-// first difference is.
+// Hash first, so that the comparison takes the same time for all lengths and differences.
 function sameSecret(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

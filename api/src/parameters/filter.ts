@@ -4,7 +4,7 @@ import { parseJsonText } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 import { textParameter } from './schemas.ts';
 
-/** The engine says what is wrong in a filter. A record would lose a name such as `__proto__`. */
+/** The engine reports errors in filters. A zod record would lose a name such as `__proto__`. */
 export const filterParameter = z
   .unknown()
   .superRefine((value, context) => {

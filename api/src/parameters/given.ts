@@ -4,7 +4,7 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 };
 
-/** Leaves out what was not given: the contract's optional fields are absent, never undefined. */
+/** Drops undefined fields: optional fields of the contract are absent, never undefined. */
 export function given<T extends object>(fields: T): Given<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }

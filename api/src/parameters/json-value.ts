@@ -15,10 +15,7 @@ export function findJsonDefect(value: unknown, path: string, storable: boolean):
   return isFit(value, storable) ? undefined : locateDefect(value, path, storable);
 }
 
-/**
- * The same without saying where: what everybody sends, and what may have a hundred thousand
- * members, costs no paths.
- */
+/** Checks without building paths, so that large values of a hundred thousand members stay cheap. */
 function isFit(root: unknown, storable: boolean): boolean {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

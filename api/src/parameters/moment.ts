@@ -13,7 +13,7 @@ export function timeParameter(description: string) {
     .openapi({ type: 'string', description: `${description} ${FORMS}`, example: '2026-11-20T14:00Z' });
 }
 
-/** The same, for those who count in milliseconds. */
+/** The same, in milliseconds. */
 export function momentParameter(description: string) {
   return readTime()
     .optional()

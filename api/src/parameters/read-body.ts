@@ -4,10 +4,10 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import { readRequestBody } from '../read-request-body.ts';
 
 /**
- * The body; UNSUPPORTED_ENCODING for a compressed one, which could be any number of bytes;
- * PAYLOAD_TOO_LARGE as soon as the announced or the received length goes over the limit. Node's
- * request and not the one made of it, whose stream would take a body in pieces of a byte as fast as
- * any other. `onBytes`: see readRequestBody.
+ * Reads the body. Throws UNSUPPORTED_ENCODING for a compressed body, which has no known size.
+ * Throws PAYLOAD_TOO_LARGE as soon as the announced or received length exceeds the limit. Takes
+ * Node's request: the stream of a web Request would not slow down a body in one-byte pieces.
+ * `onBytes`: see readRequestBody.
  */
 export async function readBodyBytes(
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export async function readBodyBytes(
   if (body.kind === 'too-large') throw bodyTooLarge(maxBytes, body.seenBytes);
   if (body.kind === 'aborted')
     throw new HeadwaterError('INVALID_REQUEST', 'The request body ended before it was complete');
-  // Read all the same, so that the next request can come over the same connection.
+  // The body is read first, so that the connection can take the next request.
   const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (coding !== 'identity') {
     throw new HeadwaterError('UNSUPPORTED_ENCODING', 'The request body has a content-encoding; send it without one');
@@ -35,7 +35,7 @@ export function utf8Text(bytes: Buffer): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** `bytes`: what was announced, or has arrived. Default: at least one too many. */
+/** `bytes`: announced or received. Default: one more than the limit. */
 export function bodyTooLarge(maxBytes: number, bytes: number = maxBytes + 1): HeadwaterError {
   const name = maxBytes === LIMITS.maxHttpBodyBytes ? 'maxHttpBodyBytes' : 'maxApiBodyBytes';
   return new HeadwaterError('PAYLOAD_TOO_LARGE', `The request body is larger than ${maxBytes} bytes`, {

@@ -52,8 +52,8 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
 export type UnknownNames = 'ignored' | 'kept';
 
 /**
- * The parameters of a request: from the query string and from `text`, which wins: the body, JSON or
- * a form, `` where there is none.
+ * Parameters of a request, from the query string and from `text`, whose values win. `text`: the
+ * body, JSON or a form; '' if absent.
  */
 export function readParameters(
   { url, headers }: Pick<Request, 'url' | 'headers'>,
@@ -61,7 +61,7 @@ export function readParameters(
   known: ParameterKinds,
   unknown: UnknownNames = 'ignored',
 ): Record<string, unknown> {
-  // Without a prototype: what a body names `__proto__` is a name like any other.
+  // No prototype: a body may have a member named `__proto__`.
   const given = Object.create(null) as Record<string, unknown>;
   const kindsFor = (names: Iterable<string>) => (unknown === 'kept' ? withNames(known, names) : known);
   const { search, searchParams: query } = new URL(url);
@@ -111,7 +111,7 @@ function checkEscapes(text: string, path: string): void {
 
 function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: ParameterKinds): void {
   const given = new Map<string, string[]>();
-  // Once over what was sent, which may be much more than there are names.
+  // One pass over the input, which may be much longer than the list of known names.
   for (const [name, value] of from) {
     if (!kinds.has(name)) continue;
     const values = given.get(name);
@@ -126,7 +126,7 @@ function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: P
   }
 }
 
-/** Text that does not fit its kind stays text: the schema then says what was expected. */
+/** Text that does not fit its kind stays text, so that the schema reports the expected type. */
 function fromText(name: string, text: string, kind: string): unknown {
   switch (kind) {
     case 'number':

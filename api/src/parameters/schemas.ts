@@ -8,9 +8,7 @@ import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
  * is converted before.
  */
 
-/**
- * A limit by its name, or, where none is meant, the most characters that there are of what it is.
- */
+/** `max`: the name of a limit, or the most characters that such a text can have. */
 export function textParameter(max: PlatformLimitName | number, minChars = 0) {
   const text = z.string().min(minChars, minChars === 1 ? 'must not be empty' : undefined);
   if (typeof max === 'number') {
@@ -39,13 +37,13 @@ export function countParameter(max: PlatformLimitName) {
 }
 
 /**
- * Nothing looks at what is over a limit: as a URL, 16 KB of Chinese letters take the thread 40 ms.
+ * Stops all further checks: parsing 16 KB of Chinese letters as a URL blocks the thread for 40 ms.
  */
 function exceed(context: z.RefinementCtx, message: string, limit: ExceededLimit): void {
   context.addIssue({ code: 'custom', message, params: { limit }, continue: false });
 }
 
-/** Text that may be left out; null, as answers show what is empty, is the empty text. */
+/** Optional text. Null means empty text, because answers show empty text as null. */
 export function clearableParameter(maxChars: PlatformLimitName) {
   return textParameter(maxChars)
     .nullable()
@@ -62,7 +60,7 @@ export function jsonObjectParameter() {
   return z.record(z.string(), z.unknown()).superRefine((value, context) => {
     const defect = findJsonDefect(value, '', true);
     if (defect === undefined) return;
-    // As one: it is joined to what leads here, and may have millions of dots.
+    // One path element: it is joined to the outer path and may have millions of dots.
     const { message, path, limit } = defect;
     context.addIssue({ code: 'custom', message, path: [path.slice(1)], params: { limit } });
   });

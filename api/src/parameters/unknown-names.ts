@@ -26,9 +26,9 @@ export interface UnknownName {
 }
 
 /**
- * A name that nobody looks at is a mistake that its sender cannot see: a scope or a secret that
- * does nothing. Inside of values whose names are the tenant's, such as props, none is unknown. At
- * most LIMITS.maxProblemErrors.
+ * Finds unknown parameter names, a mistake that senders cannot see: a scope or a secret without
+ * effect. Values with names of the tenant's own, such as props, are not checked. Returns at most
+ * LIMITS.maxProblemErrors.
  */
 export function findUnknownNames(schema: z.ZodObject, given: object): UnknownName[] {
   const unknown: UnknownName[] = [];
@@ -36,7 +36,7 @@ export function findUnknownNames(schema: z.ZodObject, given: object): UnknownNam
   return unknown;
 }
 
-/** Schemas are a few levels deep, whatever the value is: recursion ends with the schema. */
+/** The recursion is safe for any value: it ends with the schema, which is a few levels deep. */
 function visit(node: SchemaNode, value: unknown, path: readonly string[], unknown: UnknownName[]): void {
   if (typeof value !== 'object' || value === null || unknown.length >= LIMITS.maxProblemErrors) return;
   const { innerType, in: input, element } = node.def;

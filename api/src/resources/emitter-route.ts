@@ -1,6 +1,6 @@
 import { ID_PREFIXES, notFound } from '@headwater/shared';
 
-/** The two kinds of emitters, which share the routes of what they have emitted. */
+/** The two kinds of emitters, which share the routes of their events. */
 export interface EmitterRoute {
   path: 'sources' | 'workflows';
   noun: 'source' | 'workflow';

@@ -34,9 +34,8 @@ interface Member {
 }
 
 /**
- * Makes answers of records, as the schema has them: names in snake_case, times as numbers, null for
- * what is absent. `own` makes the members that differ in more than that; the compiler asks for
- * them.
+ * Converts records to answers of the schema: names in snake_case, times as numbers, null for absent
+ * values. `own` makes the members that differ further; the compiler requires them.
  */
 export function presenter<S extends z.ZodType>(schema: S): (record: Read<RecordOf<S>>) => Shown<S>;
 export function presenter<S extends z.ZodType, R extends object>(

@@ -12,15 +12,15 @@ import { answerWeb } from '../web/mount-web.ts';
 const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * Anybody may ask for some hundred kilobytes, as often as they like: this is the pace at which they
- * go out.
+ * Rate at which these answers go out, in bytes per millisecond. Any client may request some hundred
+ * kilobytes without a key, as often as it likes.
  */
 const BYTES_PER_MS = 16_384;
 
 /** Making the figures' text takes the thread some milliseconds, and asks the database. */
 const METRICS_EVERY_MS = 500;
 
-/** Asking the database for each who asks for /healthz would be a query for anybody. */
+/** With a database query for each /healthz request, any client could load the database. */
 const READY_EVERY_MS = 50;
 
 const PATHS = ['/', '/openapi.json', '/healthz', '/readyz', '/livez', '/metrics'] as const;
@@ -79,7 +79,7 @@ export function mountProbes(
     const made = await figures();
     const zipped = /\bgzip\b/i.test(c.req.header('accept-encoding') ?? '');
     const bytes = zipped ? await made.zipped() : made.plain;
-    // All who asked meanwhile have it at once.
+    // All waiting requests get the figures at the same moment, so their answers are paced.
     await figuresTurn(bytes.byteLength / BYTES_PER_MS);
     hold(c, bytes.byteLength);
     const headers = { 'content-type': METRICS_CONTENT_TYPE, vary: 'accept-encoding' };
@@ -101,8 +101,8 @@ function documentHandler(
   let documentAnswer: Promise<{ etag: string; encoded: EncodedAnswer }> | undefined;
   const documentTurn = createPace(LIMITS.maxRequestWaitMs);
   return async (c) => {
-    // As bytes: encoding a text of a megabyte for each request takes milliseconds, and anybody may
-    // ask.
+    // Kept as bytes: encoding a megabyte of text for each request takes milliseconds, and the path
+    // needs no key.
     documentAnswer ??= openApiDocument(endpoints, publicUrl).then(describeOnce);
     const { etag, encoded } = await documentAnswer;
     const headers = { etag, vary: 'accept-encoding', 'cache-control': 'no-cache' };
@@ -131,8 +131,8 @@ function namesTag(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * Zipped they are a tenth: who measures the server asks for that, and does not wait for others as
- * long.
+ * Metrics text, plain and compressed. Gzip reduces it to a tenth, so monitors that accept gzip wait
+ * less.
  */
 class Figures {
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -167,8 +167,8 @@ function createPace(maxWaitMs: number): (takesMs: number) => Promise<void> {
 }
 
 /**
- * One result for all who wait for it, made after they have asked; the next is not begun before the
- * last is done, nor sooner than `everyMs` after it was begun.
+ * Shares one result between waiting requests, made after they asked. The next one begins after the
+ * last has ended, and at least `everyMs` after its start.
  */
 function createShared<T>(everyMs: number, make: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -182,7 +182,7 @@ function createShared<T>(everyMs: number, make: () => Promise<T>): () => Promise
     beganAtMs = performance.now();
     next = undefined;
     const made = make();
-    // A failure is for those who asked.
+    // Only the requests that asked for it see the failure.
     last = made.catch(() => undefined);
     return made;
   }

@@ -83,9 +83,9 @@ async function serve(
 }
 
 /**
- * JSON text of the body: itself where it is JSON, whatever its type (`curl -d` announces a form),
- * else as an event would have it; of a link's parameters where there is no body. Undefined where
- * the client has gone.
+ * JSON text of the resume data. A JSON body is used as it is, with any content type (`curl -d`
+ * announces a form). Another body is converted as for an event; without a body, the link's
+ * parameters are used. Undefined if the client has gone.
  */
 async function resumeData(
   c: ApiContext,

@@ -3,7 +3,7 @@ import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
 import type { StaticFile, WebFiles } from './static-files.ts';
 
 const ASSETS_PATH = '/assets/';
-/** Their names hold a hash of what is in them. */
+/** File names contain a hash of the content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
@@ -24,7 +24,7 @@ const POLICY = [
 /** A link with a key leads here: it stays in the part of the URL that no request has. */
 const PORTAL_PATH = '/portal';
 
-/** `frameOrigins`: who may show the page in a frame. */
+/** `frameOrigins`: origins that may show the page in a frame. */
 function pageSecurity(frameOrigins: readonly string[]): Record<string, string> {
   const isFramed = frameOrigins.length > 0;
   return {
@@ -46,8 +46,8 @@ function wantsPage(c: ApiContext): boolean {
 }
 
 /**
- * The hashed files of the UI, and its page at every other path that a browser asks for: the UI
- * finds out itself what is there. Undefined for paths that belong to the API.
+ * Serves the UI's hashed files, and its page at every other path that a browser requests. The UI
+ * itself resolves these paths. Undefined for paths of the API.
  */
 export function answerWeb(
   c: ApiContext,

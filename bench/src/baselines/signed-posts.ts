@@ -5,9 +5,9 @@ import { createRequestTemplate } from '../load/request-bytes.ts';
 import { eventId, ID_CHARS } from '../receiver/messages.ts';
 
 /**
- * Requests a second of what a delivery is at the least: an HMAC over the body and a POST through an
- * undici pool to the same receiver, `connections` at a time. The driver sends them, as the server
- * does in the whole path.
+ * Baseline of deliveries, in requests per second. Each is an HMAC over the body and a POST through
+ * an undici pool to the same receiver, `connections` at a time. The driver sends them, like the
+ * server in the whole path.
  */
 export async function measureSignedPosts(url: string, options: BenchArguments, durationMs: number): Promise<number> {
   const { origin, pathname } = new URL(url);

@@ -6,7 +6,7 @@ import { lanesOfWaiting } from '../../../engine/src/outbox/deliveries/deliver-la
 export interface Target {
   accountId: string;
   webhookIds: readonly string[];
-  /** Its deliveries have one of so many keys. Absent: they are in no order. */
+  /** Number of ordering keys of its deliveries. Absent: the deliveries are unordered. */
   keys?: number;
 }
 

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * One keep-alive HTTP/1.1 connection with one request in flight: a tenth of the cost of a general
- * client, since the driver shares its cores with what it measures. Understands answers with a
- * content-length, which is all that is asked of it here.
+ * One keep-alive HTTP/1.1 connection with one request in flight. A general client costs ten times
+ * as much, and the driver shares its processors with the measured server. Reads only answers with a
+ * content-length.
  */
 export interface Connection {
   /** `done` gets the status once the answer is here to its last byte. */

@@ -5,7 +5,7 @@ import { importPeer } from './install-peers.ts';
 import { fibo } from './fibo.ts';
 import { STEP_COUNTS } from './workflow-system.ts';
 
-/** A server whose requests are workflows of DBOS; its argument is the URL of the database. */
+/** HTTP server whose requests run DBOS workflows. Its argument is the URL of the database. */
 type Run = (input: { n: number }) => Promise<{ result: number }>;
 
 interface Sdk {

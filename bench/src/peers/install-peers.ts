@@ -20,8 +20,8 @@ export type PeerPackage = keyof typeof PEERS;
 const DIR = path.join(PROJECT_DIR, 'node_modules', '.cache', 'headwater-bench-peers');
 
 /**
- * Installs what is not there in these versions. Needs npm's registry the first time; no script of a
- * package is run.
+ * Installs packages that are missing in these versions. Needs npm's registry the first time, and
+ * runs no package scripts.
  */
 export function installPeers(): void {
   const wanted = JSON.stringify({ private: true, dependencies: PEERS });

@@ -1,8 +1,8 @@
 import type { Undo } from '../undo.ts';
 
 /**
- * Something that runs a workflow of so many steps, each of which computes `fibo(n)`, for a request,
- * and answers with the last one's result.
+ * A system that runs one workflow per request. Each of its steps computes `fibo(n)`, and the answer
+ * is the last step's result.
  */
 export interface WorkflowSystem {
   name: string;

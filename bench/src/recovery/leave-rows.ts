@@ -14,7 +14,7 @@ export interface Work {
 
 const BATCH = 1_000;
 
-/** Reads the emitter that an endpoint leads to. Throws if there is none. */
+/** Reads the emitter of an endpoint. Throws if there is none. */
 export async function readWork(sql: Sql, endpointUrl: string): Promise<Work> {
   const key = new URL(endpointUrl).pathname.split('/').at(-1) ?? '';
   const [row] = await sql<Work[]>`

@@ -45,9 +45,8 @@ const PATIENCE_MS = 180_000;
 const STEP = `export default { name: 'Step', version: '1', type: 'action', run({ $ }) { $.respond({ status: 200, body: 'ok' }); } };`;
 
 /**
- * How fast a node works off what a dead one has left, beside how fast it does the same work when it
- * comes by itself, in alternating rounds. The rows are those of a node that was killed before it
- * began them.
+ * Measures how fast a node works off a dead node's rows, compared with the same work arriving
+ * normally, in alternating rounds. The dead node was killed before it began the rows.
  */
 export async function benchRecovery(undo: Undo, options: BenchArguments): Promise<boolean> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-recovery-'));

@@ -11,7 +11,7 @@ export interface ProcessInfo {
   startTicks: number;
 }
 
-// Linux reports times in hundredths of a second whatever the kernel's own tick is.
+// Linux reports times in hundredths of a second, independent of the kernel's tick.
 const MS_PER_TICK = 10;
 
 /** `rootPid` and everything below it. Empty where there is no /proc. */

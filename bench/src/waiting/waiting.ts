@@ -105,7 +105,7 @@ async function fillAndMeasure(
 ): Promise<QueryCost[]> {
   const server = await prepareDatabase({ dataDir, log: pino({ level: 'warn' }) });
   undo.push(() => server.stop());
-  // One connection: what it has read is counted for it alone.
+  // One connection, so that its read statistics count only these queries.
   const db = openDatabase({ url: server.url, maxConnections: 1 });
   try {
     return await measureQueries(db.sql, await fillExecutions(db.sql, plan));

@@ -3,7 +3,7 @@
  * JSON needs a multiple.
  */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** All pages of a list together may have so many times the bytes of one answer. */
+/** All pages of a list together may have this many times the bytes of one answer. */
 export const LIST_ANSWERS = 8;
 
 /** The body exceeds `maxBytes` after decompression. */
@@ -15,7 +15,7 @@ export class TooLarge extends Error {}
 export async function readText(response: Response, maxBytes: number): Promise<{ text: string; bytes: number }> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop cancels what is still to come.
+  // Leaving the loop cancels the rest of the body.
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += part.byteLength;
     if (bytes > maxBytes) throw new TooLarge(`More than ${maxBytes} bytes`);

@@ -173,7 +173,7 @@ export interface ConnectedAccount {
   created_at: number;
 }
 
-/** With what the provider said of its keys. */
+/** With the provider's verdict on the keys. */
 export interface CheckedAccount extends ConnectedAccount {
   check: { conclusive: boolean; detail: string };
 }

@@ -16,7 +16,7 @@ export function useProxy(url: string, env: Readonly<Record<string, string | unde
   try {
     http.setGlobalProxyFromEnv(isLoopback(url) ? { ...env, no_proxy: '*', NO_PROXY: '*' } : env);
   } catch {
-    // It may hold a password: nobody is to read it in an error.
+    // The URL may contain a password, so the error does not show it.
     throw usageError(`${variable} is no URL of a proxy`, 'Write it as http://host:port, or unset it');
   }
   return isLoopback(url) ? undefined : variable;

@@ -8,8 +8,8 @@ import { isPackage, withVersion } from './package-import.ts';
 export interface LocalBundle {
   code: string;
   /**
-   * Absolute paths, with package.json where it says which packages: a change of any of them may be
-   * one of the component.
+   * Absolute paths, including each package.json that pins packages. A change of any of them may
+   * change the component.
    */
   files: string[];
 }
@@ -88,8 +88,8 @@ function readImports(onImport: (imported: string) => void): {
 }
 
 /**
- * `import('./' + name)` means every file in and below a folder to the bundler, hidden ones too:
- * nobody has named those, and the server takes no such import either.
+ * Rejects `import('./' + name)`. To the bundler it means every file in and below the folder, hidden
+ * ones too. The user has not named those files, and the server refuses such imports.
  */
 function requireNoPatterns({ inputs }: Metafile, folder: string, file: string): void {
   const fields = Object.entries(inputs).flatMap(([input, { imports }]) =>

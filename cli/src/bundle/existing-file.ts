@@ -5,8 +5,8 @@ import { type CliError, usageError } from '../cli-error.ts';
 import { COMPONENT_FILE } from './component-file.ts';
 
 /**
- * The file of a component. Throws with files of a similar name where it is not there, and with
- * those of a folder.
+ * Path of a component's file. Throws if it is missing, with similar file names, or if it is a
+ * folder, with its files.
  */
 export async function existingFile(file: string, word: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);

@@ -71,7 +71,7 @@ async function planFor({ input, environment }: CommandContext, api: ApiClient, f
   return { comparison, plan: await makePlan(comparison, input.flag('prune')) };
 }
 
-/** Plans once more when nobody else can apply it any more: what was shown is what is made. */
+/** Plans again while this process holds the stack, so that only the shown changes are made. */
 async function applyPlan(context: CommandContext, api: ApiClient, shown: Comparison, plan: Plan): Promise<void> {
   const held = await holdStack(api, shown.file.name);
   try {

@@ -197,7 +197,7 @@ function describeExecution(execution: Execution, output: Output): Answer {
   return { json: execution, text: output.fields(fields) };
 }
 
-/** Its error, or its `$summary` before what it returned. */
+/** The error of a step, or its `$summary` and its return value. */
 function cameTo({ error, exports, $return_value: value }: NonNullable<Execution['steps']>[string]): string {
   if (error) return error.message;
   const { $summary: summary } = (exports ?? {}) as { $summary?: unknown };

@@ -2,7 +2,7 @@ import { usageError } from '../cli-error.ts';
 import type { OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 
-/** For changes that must not be made over those of somebody else. */
+/** For changes that must not overwrite another user's change. */
 export const IF_MATCH: OptionSpec = {
   name: 'if-match',
   value: 'etag',

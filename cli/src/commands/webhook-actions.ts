@@ -147,7 +147,7 @@ interface Retried {
   end_cursor?: string;
 }
 
-/** A request looks through so many deliveries; with a filter another goes on. */
+/** One request checks a limited number of deliveries; with a filter, another request continues. */
 export async function retryAll(api: ApiClient, path: string, body: object): Promise<Retried> {
   let answer = await api.send<Retried>('POST', path, body);
   let { count } = answer;

@@ -60,7 +60,7 @@ export const PROOF_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-/** As the API takes it; what is undefined is left out of JSON. */
+/** Fields of the API; JSON omits the undefined ones. */
 export async function authOfFlags(context: CommandContext) {
   const { input, workDir } = context;
   const pem = async (option: string) => {

@@ -48,7 +48,7 @@ export const REQUEST_OPTIONS: readonly OptionSpec[] = [
   { name: 'timeout', value: 'seconds', summary: 'For one attempt; `default`: as the server does it.' },
 ];
 
-/** As the API takes it; what is undefined is left out of JSON. */
+/** Fields of the API; JSON omits the undefined ones. */
 export function requestSettingsOf(input: CommandContext['input']) {
   const headers = input.list('header').map(headerOf);
   return {

@@ -15,9 +15,7 @@ interface Candidate {
 export interface CompletionSources {
   commands: readonly CommandSpec[];
   groups: readonly GroupSpec[];
-  /**
-   * Names that the server or the configuration knows; empty where nobody can be asked in a moment.
-   */
+  /** Names that the server or the configuration knows; empty if they cannot be read quickly. */
   names(kind: NamedKind): Promise<readonly string[]>;
 }
 

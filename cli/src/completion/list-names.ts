@@ -7,13 +7,10 @@ import type { Profiles } from '../config/profiles.ts';
 import type { CliEnvironment } from '../environment.ts';
 import { KINDS } from '../names/named-kinds.ts';
 
-/** Somebody has pressed Tab and waits. */
+/** The user has pressed Tab and waits. */
 const TIMEOUT_MS = 1_500;
 
-/**
- * Names of what the default login leads to; options of the line that is being typed are not looked
- * at.
- */
+/** Names from the default login. Options on the incomplete line are ignored. */
 export async function listNames(
   kind: NamedKind,
   { environment, profiles }: { environment: CliEnvironment; profiles: Profiles },

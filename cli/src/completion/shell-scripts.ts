@@ -1,8 +1,8 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /**
- * All three ask `hw __complete <words>`: a line a candidate, with a tab before what it means, or
- * `:files`.
+ * Each script asks `hw __complete <words>`. It gets one candidate per line, with a description
+ * after a tab, or `:files`.
  */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_hw() {

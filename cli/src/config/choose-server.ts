@@ -9,7 +9,7 @@ export const DEFAULT_PROFILE = 'default';
 
 export interface ServerChoice {
   url: string;
-  /** Absent: nobody is logged in there. */
+  /** Absent: no login for this server. */
   apiKey?: string;
   profile: string;
   keyFrom?: 'option' | 'environment' | 'profile';
@@ -22,10 +22,9 @@ interface Given {
 }
 
 /**
- * Options go before the environment, the environment before the profile; a profile that is named by
- * an option goes before the environment too. The key of a profile is for the server of that
- * profile, and that of the environment for the server of the environment, where it names one: they
- * are sent to no other.
+ * Options override the environment, and the environment overrides the profile. A profile named by
+ * an option also overrides the environment. A profile's key goes only to that profile's server. The
+ * environment's key goes only to the environment's server, if it names one.
  */
 export async function chooseServer(given: Given, env: CliEnvironment, profiles: Profiles): Promise<ServerChoice> {
   const profile = chooseProfile(given.profile, env);
@@ -51,8 +50,8 @@ export function keyedEnvironment(env: CliEnvironment, url: string | undefined): 
 }
 
 /**
- * Throws for what a header cannot hold: it would be an error of fetch, which says that the server
- * is away.
+ * Throws if a header cannot hold the key. `fetch` would fail instead, with an error as if the
+ * server were unreachable.
  */
 export function checkServerKey(key: string): string {
   if (!/^[!-~]+$/.test(key)) throw new CliError('unauthorized', 'That is no API key: one has no spaces or other signs');

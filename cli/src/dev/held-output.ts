@@ -1,9 +1,6 @@
 import type { Output } from '../terminal/output.ts';
 
-/**
- * Records that come while somebody is asked something are shown afterwards: they would write over
- * the question.
- */
+/** Holds back records while a question is open: they would overwrite it. */
 export interface HeldOutput {
   record: Output['record'];
   /** Holds records back until the work ends. */

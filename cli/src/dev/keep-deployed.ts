@@ -7,11 +7,11 @@ import { type FileWatch, watchFiles } from './watch-files.ts';
 export interface KeepDeployed {
   /** Absolute. */
   file: string;
-  /** Sends the code; throws a CliError where it is refused, and what ran before goes on running. */
+  /** Deploys the code. Throws a CliError if the server refuses; the previous code keeps running. */
   deploy(code: string): Promise<void>;
-  /** The code could not be put together, was refused, or nobody was there to take it. */
+  /** The code could not be bundled, the server refused it, or the server was unreachable. */
   onBroken(error: CliError): void;
-  /** A save that was broken was taken back: what runs is what is saved. */
+  /** The user took back a broken save, so the saved code is the running code again. */
   onMended(): void;
   signal: AbortSignal;
 }
@@ -109,8 +109,8 @@ function createDeployments({ file, deploy, onBroken, onMended }: KeepDeployed, w
 }
 
 /**
- * Follows every file that it is made of; where it cannot be put together, all that it was looked
- * for in.
+ * Reads the code and watches every file of it. If bundling fails, watches every file that the
+ * bundler looked for.
  */
 async function readCode(file: string, watched: FileWatch): Promise<string> {
   for (let reads = 1; ; reads++) {

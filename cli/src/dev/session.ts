@@ -14,7 +14,7 @@ export interface Session {
   deploy(code: string): Promise<void>;
   onBroken(error: CliError): void;
   onMended(): void;
-  /** Undefined as long as there is none. */
+  /** Undefined while no source exists. */
   sourceId(): string | undefined;
   /** Rejects when its events or logs cannot be followed any longer. */
   failed: Promise<never>;
@@ -27,7 +27,7 @@ export interface SessionOptions {
   attached: Source | undefined;
 }
 
-/** One source that somebody works on: what they save is deployed, what comes of it is shown. */
+/** Deploys one source at every save, and shows its events and log lines. */
 export function createSession(context: CommandContext, api: ApiClient, options: SessionOptions): Session {
   const { input, output } = context;
   const { word, attached } = options;
@@ -35,7 +35,8 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
   const failed = Promise.withResolvers<never>();
   const name = input.text('name');
   let source = attached;
-  // Until it is deployed with them: nobody is asked twice because a hook failed.
+  // Kept until a deployment with these answers succeeds, so that a failed hook does not repeat the
+  // questions.
   let answers: Record<string, unknown> = {};
   let places = '';
 
@@ -55,7 +56,7 @@ export function createSession(context: CommandContext, api: ApiClient, options: 
     );
   }
 
-  // From before the first deployment, whose hooks may emit.
+  // Begins before the first deployment, because its hooks may emit.
   if (attached !== undefined) follow(attached.id, 0);
   return {
     failed: failed.promise,

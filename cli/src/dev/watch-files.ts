@@ -3,9 +3,9 @@ import path from 'node:path';
 
 export interface FileWatch {
   /**
-   * From now on these, absolute paths. Unless `isWhole`, any file beside them counts: it may be one
-   * that was missing. True: a folder is watched only from now on, and nobody saw what happened in
-   * it before.
+   * Watches these absolute paths from now on. If `isWhole` is false, any file beside them counts,
+   * because it may be one that was missing. Returns true if a folder was not watched before:
+   * earlier changes in it went unseen.
    */
   follow(files: Iterable<string>, isWhole: boolean): boolean;
   /** Idempotent. */
@@ -17,7 +17,7 @@ const SETTLE_MS = 50;
 
 interface Watched {
   watcher: FSWatcher;
-  /** Another folder of the same name is another one: what a watcher follows is not the name. */
+  /** Detects a new folder of the same name: the watcher follows the inode, not the name. */
   inode: number;
 }
 

@@ -23,9 +23,9 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 10_000;
 
 /**
- * Messages of a stream until the signal aborts, over any number of connections: each goes on after
- * the last message of the one before. Throws `interrupted` when the signal aborts, and what the
- * server says where it refuses for good.
+ * Reads messages of a stream until the signal aborts, over any number of connections. Each
+ * connection resumes after the last message of the previous one. Throws `interrupted` on abort, and
+ * the server's error if it refuses for good.
  *
  *   connecting ── open ──► reading ── message ──► reading
  *       ▲                     │ ended, broken, silent

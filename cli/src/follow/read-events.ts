@@ -32,7 +32,7 @@ export async function* readEvents(response: Response, maxSilenceMs = MAX_SILENCE
       while (waiting.length > 0) yield waiting.shift() as StreamItem;
     }
   } finally {
-    // It may be broken already; whoever reads has gone either way.
+    // The connection may be broken already, and the consumer has left in any case.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -17,7 +17,7 @@ export interface Feed {
   channel?: string;
 }
 
-/** The server lists and replays so many, and so many are on a page. */
+/** The most records that the server lists, replays, or puts on one page. */
 export const RECENT = 100;
 /** They are all in memory before the oldest is shown. */
 export const MAX_HISTORY = 10_000;
@@ -32,15 +32,15 @@ export async function readRecent(api: ApiClient, feed: Feed, count: number): Pro
     const query = { limit, after, expand: 'event', event_name: channel };
     const { data, page_info: info } = await api.list<EventRecord>(historyPath ?? listPath, query);
     for (const record of data) records.push(await readWhole(api, feed, record));
-    // The server looks through so many for one page: a short or an empty one may have others behind
-    // it.
+    // The server searches a limited number of records per page, so more may follow a short or empty
+    // one.
     if (typeof info?.end_cursor !== 'string' || info.end_cursor === after) break;
     after = info.end_cursor;
   }
   return records.toReversed();
 }
 
-/** A page has room for so much data; what was cut there is whole on a page of its own. */
+/** A page limits the data of its records: a truncated record is whole on a page of its own. */
 async function readWhole(api: ApiClient, { historyPath }: Feed, record: EventRecord): Promise<EventRecord> {
   if (record.event_truncated !== true || historyPath === undefined) return record;
   const { id, metadata } = record;

@@ -37,7 +37,7 @@ interface LogEvent {
   limit?: LogLimit;
 }
 
-/** A line that was logged, or what a run failed with. */
+/** Text of a log line, or of a run's error. */
 export function logText({ indexed_at_ms: atMs, event }: EventRecord, style: Style): string {
   const { level = 'info', message = '', step, code, limit } = (event ?? {}) as LogEvent;
   // Some messages of the server begin with their code.

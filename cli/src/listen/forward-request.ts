@@ -22,7 +22,7 @@ const MAX_HEADERS_CHARS = 8_192;
 /** Headers of one connection; the next one has its own. */
 const OF_CONNECTION = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding']);
 
-/** Undefined for what is no request. */
+/** Undefined for data that is not a request. */
 export function readTunnelRequest(data: string): TunnelRequest | undefined {
   try {
     const { id, headers, body } = JSON.parse(data) as Partial<TunnelRequest>;

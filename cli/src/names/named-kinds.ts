@@ -59,7 +59,7 @@ export const KINDS: Readonly<Record<Kind, NamedKind>> = {
   },
 };
 
-/** As the server makes slugs of names, for what it gives none. */
+/** Makes a slug by the server's rules, for resources that get none from the server. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

@@ -26,7 +26,7 @@ const ACTIONS = new Map<unknown, string>([
   [OTHER, 'type another value …'],
 ]);
 
-/** One of the options of a prop, or several of them for a list; or what is typed instead. */
+/** Asks for one option of a prop, or several for a list. The user may also type another value. */
 export async function askForChoice(context: CommandContext, api: ApiClient, question: Question): Promise<unknown> {
   const { prop } = question;
   const isFixed = Array.isArray(prop.options);
@@ -87,7 +87,7 @@ function onePage(options: Option[]): Pages {
   return { next: () => Promise.resolve(left.splice(0)), hasMore: () => left.length > 0 };
 }
 
-/** The options that the component computes. What it throws is shown, and there are none then. */
+/** The options that the component computes. If it throws, the error is shown and there are none. */
 function readPages({ output }: CommandContext, api: ApiClient, question: Question, query: string | undefined): Pages {
   const { component, prop, form } = question;
   const seen = new Set<string>();

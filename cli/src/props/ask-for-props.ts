@@ -22,8 +22,8 @@ interface DynamicProps {
 const WITHOUT_VALUE = new Set(['alert', 'dir']);
 
 /**
- * Asks for each prop that needs a value and has none, in their order. One with `reloadProps` brings
- * more of them. Where nobody can be asked, throws with the options that are missing.
+ * Asks for each prop that needs a value and has none, in order. A prop with `reloadProps` adds
+ * more. If it cannot ask, throws with the options that are missing.
  */
 export async function askForProps(context: CommandContext, api: ApiClient, missing: MissingProps) {
   const { component, source } = missing;
@@ -67,8 +67,8 @@ async function createForm(api: ApiClient, { component, source, answers, given }:
     if (prop.type !== 'app' || typeof slug !== 'string') return true;
     if (!apps.has(slug)) apps.set(slug, readApp(api, slug));
     const app = await apps.get(slug);
-    // One that nobody has an account of needs none; of one that the server does not know, it says
-    // so itself.
+    // An app without authentication needs no account. For an unknown app, the server reports the
+    // error.
     return app !== undefined && app.auth_type !== 'none';
   }
 
@@ -81,8 +81,8 @@ async function createForm(api: ApiClient, { component, source, answers, given }:
       return definitions.filter((_, at) => open[at] === true);
     },
     /**
-     * The props that there are for what is filled in now; one of the same name takes the place of
-     * the component's own.
+     * Loads the props that depend on the current values. One of the same name replaces the
+     * component's own.
      */
     async reload(): Promise<void> {
       const body = { ...filled, source_id: source?.id };

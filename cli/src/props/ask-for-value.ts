@@ -11,7 +11,7 @@ interface DataStore {
   name: string;
 }
 
-/** The value of one prop, from whoever sits at the terminal. */
+/** Asks at the terminal for the value of one prop. */
 export async function askForValue(context: CommandContext, api: ApiClient, question: Question): Promise<unknown> {
   const { ask } = context;
   const { prop } = question;

@@ -59,7 +59,7 @@ function parseFields(text: string, app: App): Record<string, string> {
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields))
       return fields as Record<string, string>;
   } catch {
-    // As where it is something else.
+    // Invalid JSON gets the same error as a value that is no object.
   }
   throw usageError(`Standard input has no JSON object of the fields of ${app.name}`, `Give it ${example}`);
 }

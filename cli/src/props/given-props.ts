@@ -8,7 +8,7 @@ import { readProps, typesOf } from './read-props.ts';
 
 export interface PropsOf {
   choice: ComponentChoice;
-  /** One that is there already: it keeps what it is configured with. */
+  /** An existing source; it keeps its configuration. */
   source?: Source | undefined;
   /** Answers for a source that could not be created then. */
   answers?: Record<string, unknown>;

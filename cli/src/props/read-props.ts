@@ -21,7 +21,7 @@ export const PROP_OPTIONS: readonly OptionSpec[] = [
   },
 ];
 
-/** The types of the component's props, where they are known, decide how text is read. */
+/** Types of the component's props, if known. They decide how text is parsed. */
 export type PropTypes = ReadonlyMap<string, string>;
 
 export function typesOf(definitions: readonly { name: string; type: string }[] = []): PropTypes {
@@ -56,7 +56,7 @@ async function readValue(text: string, type: string | undefined, workDir: string
   return shorthandOf(parseOrText(text), type);
 }
 
-/** `a,b` as well as `["a","b"]`; what is neither, the server judges. */
+/** Accepts `a,b` and `["a","b"]`; the server validates other text. */
 function listOf(text: string, type: string): unknown {
   const { value, problem } = parseTyped(text, type);
   return problem === undefined ? value : parseOrText(text);
@@ -80,7 +80,7 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** A JSON object from a file; what is wrong with it is told with its place. */
+/** A JSON object from a file. Errors name the file and the position. */
 export async function readObject(file: string, what: string): Promise<Record<string, unknown>> {
   const value = parseJsonOfFile(await readText(file), file);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };

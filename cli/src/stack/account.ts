@@ -20,7 +20,7 @@ export interface Account {
   connected: ConnectedAccount[];
   /** With its code; read once. */
   component(id: string): Promise<Component>;
-  /** With what lists leave out, and its state. */
+  /** With the fields that lists omit, and its state. */
   workflow(id: string): Promise<Workflow & { etag?: string }>;
   webhook(id: string): Promise<Webhook & Fields & { etag?: string }>;
   source(id: string): Promise<Source & { etag?: string }>;

@@ -175,7 +175,7 @@ function lowerCased(headers: unknown): Fields {
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The id of what starts the workflow, or `pending`. */
+/** Id of the emitter that starts the workflow, or `pending`. */
 export function triggerEnd(comparison: Comparison, { source }: Fields): string | undefined {
   if (source === undefined) return undefined;
   const id = findEnd(comparison, textOf(source), ['source', 'workflow']);

@@ -10,8 +10,8 @@ interface Candidate {
 }
 
 /**
- * The id of what a name in the file stands for in the account: what this stack has made under that
- * name, or else what has that name or slug. Undefined where there is none. Throws Unresolved where
+ * Id of the resource that a name in the file stands for. A resource that this stack made under the
+ * name comes before one with that name or slug. Undefined if none exists. Throws Unresolved if
  * there are several.
  */
 export function findResource(
@@ -62,8 +62,8 @@ const WORDS: Readonly<Record<string, Kind>> = { source: 'source', workflow: 'wor
 const ANYTHING = /^(?:dc|p)_\*$|^(?:dc|p|wh)_[0-9A-Za-z]{20}$|^u_|^o_/;
 
 /**
- * The id of an end of a subscription, or of what triggers a workflow; PENDING where it is in the
- * file and not made yet.
+ * Id of one end of a subscription, or of a workflow's trigger. PENDING if it is in the file but not
+ * created yet.
  */
 export function findEnd(
   { file, account, state }: { file: StackFile; account: Account; state: StackState },

@@ -61,7 +61,7 @@ export async function makePlan(comparison: Comparison, prune: boolean): Promise<
   return { changes: prune ? [...changes, ...deletions] : changes, left };
 }
 
-/** Things that others are made of come first; a workflow behind those whose events start it. */
+/** Dependencies come first; a workflow comes after those whose events start it. */
 function inOrder(resources: readonly Described[]): Described[] {
   const sorted = resources.toSorted((a, b) => STACK_KINDS.indexOf(a.kind) - STACK_KINDS.indexOf(b.kind));
   const workflows = sorted.filter(({ kind }) => kind === 'workflow');
@@ -124,7 +124,7 @@ function refuseSecretsInFile({ kind, fields }: Described): void {
       throw new Unresolved(`has ${name} in the file; give it from the environment: ${name}: { $env: NAME }`);
 }
 
-/** Names of what is to be made are fine; names of nothing are not. */
+/** Accepts names of resources that are not created yet. Throws for unknown names. */
 function checkReferences(comparison: Comparison, { kind, fields }: Described): void {
   resolveValue(fields['props'], comparison.places, true);
   if (kind === 'workflow') for (const trigger of listOf(fields['triggers'])) triggerEnd(comparison, trigger);

@@ -206,7 +206,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** For sentences and comparisons: what is no text is wrong, and shown as it is. */
+/** For messages and comparisons. A value that is no text is wrong, and is shown as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

@@ -30,14 +30,14 @@ const HOLD_SECONDS = 300;
 
 export interface HeldStack {
   resources: StackResource[];
-  /** Notes what was made or changed. */
+  /** Records a created or changed resource. */
   note(resource: StackResource): Promise<void>;
   forget(id: string): Promise<void>;
   /** Lets others apply. Never throws: the hold ends by itself. */
   release(): Promise<void>;
 }
 
-/** From here on nobody else applies the stack. Throws where somebody does. */
+/** Holds the stack, so that no other process applies it. Throws if another process holds it. */
 export async function holdStack(api: ApiClient, name: string): Promise<HeldStack> {
   const path = `/stacks/${encodeURIComponent(name)}`;
   const holder = randomUUID();

@@ -10,7 +10,7 @@ export interface Places {
   /** The environment of the shell that runs `hw`. */
   environment: Readonly<Record<string, string | undefined>>;
   folder: string;
-  /** The id of a data store by its name, or undefined where it is not there yet. */
+  /** Id of a data store by its name; undefined if it does not exist yet. */
   storeId(name: string): string | undefined;
   /** The id of a connected account by its id or name. */
   accountId(name: string): string | undefined;
@@ -88,7 +88,7 @@ export function isThere(wanted: unknown, there: unknown, places: Places, type = 
   return isDeepStrictEqual(resolveValue(wanted, places, true), there);
 }
 
-/** A timer in whatever way it is written, and as answers show it. */
+/** Converts every notation of a timer to the form of the API's answers. */
 function timerOf(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'string') return timerOf(parseTimer(String(value)));
   if (!isFields(value)) return value;
@@ -110,8 +110,8 @@ export interface Secrets {
 const HASH_BYTES = 16;
 
 /**
- * A hash that takes a while, so that whoever reads it cannot try many secrets. Undefined where the
- * environment lacks one of them, or there are none.
+ * A slow hash, so that a reader of the state cannot try many secrets. Undefined without secrets, or
+ * if the environment lacks one.
  */
 export function fingerprint({ names, hidden }: Secrets, { environment }: Places, salt?: string): string | undefined {
   const values = [...new Set(names)].toSorted().map((name) => [name, environment[name]] as const);

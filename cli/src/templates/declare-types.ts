@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The first words of the file: who finds others leaves it alone. */
+/** First words of the file. A file that begins differently is left alone. */
 export const TYPES_MARK = "// The types of '@headwater/types', written by `hw init`";
 
 const INDEX = 'index.d.ts';
@@ -16,8 +16,8 @@ export function hasTypes(): boolean {
 }
 
 /**
- * The package `@headwater/types` as one file that declares it, for editors and compilers where it
- * is not installed: a server needs none of it.
+ * The package `@headwater/types` as one file, for editors and compilers of users that have not
+ * installed it. A server does not need it.
  */
 export async function declareTypes(): Promise<string> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.d.ts') && name !== INDEX).toSorted();
@@ -40,10 +40,7 @@ function publicNames(index: string): string[] {
   ];
 }
 
-/**
- * All files are one here: nothing is imported, and what was exported to the other files alone is
- * not.
- */
+/** All files become one: drops imports, and exports that only the other files need. */
 function partOf(text: string, isPublic: ReadonlySet<string>): string {
   return text
     .replaceAll(/^(?:import|export) type \{[^}]*\} from '[^']*';\n/gms, '')

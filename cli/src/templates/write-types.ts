@@ -24,7 +24,7 @@ export function findTypesPlace(folder: string): string | undefined {
   }
 }
 
-/** `foreign`: a file of that name is somebody else's. */
+/** `foreign`: a file of that name exists and was not written by `hw`. */
 type TypesOutcome = 'written' | 'same' | 'foreign';
 
 export async function writeTypes(place: string, { force = false } = {}): Promise<TypesOutcome> {
@@ -43,8 +43,8 @@ export async function writeTypes(place: string, { force = false } = {}): Promise
 }
 
 /**
- * For JavaScript, of which an editor looks at the open file and what it names. `relative`: the way
- * to the types.
+ * Reference for JavaScript: an editor reads only the open file and the files that it names.
+ * `relative`: path to the types.
  */
 export function referenceTo(relative: string): string {
   const folder = relative === '' ? '.' : relative.replaceAll(path.sep, '/');

@@ -15,13 +15,13 @@ export interface Choice<T> {
   value: T;
 }
 
-/** Questions to whoever sits at the terminal. */
+/** Asks the user at the terminal. */
 export interface Ask {
-  /** False: nobody can answer, so nothing is asked. */
+  /** False: no user can answer, so no question is asked. */
   possible: boolean;
   text(question: string, options?: TextOptions): Promise<string>;
   choose<T>(question: string, choices: readonly Choice<T>[]): Promise<T>;
-  /** `chosen`: what is marked from the beginning. */
+  /** `chosen`: choices that are marked at the start. */
   chooseSeveral<T>(question: string, choices: readonly Choice<T>[], chosen?: readonly T[]): Promise<T[]>;
   /** Not shown while it is typed. */
   secret(question: string): Promise<string>;
@@ -68,7 +68,7 @@ export function createAsk(possible: boolean): Ask {
   };
 }
 
-/** Values are whatever components make them: the prompts are given numbers. */
+/** Prompts get numbers, because components may offer any kind of value. */
 function numbered(choices: readonly Choice<unknown>[]): { label: string; value: number }[] {
   return choices.map(({ label }, value) => ({ label: safeLine(label), value }));
 }

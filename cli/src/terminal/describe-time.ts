@@ -1,4 +1,4 @@
-/** `2026-11-20 14:03:07` in the time zone of whoever reads it. */
+/** `2026-11-20 14:03:07` in the local time zone. */
 export function localTime(epochMs: number): string {
   const date = new Date(epochMs);
   const two = (value: number) => String(value).padStart(2, '0');

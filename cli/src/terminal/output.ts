@@ -42,8 +42,7 @@ export function createOutput(options: OutputOptions): Output {
   const colors = { stdout: options.colors ?? stdout.isTTY === true, stderr: options.colors ?? stderr.isTTY === true };
   const style = createStyle(colors.stdout);
   const errorStyle = createStyle(colors.stderr);
-  // Commands make text of others harmless where they put it; here is nothing that one has
-  // forgotten.
+  // A second check: commands already make foreign text harmless, and this catches what one forgets.
   const clean = (text: string, styled: boolean) => (styled ? safeStyled(text) : safeText(text));
   const print = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
   const write = (text: string) => print(clean(text, colors.stdout));

@@ -3,20 +3,20 @@
  * line breaks and tabs, also Latin-1 ones: some terminals treat U+009B as the start of a sequence.
  */
 const STEERING = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
-/** The same, and the sequences of `createStyle` whole. */
+/** The same characters, and the whole sequences of `createStyle`. */
 const STEERING_OR_STYLE =
   /\u001B\[(?:1|2|22|31|32|33|36|39)m|[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g;
 
 /**
- * Text of others (names, logs, events) without what steers a terminal: escape sequences could
- * repaint what was written before, change the clipboard or answer as if the user had typed. Line
- * breaks and tabs stay.
+ * Escapes control characters in foreign text (names, logs, events). Escape sequences could
+ * overwrite the screen, change the clipboard, or send input for the user. Line breaks and tabs
+ * stay.
  */
 export function safeText(text: string): string {
   return text.replaceAll(STEERING, shownAs);
 }
 
-/** The same on one line, with one space for each break and what is blank around it. */
+/** The same on one line: each break with the space around it becomes one space. */
 export function safeLine(text: string): string {
   const [first = '', ...rest] = safeText(text).split('\n');
   const last = rest.pop();

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 /** East Asian letters and pictures take two cells of a terminal. */
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/u;
-/** Combines with what stands before it. */
+/** Characters that combine with the one before them and take no width. */
 const NOTHING = /^[\p{Mark}\p{Format}]+$/u;
 
 const PLAIN = /^[\x20-\x7E]*$/;

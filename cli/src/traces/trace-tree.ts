@@ -22,8 +22,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A trace as lines: each run with its steps, what it emitted and sent, who got that, and why others
- * did not.
+ * A trace as lines: each run with its steps, its events and sends, the listeners that got them, and
+ * why others did not.
  */
 export function traceTree({ runs }: Trace, view: TraceView): TreeNode[] {
   return runs.map((run) => runNode(run, view));

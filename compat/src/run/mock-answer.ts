@@ -32,9 +32,8 @@ const LISTS = [
 const FULL_ANSWERS = 2;
 
 /**
- * One run's API: JSON with what most APIs answer, the same for the same requests. It is a mock for
- * any API and therefore right for none; whether it is right enough for a component is found out by
- * running it in Node.js.
+ * Mock API of one run: JSON with the fields of most APIs, and equal answers to equal requests. It
+ * is exact for no API, so the run in Node.js decides whether it fits a component.
  */
 export function createMock(): (request: MockRequest) => MockAnswer {
   let answered = 0;

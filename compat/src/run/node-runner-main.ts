@@ -121,7 +121,7 @@ function clientOf(protocol: 'http:' | 'https:', port: number) {
   };
 }
 
-/** Can be imported, taken apart and inherited from; what is called or constructed throws. */
+/** Can be imported, destructured and inherited from; a call or construction throws. */
 function closedModule(name: string): unknown {
   function refuse(): never {
     throw new Error(`${name} is closed here`);

@@ -25,7 +25,7 @@ export interface RanComponents {
 
 export interface RunOptions {
   folder: string;
-  /** Relative to `folder`: what was saved. */
+  /** The saved components, relative to `folder`. */
   files: readonly string[];
   cacheDir: string;
   /** Runs at the same time. */
@@ -36,8 +36,8 @@ export interface RunOptions {
 const TENANT = 'o_compat';
 
 /**
- * Runs each component once in Node.js and, where it completes there, once in the sandbox: the same
- * bundle, the same mock.
+ * Runs each component once in Node.js. If it completes there, runs it once in the sandbox, with the
+ * same bundle and mock.
  */
 export async function runComponents(undo: Undo, options: RunOptions): Promise<RanComponents> {
   const root = path.resolve(options.folder);

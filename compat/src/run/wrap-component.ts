@@ -1,7 +1,7 @@
 /**
- * Text of a module around the component in `file` that runs it alone: props get plausible values,
- * apps their methods and credentials, `$.service.db` a store of its own, actions a `$`. It stands
- * in for what connected accounts and workflows do.
+ * Module text that runs the component in `file` alone. Props get plausible values, apps get their
+ * methods and credentials, `$.service.db` gets a store of its own, and actions get a `$`. It
+ * replaces connected accounts and workflows.
  */
 export function wrapComponent(file: string): string {
   return `import * as module from ${JSON.stringify(`./${file}`)};\n${WRAPPER}`;

@@ -2,7 +2,7 @@ import { createLimiter, type AccountLimits } from '@headwater/shared';
 import { restAfterMs } from '../fairness/rest-after.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
-/** Nobody notices it. */
+/** A transaction up to this long needs no pause after it. */
 const SHORT_MS = 4;
 
 /**
@@ -12,10 +12,10 @@ export interface AccountRoom {
   /** The limits that hold for the account now. */
   limits: Pick<LimitsCache, 'get'>['get'];
   /**
-   * Does `work`, one transaction or read of objects that may be large, when the account's earlier
-   * ones on this node have ended, and rested where they took long. Those that count and insert
-   * (requireRoom) wait for each other in the database anyway, and there each would hold a
-   * connection that other accounts need. Never one within another.
+   * Runs `work` once the account's earlier work on this node has ended, with a pause after long
+   * work. `work` is one transaction, or one read of objects that may be large. Transactions that
+   * count and insert (requireRoom) wait for each other in the database anyway. There, each would
+   * hold a connection that other accounts need. Calls must not nest.
    */
   make<T>(accountId: string, work: (limits: AccountLimits) => Promise<T>): Promise<T>;
 }

@@ -7,14 +7,14 @@ import type { Sql, Transaction } from '../db/database.ts';
 const UNUSED_AFTER = '1 hour';
 
 /**
- * Deletes the code that nothing of the account runs any more, and that was given with sources and
- * steps, or is a copy from the registry, where it can be had again. What somebody may look for
- * stays: what was saved by itself, what is published, and of each key and version the draft saved
- * last. Answers whether there was any.
+ * Deletes unused code of the account that came with a source or a step, or is a copy from the
+ * registry. Such code can be had again. Keeps code that a user may look for: code saved by itself,
+ * published code, and the newest draft of each key and version. Returns whether it deleted any.
  */
 export async function deleteUnusedCode(sql: Sql, accountId: string): Promise<boolean> {
   return sql.begin(async (tx) => {
-    // As in deleteStepComponents: whoever makes a source or a version of one holds its row.
+    // As in deleteStepComponents: a transaction that uses a component in a new source or version
+    // locks its row.
     const locked = await tx<{ id: string }[]>`
       select id from components c
       where account_id = ${accountId} and (of_step or registry_id is not null) and published_at is null

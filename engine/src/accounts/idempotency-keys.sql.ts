@@ -59,7 +59,9 @@ export async function readKeyUse(sql: Sql, accountId: string): Promise<KeyUse> {
   return row ?? { keys: 0, bytes: 0 };
 }
 
-/** Forgets those whose time is over; at most `limit`. Answers how many. */
+/**
+ * Deletes at most `limit` keys older than LIMITS.idempotencyKeyHours. Returns the number deleted.
+ */
 export async function expireIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
   const rows = await sql`
     delete from idempotency_keys k using (

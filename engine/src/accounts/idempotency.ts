@@ -22,9 +22,9 @@ const CLAIM_CHARS = 16;
 const IN_PROGRESS_RETRY_SECONDS = 2;
 
 /**
- * States of a key: free → claimed by a node (a row without a status) → answered. A claim is given
- * up only where nothing was done; one whose node has ended stays, as nobody knows how far its
- * request came. Each is forgotten after a day.
+ * States of a key: free → claimed by a node (a row without a status) → answered. A claim is
+ * released only if the request did nothing. The claim of a dead node stays, because nothing tells
+ * how far its request came. A key is forgotten after a day.
  */
 export function createIdempotency({ sql, sealer, nodeId, nowMs }: IdempotencyOptions): Idempotency {
   const room = createKeyRoom(sql, nowMs);
@@ -47,7 +47,7 @@ export function createIdempotency({ sql, sealer, nodeId, nowMs }: IdempotencyOpt
         else return outcomeOf(request, before);
         const claim: ClaimedKey = { ...request, claimId: randomToken(CLAIM_CHARS) };
         if (await claimKeyOfRequest(sql, claim, nodeId())) return { kind: 'begun', claim };
-        // Another request was quicker: look what it has come to.
+        // Another request claimed the key first: read its outcome.
       }
     },
     async end(claim, { status, headers, text }) {

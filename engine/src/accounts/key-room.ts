@@ -6,7 +6,7 @@ import { type KeyUse, readKeyUse } from './idempotency-keys.sql.ts';
 export interface KeyRoom {
   /** Throws RATE_LIMITED. */
   require(accountId: string): Promise<void>;
-  /** An answer of so many bytes is kept. */
+  /** Counts the bytes of an answer that was stored. */
   add(accountId: string, bytes: number): void;
 }
 

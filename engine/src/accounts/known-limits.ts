@@ -16,8 +16,8 @@ export interface KnownLimitsOptions {
 const READ_AGAIN_MS = 2_000;
 
 /**
- * Limits for one who cannot wait: undefined where they are not in memory, and `onKnown` once they
- * are.
+ * Limits for a caller that cannot wait: undefined while they are not in memory. `onKnown` says when
+ * to ask again.
  */
 export function createKnownLimits(options: KnownLimitsOptions): (accountId: string) => AccountLimits | undefined {
   const reading = new Set<string>();

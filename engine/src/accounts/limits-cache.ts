@@ -6,9 +6,9 @@ export interface LimitsCache {
   defaults: AccountLimits;
   /** The cached limits; undefined if the account has not been read yet. */
   known(accountId: string): AccountLimits | undefined;
-  /** Read where they are not known. Callers that ask at the same time share one read. */
+  /** Reads the limits unless they are cached. Concurrent callers share one read. */
   get(accountId: string): AccountLimits | Promise<AccountLimits>;
-  /** Reads anew what is known; resolves once the new ones hold. Until then the old ones do. */
+  /** Reads cached limits again; resolves once the new ones hold. Until then the old ones hold. */
   refresh(accountId: string): Promise<void>;
   /** Everything may have changed. */
   forgetAll(): void;
@@ -42,7 +42,7 @@ interface Entry {
 export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
   const defaults = accountLimits(options.defaults ?? {});
   const entries = new Map<string, Entry>();
-  // Survives forgetAll: what was suspended stays so until a read says otherwise.
+  // Survives forgetAll: an account stays suspended until a read says otherwise.
   const suspended = new Set<string>();
   const listeners: ((accountId: string, isSuspended: boolean) => void)[] = [];
   let reads = 0;

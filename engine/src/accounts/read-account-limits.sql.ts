@@ -7,7 +7,7 @@ export async function readAccountLimits(sql: Sql, accountId: string): Promise<Pa
   return row && keepKnownLimits(row.limits);
 }
 
-/** The same, with whether the operator has suspended the account. */
+/** As readAccountLimits, with whether the operator has suspended the account. */
 export async function readAccountState(
   sql: Sql,
   accountId: string,

@@ -51,7 +51,7 @@ export async function insertCode<T>(
     });
   const first = await attempt();
   if ('made' in first) return first.made;
-  // In a transaction of its own: what it deletes stays deleted where that is not enough.
+  // In its own transaction: the deletion holds even if the second attempt fails.
   const isLess = await deleteUnusedCode(sql, accountId);
   const second = isLess ? await attempt() : first;
   if ('made' in second) return second.made;
@@ -59,8 +59,8 @@ export async function insertCode<T>(
 }
 
 /**
- * Refuses early, before code is fetched, bundled and loaded, what has no room whatever its size.
- * Throws as `insertCode` does.
+ * Refuses early, before code is fetched, bundled and loaded, if the account has no room for even
+ * one byte. Throws as `insertCode` does.
  */
 export async function checkCodeRoom(sql: Sql, accountId: string, limits: CodeLimits): Promise<void> {
   if ((await findExceeded(sql, accountId, limits, 1)) === undefined) return;

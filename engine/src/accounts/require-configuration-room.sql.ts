@@ -18,9 +18,9 @@ export function jsonBytes(...values: readonly unknown[]): number {
 }
 
 /**
- * Throws CONFLICT, with the limit, where the props of the account's sources and the versions of its
- * workflows would have more than maxConfigurationBytes with one row of `bytes` more. Locks the
- * account first.
+ * Throws CONFLICT, with the limit, if one more row of `bytes` would exceed maxConfigurationBytes.
+ * Counts the props of the account's sources and the versions of its workflows. Locks the account
+ * first.
  */
 export async function requireConfigurationRoom(
   tx: Transaction,

@@ -9,7 +9,7 @@ type Counted = Promise<{ used: number }[]>;
 
 /** Each query uses an index that begins with the account. */
 const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) => Counted> = {
-  // One whose deployment has not ended counts: it has its rows.
+  // Includes a source whose deployment has not ended: its rows exist.
   maxSources: (sql, accountId) => sql`
     select count(*) as used from emitters where account_id = ${accountId} and kind = 'source' and deleted_at is null`,
   maxWorkflows: (sql, accountId) => sql`
@@ -25,9 +25,9 @@ const COUNTS: Record<CountedLimit, (sql: Sql | Transaction, accountId: string) =
 };
 
 /**
- * Until the transaction ends nobody else counts what the account has: what two make at the same
- * time is counted one after the other. Taken before any other row of the account, so that two never
- * wait for each other. Runs and events never take it.
+ * Makes transactions that count the account's objects wait for each other, so that two cannot pass
+ * one limit together. Taken before any other row of the account, which prevents deadlocks. Runs and
+ * events never take it.
  */
 export async function lockAccount(tx: Transaction, accountId: string): Promise<void> {
   await tx`select from accounts where id = ${accountId} for no key update`;

@@ -8,9 +8,9 @@ export interface RotatedKey {
 }
 
 /**
- * Another key like the one of `id`, which ends after so many hours, or at its own end where that is
- * sooner. Undefined where there is none that works. Throws CONFLICT where the account has as many
- * keys as it may have.
+ * Makes a new key with the rights of key `id`. The old key ends after `overlapHours`, or at its own
+ * expiry if that is sooner. Returns undefined if `id` names no valid key. Throws CONFLICT if the
+ * account is at maxApiKeys.
  */
 export async function rotateApiKey(
   sql: Sql,

@@ -1,9 +1,9 @@
 import type { Sql } from '../db/database.ts';
 
 /**
- * Says that the node lives, by which connection it says so, and under which name it locks jobs,
- * where it does. False: it was declared dead in the meantime and others have its leases; the id
- * must not be used again.
+ * Renews the node's row, with its database connection and, if given, the pool name under which it
+ * locks jobs. Returns false if the node was declared dead meanwhile. Other nodes then have its
+ * leases, and the id must not be used again.
  */
 export async function heartbeatNode(sql: Sql, id: string, jobPool?: string): Promise<boolean> {
   const rows = await sql`

@@ -17,7 +17,7 @@ const STALLED_AFTER_MS = 30_000;
  */
 const LOST_JOBS = { strayAfterMs: 10_000, lostAfterMs: 30_000 };
 
-/** `maintain`, with what reads all jobs in a small share of the time. */
+/** `maintain`, plus the scans of all jobs, which are limited to a small share of the time. */
 export function createMaintenance(sql: Sql): () => Promise<void> {
   const freeJobs = limitTimeShare(async () => {
     await freeLostJobs(sql, LOST_JOBS);
@@ -30,8 +30,8 @@ export function createMaintenance(sql: Sql): () => Promise<void> {
 }
 
 /**
- * Gives a lane to invocations and deliveries that wait for nothing, and deletes what nobody can
- * find any more.
+ * Queues invocations, deliveries and waits that have lost their lane or job. Deletes old email
+ * counts, expired records and expired dynamic props.
  */
 async function maintain(sql: Sql): Promise<void> {
   await requeueWaiting(sql, STALLED_AFTER_MS);

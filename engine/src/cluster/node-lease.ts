@@ -13,17 +13,18 @@ import { requeueWaiting } from './requeue-waiting.ts';
 import { createSteadiness, type Steadiness } from './steadiness.ts';
 
 /*
- * States of a node, and what moves it:
+ * States of a node, and the transitions between them:
  *
- *   certain      a heartbeat asked for in the last CERTAIN_MS was answered: leases are this node's.
- *   uncertain    none was. `confirm` asks the database before anything that counts goes out.
- *   dead         no heartbeat for DEAD_AFTER_MS, or none and no connection for GONE_AFTER_MS. Any
- *                other node deletes its row, releases what it leased and queues it anew.
+ *   certain      a heartbeat sent in the last CERTAIN_MS was answered: leases are this node's.
+ *   uncertain    none was. `confirm` asks the database before a request or delivery goes out.
+ *   dead         no heartbeat for DEAD_AFTER_MS, or no heartbeat and no connection for
+ *                GONE_AFTER_MS. Any other node deletes its row, releases its leases and queues the
+ *                rows again.
  *   certain      a heartbeat finds its row gone: listeners lose the old id, a new one is taken.
  *
- * Every write of a leased row names holder and claim, so a node that wakes up dead writes nothing
- * of what others took over. While the database was away no node is declared dead (`steadiness`).
- * A crash leaves the row without heartbeats, and with it leased rows that others release.
+ * Every write of a leased row names holder and claim. So a node that wakes up dead changes no row
+ * that others have taken over. While the database is unreachable no node is declared dead
+ * (`steadiness`). A crash leaves the row without heartbeats; other nodes release its leased rows.
  */
 
 /** This process's registration as a holder of leases. */
@@ -65,20 +66,20 @@ export interface NodeLeaseOptions {
 
 const HEARTBEAT_MS = 2_000;
 /**
- * Five heartbeats missed: long enough for a slow disk, short enough that nobody waits long for a
- * dead node's rows.
+ * Five missed heartbeats: long enough for a slow disk, short enough that a dead node's rows do not
+ * wait long.
  */
 const DEAD_AFTER_MS = 10_000;
 /**
- * A node whose connection has ended, as it does at once with its process: it would have another by
- * then, also where a heartbeat was not answered for a while first.
+ * For a node whose database connection has ended, as it does at once when the process dies. A
+ * living node reconnects sooner, even if a heartbeat goes unanswered first.
  */
 const GONE_AFTER_MS = 7_000;
 /** How often dead nodes are looked for. */
 const LOOK_MS = 1_000;
 /**
- * Less than after which it is dead: what was begun just before that goes out in the rest of the
- * time.
+ * Shorter than GONE_AFTER_MS: a request begun at the last moment still goes out before the node
+ * counts as dead.
  */
 const CERTAIN_MS = 5_000;
 /** Between questions to a database that is away. */
@@ -89,16 +90,15 @@ const MAX_REGISTRATIONS = 4;
 const REGISTRATION_PAUSE_MS = 500;
 
 /**
- * Registers the node and keeps it registered: a heartbeat says that its leases count; every few
- * seconds it releases what dead nodes held. Every write of a leased row names the lease's holder,
- * so a node that wakes up after it was declared dead writes nothing of what others have taken over;
- * it goes on under a new id.
+ * Registers the node and renews the registration with heartbeats, which keep its leases valid.
+ * Regularly releases what dead nodes held. Every write of a leased row names its holder. So a node
+ * that was declared dead changes no row that others have taken over; it goes on under a new id.
  */
 export async function startNodeLease(options: NodeLeaseOptions): Promise<NodeLease> {
   const { sql, beatSql = sql, role, encryptionKeyId, listeningPorts = () => [], log } = options;
   const { nowMs = () => performance.now() } = options;
-  // When the database was away nobody's heartbeat has reached it: then others have time to be seen
-  // again.
+  // No heartbeat arrives while the database is unreachable. Afterwards other nodes get time to
+  // renew before this node declares them dead.
   const steadiness = createSteadiness({ gapMs: 2 * HEARTBEAT_MS, steadyMs: GONE_AFTER_MS });
   const registration = await createRegistration({ beatSql, nowMs, log, register: () => register(), steadiness });
 
@@ -173,7 +173,7 @@ interface RegistrationOptions extends Required<Pick<NodeLeaseOptions, 'beatSql' 
 
 /** The node's id, and how sure it can be of it. */
 interface Registration extends Omit<NodeLease, 'stop'> {
-  /** Says that the node lives; takes a new id where it was declared dead. */
+  /** Sends a heartbeat. Takes a new id if the node was declared dead. */
   beat(): Promise<void>;
   /** Nothing is confirmed any more. */
   end(): void;
@@ -191,8 +191,8 @@ async function createRegistration(options: RegistrationOptions): Promise<Registr
 
   async function beatOnce(): Promise<void> {
     const askedAtMs = nowMs();
-    // Again at once where its connection was lost: the next one is there, and nobody takes this
-    // node for dead.
+    // Retries at once if the connection was lost: the retry uses a new one, and the node is not
+    // declared dead.
     const isAlive = await say().catch(say);
     steadiness.beat();
     if (isAlive) {

@@ -11,9 +11,10 @@ import { type ListeningNode, readListeningNodes } from '../db/read-live-nodes.ts
 const REFRESH_MS = 5_000;
 
 /**
- * Has the guard refuse the ports of other nodes: their APIs and metrics are for clients and
- * operators, and whoever comes from inside is taken for one. A node registers before it listens,
- * and this node hears of it: no connection is made in between, to be kept. Answers a stop.
+ * Makes the egress guard refuse the ports of other nodes. Their APIs and metrics treat a caller
+ * inside the network as an operator, so component code must not reach them. A node registers before
+ * it listens, and this node hears of it. So no connection can be opened in between and kept.
+ * Returns a stop.
  */
 export async function refuseNodePorts(
   egress: Pick<Egress, 'deny'>,
@@ -25,7 +26,7 @@ export async function refuseNodePorts(
   const readNow = async () => {
     ports = portsOfNodes(await readListeningNodes(sql, nodeId()), ownAddresses());
   };
-  // One after the other: what was read earlier must not come later.
+  // One after the other: an older result must not replace a newer one.
   const read = () => (reading = reading.then(readNow, readNow));
   const warn = (err: unknown) => log.warn({ err }, 'where other nodes listen could not be read');
   const readSoon = () => void read().catch(warn);

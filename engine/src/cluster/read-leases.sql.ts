@@ -1,7 +1,6 @@
 import type { Sql } from '../db/database.ts';
 import type { Claim } from '../runs/release-invocations.sql.ts';
 
-/** Ids of what a node has leased. */
 export interface Leases {
   invocations: Claim[];
   deliveries: string[];

@@ -1,10 +1,10 @@
 import type { Sql } from '../db/database.ts';
 
 /**
- * Active sources and workflows with invocations that nobody has leased for a while. Steps from one
- * to the next through the index, however much waits for each; a workflow that is paused and an
- * account that is suspended keep what waits. Deleted ones too: their lane deletes what was
- * committed for them at the moment of their deletion.
+ * Active sources and workflows with invocations that have waited without a lease for `afterMs`.
+ * Skips paused workflows and suspended accounts, whose invocations stay. Includes deleted ones:
+ * their lane deletes invocations that were committed during the deletion. Steps from one to the
+ * next through the index, however many rows each has.
  */
 export async function readStalledLanes(sql: Sql, afterMs: number): Promise<string[]> {
   const rows = await sql<{ source_id: string }[]>`

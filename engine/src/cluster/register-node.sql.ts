@@ -4,7 +4,7 @@ import type { ListeningNode } from '../db/read-live-nodes.ts';
 import { unlockJobs } from '../db/jobs/unlock-jobs.ts';
 
 /**
- * Announces a node before it takes its first lease: a lease whose node has no row counts as a dead
+ * Inserts a node's row before its first lease: a lease whose node has no row counts as a dead
  * node's. `id` is new at every start of a process; `encryptionKeyId` as in LiveNode.
  */
 export async function registerNode(

@@ -19,10 +19,11 @@ const RELEASE_LOCK = 4_815_162_347;
 
 /** How long a node was not seen, by the database's clock, that is taken for dead. */
 export interface DeadNodesOptions {
-  /** One whose connection is still there: it may be slow, or its machine has vanished. */
+  /** For a node whose connection is still open: it may be slow, or its machine has vanished. */
   deadAfterMs: number;
   /**
-   * One whose connection has ended, as it does at once with its process. Default: `deadAfterMs`.
+   * For a node whose connection has ended, as it does at once with its process. Default:
+   * `deadAfterMs`.
    */
   goneAfterMs?: number;
   /** The caller's own. */
@@ -30,9 +31,9 @@ export interface DeadNodesOptions {
 }
 
 /**
- * Gives what dead nodes held to whoever is free: their leases end, lanes for the rows are queued
- * and their locked jobs unlocked, all in one transaction. Dead is also any lease whose node has no
- * row. Answers nothing released while another node is at it.
+ * Ends the leases of dead nodes, queues lanes for the rows and unlocks their jobs, in one
+ * transaction. A lease whose node has no row counts as a dead node's. Releases nothing while
+ * another node does this.
  */
 export async function releaseDeadNodes(sql: Sql, options: DeadNodesOptions): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
@@ -72,8 +73,8 @@ function isDead(sql: Sql | Transaction, { deadAfterMs, goneAfterMs = deadAfterMs
 }
 
 /**
- * Declares every node but the caller dead. For the start on an embedded database, which is one
- * process's own: whatever else is in it was left by one that is gone.
+ * Declares every node but the caller dead. For the start on an embedded database, which one process
+ * owns: other registrations are left from processes that have ended.
  */
 export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } = {}): Promise<ReleasedNodes> {
   const exceptId = options.exceptId ?? '';
@@ -88,7 +89,7 @@ export async function releaseAllNodes(sql: Sql, options: { exceptId?: string } =
   });
 }
 
-/** The clean end of a node, after it has drained: what it still holds goes back. */
+/** Releases what a node still holds. For a clean shutdown, after it has drained. */
 export async function releaseNode(sql: Sql, id: string): Promise<ReleasedNodes> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${RELEASE_LOCK}::bigint)`;

@@ -3,11 +3,10 @@ import type { Sql } from '../db/database.ts';
 import { deliverLane } from '../outbox/deliveries/deliver-lane.ts';
 
 /**
- * Adds lane jobs for webhooks that are not stopped, of accounts that are not suspended, with
- * deliveries that have been due and leased by nobody for `olderThanMs`. Rows and jobs land
- * together, so a webhook that nobody works on has lost its job since. Meant to be called now and
- * then: it steps from webhook to webhook through the index, however many rows each has. Answers the
- * number of webhooks.
+ * Adds lane jobs for webhooks with deliveries that have been due and unleased for `olderThanMs`.
+ * Rows and jobs commit together, so such a webhook has lost its job since. Skips stopped webhooks
+ * and suspended accounts. Steps from webhook to webhook through the index, however many rows each
+ * has. Returns the number of webhooks.
  */
 export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {

@@ -14,8 +14,8 @@ interface OverdueTimer {
 const OVERDUE_BATCH = 1_000;
 
 /**
- * Timers whose tick is overdue and has no job, or one that is never run again, get another: nothing
- * else would ever fire them.
+ * Adds a job for each overdue timer that has none, or whose job will never run again. Otherwise the
+ * timer would never fire again.
  */
 export async function requeueOverdueTimers(sql: Sql, afterMs: number): Promise<void> {
   await sql.begin(async (tx) => {

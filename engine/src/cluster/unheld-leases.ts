@@ -16,7 +16,7 @@ export interface UnheldLeasesOptions {
   log: Log;
 }
 
-/** By the id of what is leased. */
+/** `id`: the id of the leased row. */
 interface Holder {
   holds(id: string): boolean;
 }
@@ -34,11 +34,11 @@ export function startUnheldLeases(options: UnheldLeasesOptions): () => Promise<v
 }
 
 /**
- * Gives back what this node has leased and does not hold. Where the connection is lost after the
- * database has committed and before it has said so, rows are leased for this node, and nobody tells
- * it: as long as it lives they would wait, and a timer whose tick is one of them would never tick
- * again. What is on its way from the database is held by the second look; an answer that comes
- * later still is refused, since the row may be another's by then.
+ * Gives back rows that this node has leased but does not hold. They arise if the connection is lost
+ * after the database commits and before it answers. They would wait as long as the node lives; a
+ * timer whose tick is among them would never tick again. A row must be missing in two checks, since
+ * an answer may be on its way at the first one. A later answer is refused: the row may belong to
+ * another node by then.
  */
 export function createUnheldLeases({ sql, nodeId, dispatcher, deliverer, sends, log }: UnheldLeasesOptions) {
   let suspects = new Set<string>();

@@ -16,7 +16,7 @@ export interface ComponentsOptions extends SaveOptions {
 
 export interface ComponentFinder {
   /**
-   * As Components.obtain, and nothing is copied: what is the registry's is answered as it is there.
+   * As Components.obtain, without a copy: a component of the registry is returned as it is there.
    */
   find(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
 }

@@ -22,7 +22,10 @@ export interface NewComponent extends ComponentDescription {
   bundleFormat: number;
 }
 
-/** Throws CONFLICT where the account has no room for it, and where it was deleted at once. */
+/**
+ * Throws CONFLICT if the account has no room for it, or if it is deleted before it can be read
+ * back.
+ */
 export async function createComponent(
   db: Database,
   component: NewComponent,

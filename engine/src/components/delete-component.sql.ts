@@ -27,7 +27,7 @@ export async function deleteComponent(sql: Sql, accountId: string, id: string): 
     const use = { sources: live, workflows: used?.workflows ?? 0, webhooks: transforms?.webhooks ?? 0 };
     if (use.sources + use.workflows + use.webhooks > 0) return use;
     if (total === 0) await tx`delete from components where account_id = ${accountId} and id = ${id}`;
-    // Without its hash nobody takes the empty bundle for one that was made earlier.
+    // Without its hash, the empty bundle is never taken for an earlier build.
     else
       await tx`
         update components set deleted_at = now(), published_at = null, registry_id = null, code = '', bundle = '',

@@ -1,9 +1,9 @@
 import type { Transaction } from '../db/database.ts';
 
 /**
- * Deletes those of these components that were saved from the code of steps and that nothing names
- * any more. What has a key or was published is somebody's to find, and stays. The versions that
- * named them are gone in the caller's transaction.
+ * Deletes those of `ids` that came from the code of steps and that nothing refers to any more.
+ * Components with a key and published ones stay, because users can look them up. The caller's
+ * transaction has deleted the versions that named them.
  */
 export async function deleteStepComponents(tx: Transaction, accountId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -13,11 +13,11 @@ const DEFAULT_FILE_NAME = 'component.mjs';
 const MAX_ROUNDS = 20;
 
 /**
- * Fetches a component from a URL with the files that it imports by relative paths, and those that
- * they import, all of one origin. File names are the paths of their URLs below the folder that they
- * share. Throws INVALID_REQUEST with what could not be fetched.
+ * Fetches a component from a URL, with the files that it imports by relative paths, directly or
+ * through others. All come from one origin. File names are the URL paths below their common folder.
+ * Throws INVALID_REQUEST with the file that could not be fetched.
  *
- * https only, but for this machine, which the egress guard has to allow.
+ * https only, except for this machine, which the egress guard must allow.
  */
 export async function fetchComponent(
   fetchCode: FetchCode,

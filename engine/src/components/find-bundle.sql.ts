@@ -43,7 +43,7 @@ export async function findBundle(
   };
 }
 
-/** Whether the account has a component of that code, whatever its packages. */
+/** Whether the account has a component with this code, whatever its packages. */
 export async function hasCode(sql: Sql, accountId: string, codeHash: string): Promise<boolean> {
   const rows = await sql`
     select from components where account_id = ${accountId} and code_hash = ${codeHash} and deleted_at is null limit 1`;

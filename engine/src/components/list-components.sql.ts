@@ -28,7 +28,7 @@ export async function listComponents(
   { type, query, key, isPublished, ...page }: ComponentListRequest,
 ): Promise<Page<ComponentSummary>> {
   const text = query?.toLowerCase() ?? '';
-  // position() instead of like: what is looked for may hold % and _.
+  // position() instead of like: the search text may contain % and _.
   const where = sql`and deleted_at is null and registry_id is null
     ${type === undefined ? sql`` : sql`and type = ${type}`}
     ${key === undefined ? sql`` : sql`and key = ${key}`}

@@ -4,8 +4,8 @@ import type { Database } from '../db/database.ts';
 import { components } from '../db/schema.ts';
 
 /**
- * All but what only runs read: of up to 24 MB, which would pass the node's thread whenever somebody
- * looks at a component.
+ * Omits the columns that only a run reads: up to 24 MB, which would block the node's thread on
+ * every read.
  */
 const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
 const recordColumns = columns;

@@ -40,7 +40,7 @@ interface Code {
 export interface Saver extends Pick<Components, 'save'> {
   /** As `save`, and nothing is stored: what would be. */
   prepare(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<NewComponent>;
-  /** As `save`, for code of several files; `code` of what is saved is the entry's. */
+  /** As `save`, for code in several files. The saved `code` is that of the entry file. */
   saveFiles(who: Principal, component: ComponentFiles): Promise<ComponentRecord>;
 }
 
@@ -49,12 +49,13 @@ export interface Saver extends Pick<Components, 'save'> {
  * again adds one.
  */
 const BUNDLE_FORMAT = 1;
-/** After fetching from a URL that was slow: it cost nobody else anything. */
+/**
+ * Longest pause after a fetch from a URL: waiting for a slow server costs other tenants nothing.
+ */
 const MAX_REST_MS = 1_000;
 
 /**
- * Saves component code. What is saved has been bundled and loaded once: it has a name, a version
- * and a run.
+ * Saves component code. It is bundled and loaded once first, so it has a name, a version and a run.
  */
 export function createSaver(options: SaveOptions): Saver {
   const fetches = createBoundedTurns(
@@ -110,9 +111,9 @@ interface Preparation {
 }
 
 /**
- * Bundles the code, loads it, and does `work` with what would be stored. Until that has ended the
- * bundle counts for the account: as many large ones as it likes would wait for their turn to be
- * loaded otherwise.
+ * Bundles the code, loads it, and calls `work` with the record to store. The bundle counts for the
+ * account until `work` ends. Otherwise an account could queue any number of large bundles for
+ * loading.
  */
 async function withPrepared<T>(
   options: SaveOptions,
@@ -187,7 +188,8 @@ async function readCode(
       (files) => options.builder.listMissingFiles(who.accountId, files),
       componentUrl,
     );
-  // A rest as long as it took: whoever has many at a time is served slower, not everybody else.
+  // The pause is as long as the fetch: an account with many fetches is slowed, and other tenants
+  // are not.
   const component = await fetches.run(who.accountId, fetch, (tookMs) => Math.min(tookMs, MAX_REST_MS));
   return { text: component.files[component.entry] ?? '', component, url: componentUrl };
 }

@@ -11,8 +11,8 @@ interface ComponentContext {
 }
 
 /**
- * Does `work`, which saves components from the code of steps or of a source. Where it fails, those
- * that nothing names are deleted again.
+ * Runs `work`, which saves components from the code of steps or of a source. If it fails, deletes
+ * the saved components that nothing refers to.
  */
 export async function withComponents<C extends ComponentContext, T>(
   context: C,

@@ -44,8 +44,8 @@ export function builderOf(
 
 export function egressOf(options: EngineOptions, sql: Sql): Egress {
   const { egressProxy: proxy, dnsServers } = options;
-  // As the client has it, which also reads PGHOST and PGPORT. The database's port is refused on
-  // this machine as well, under whatever name its host is known.
+  // From the client's own options, which include PGHOST and PGPORT. The database's port is also
+  // refused on this machine, whatever name the host has.
   const { host: hosts, port: ports } = sql.options;
   const denied = hosts.flatMap((host, place) => {
     const port = ports[place] as number;
@@ -66,7 +66,7 @@ export function retryOptionsOf({ retryScheduleSeconds }: EngineOptions): { sched
 export function sandboxOptionsOf(options: EngineOptions, starter: ProcessStarter): SandboxOptions {
   return {
     starter,
-    // The dispatcher keeps to what each account may run.
+    // The dispatcher enforces each account's own limit.
     maxRunsPerProcess: ACCOUNT_LIMITS.maxRunsPerAccount.max,
     ...options.sandbox,
     log: (level, message, fields) => options.log[level](fields, message),

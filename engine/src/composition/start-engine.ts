@@ -30,9 +30,9 @@ export interface StartedEngine {
 }
 
 /**
- * Database, migrations, keys, engine: everything of one node. Rejects with what is wrong; then
- * nothing is left running. `onAccount`: told of the first account when it is there, also where what
- * follows fails.
+ * Starts everything of one node: database, migrations, keys, engine. Rejects with the cause and
+ * leaves nothing running. `onAccount` is called once the first account exists, even if a later step
+ * fails.
  */
 export async function startEngine(
   options: EngineOptions,
@@ -59,7 +59,7 @@ export async function startEngine(
     undo['connection of heartbeats'] = () => beats.close();
     for (const one of [db, beats]) one.waitForEver(true);
     await untilBack(log, () => claimKey(db.sql, loaded));
-    // An embedded database is this process's alone: whoever else is registered in it is gone.
+    // One process owns an embedded database, so every other node registered in it is dead.
     if (prepared.embedded && (await untilBack(log, () => releaseAllNodes(db.sql))).nodes.length > 0)
       await requeueWaiting(db.sql, 0);
     await untilBack(log, () => seedApps(db.sql, starterCatalogue()));

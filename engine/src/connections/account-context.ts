@@ -62,7 +62,7 @@ export async function clientFor(
   );
 }
 
-/** The client that an account's tokens were given to; undefined where it has been deleted. */
+/** The client that got an account's tokens; undefined if it has been deleted. */
 export async function clientOf(
   { sql, sealer }: AccountContext,
   owner: string | null,

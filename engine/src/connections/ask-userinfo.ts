@@ -15,8 +15,8 @@ export type Proof =
   | { kind: 'refused' | 'unclear'; detail: string };
 
 /**
- * Asks who the owner of a token is. What the answer says of `secrets`, the token among them, is not
- * told.
+ * Asks the provider for the owner of a token. The result never contains `secrets`, which include
+ * the token.
  */
 export async function askUserinfo(
   ask: AskProvider,
@@ -44,7 +44,7 @@ export async function proofOf(host: string, answer: ProviderAnswer, secrets: rea
   const { status, body } = answer;
   const detail = `${host} answered ${status}`;
   if (status === 401) return { kind: 'refused', detail };
-  // Slack and those who copied it answer 200 to everything.
+  // Slack and its imitators answer 200 to everything.
   if (status === 200 && body['ok'] === false) {
     const said = [body['error'], body['description']].find((text) => typeof text === 'string') ?? '';
     // Before it is cut: a part of a secret would not be found.

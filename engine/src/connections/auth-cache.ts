@@ -51,8 +51,8 @@ interface Slot {
 }
 
 /**
- * Keeps what was resolved until shortly before its token ends; callers that ask at the same time
- * share one answer.
+ * Caches resolved credentials until shortly before the token expires. Concurrent callers share one
+ * lookup.
  */
 export function createAuthCache(resolver: AccountResolver): AuthCache {
   const slots = new FairCache<string, Slot>({ maxCount: MAX_CACHED, maxWeight: LIMITS.maxCachedAuthBytes });

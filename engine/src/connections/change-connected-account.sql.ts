@@ -35,8 +35,8 @@ export async function recordHealth(
 }
 
 /**
- * Answers the credentials that are gone with it; undefined where it is gone already. The row stays,
- * for what is recorded next.
+ * Deletes the credentials and returns them, or undefined if the account is deleted already. The row
+ * stays, to record the revocation.
  */
 export async function deleteConnectedAccount(
   sql: Sql,

@@ -17,7 +17,7 @@ interface Asked {
   version: number;
 }
 
-/** Asks the provider whether it still accepts the credentials, and records what it says. */
+/** Asks the provider whether it still accepts the credentials, and records the answer. */
 export async function checkAccount(context: CheckContext, accountId: string, id: string): Promise<CheckOutcome> {
   const row = await requireAccount(context.sql, accountId, id);
   const { proof, version } = await (row.definition.authType === 'oauth2' ? askOAuth : askKeys)(context, row);

@@ -129,7 +129,10 @@ async function replaceKeys(
   await replaceCredentials(sql, row.account_id, row.id, { ...NO_TOKENS, credentials });
 }
 
-/** Gone here first, whatever the provider says; then it is told, once. */
+/**
+ * Deletes the account here first, whatever the provider answers, then asks the provider once to
+ * revoke the tokens.
+ */
 async function deleteAccount(context: AccountContext, who: Principal, id: string): Promise<DeletedAccount> {
   const { sql, log } = context;
   const row = await requireAccount(sql, who.accountId, id);

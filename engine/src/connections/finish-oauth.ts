@@ -18,7 +18,7 @@ import { exchangeCode, type OAuthParty, revokeTokens } from './token-endpoint.ts
 
 const STATE = /^[\w-]{43}$/;
 
-/** A flow whose browser came back. */
+/** A flow whose browser has returned. */
 interface Flow {
   state: OAuthStateRow;
   app: StoredApp;
@@ -29,9 +29,8 @@ interface Flow {
 class FlowFailed extends Error {}
 
 /**
- * Ends the flow that `state` names, whatever comes of it: a state is accepted once. Only what the
- * state's own row says decides whose account this is, at which provider the code is used, and where
- * the browser goes.
+ * Ends the flow that `state` names, whether it succeeds or not: a state is accepted once. Only the
+ * state's own row decides the account, the provider that gets the code, and the redirect.
  */
 export async function finishOAuth(
   context: AccountContext,

@@ -13,7 +13,7 @@ const MAX_VALUE_CHARS = 4_096;
 const MAX_LEAD_SECONDS = 900;
 const LEAD_SHARE = 0.25;
 
-/** The tokens of a grant; what a refresh does not answer again stays as it was. */
+/** The tokens of a grant. Values that a refresh response omits stay as before. */
 export function tokensOf(
   oauth: AppOAuth,
   clientId: string,

@@ -19,7 +19,7 @@ export async function leaseRefresh(
   return rows[0]?.until;
 }
 
-/** Nothing was fetched; the next who needs a token may try. */
+/** Releases the lease after a failed fetch, so that another node may try. */
 export async function endRefreshLease(
   sql: Sql,
   accountId: string,

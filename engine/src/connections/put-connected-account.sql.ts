@@ -3,7 +3,9 @@ import { notifyConnectedAccountChanged } from '../db/notify-changed.ts';
 import { countConnectedAccounts } from './read-connected-accounts.sql.ts';
 import { lockAccount } from '../accounts/require-room.sql.ts';
 
-/** Newest deleted accounts whose rows stay: they record whether their tokens were revoked. */
+/**
+ * Deleted accounts whose rows are kept, newest first. They record whether the tokens were revoked.
+ */
 const KEPT_DELETED = 1_000;
 
 /** Values that a new connection stores, for a new account and for a reconnected one. */
@@ -56,9 +58,8 @@ async function insertRow(sql: Transaction, account: NewConnectedAccount): Promis
 }
 
 /**
- * Puts other credentials in the place of those that there are; the account is healthy with them.
- * With `version` only where they are still those. False where there is no such account, or it has
- * others by now.
+ * Replaces the credentials and marks the account healthy. With `version`, only if the stored
+ * credentials still have it. Returns false if the account does not exist or has newer credentials.
  */
 export async function replaceCredentials(
   sql: Sql,

@@ -20,9 +20,7 @@ export interface ConnectedAccountRow {
   reason: string | null;
   checked_ms: number | null;
   expires_ms: number | null;
-  /**
-   * From now on, by the clock of the database, which all nodes share; null where it never comes.
-   */
+  /** Milliseconds from now by the clock of the database, which all nodes share; null: never. */
   expires_in_ms: number | null;
   refresh_in_ms: number | null;
   /** A node fetches a new token. */

@@ -1,4 +1,4 @@
-/** The value at `a.b.c`; undefined where there is none. Own properties alone. */
+/** The value at `a.b.c`, read through own properties only; undefined if it is missing. */
 export function readPath(value: unknown, path: string): unknown {
   let found = value;
   for (const name of path.split('.')) {

@@ -12,9 +12,9 @@ import { type OAuthParty, refreshTokens, revokeTokens } from './token-endpoint.t
 export type RefreshOutcome = { ok: true } | ({ ok: false } & TokenFault);
 
 /**
- * Fetches a new access token and stores it with whatever refresh token came along. The caller holds
- * the lease of the account `until` then, which ends with this. A refusal makes the account dead;
- * everything else leaves it as it was.
+ * Fetches and stores a new access token, and the refresh token if the response has one. The caller
+ * holds the account's lease `until` then; this call ends it. A refusal marks the account dead. Any
+ * other failure changes nothing.
  */
 export async function refreshLeased(
   context: AccountContext,
@@ -28,8 +28,8 @@ export async function refreshLeased(
   try {
     const outcome = await fetchTokens(context, row, credentials);
     if (outcome.ok) {
-      // The provider has ended the refresh token before: with this one lost, somebody would have to
-      // connect again.
+      // The provider has already invalidated the old refresh token. If the new one were lost, the
+      // user would have to connect again.
       const isStored = await retryWhileAway(() => store(context, row, credentials, outcome.grant));
       // Connected anew or deleted meanwhile, which the caller sees when it reads again.
       if (!isStored) await revokeIfDeleted(context, row, outcome);

@@ -34,7 +34,10 @@ const LEASED_VALID_MS = 2_000;
  * get no better one.
  */
 const MIN_NEW_VALID_MS = 1_000;
-/** Without an expiry: changes are heard of, so this bounds only what a lost notification can do. */
+/**
+ * For credentials without an expiry. Notifications announce changes, so this only bounds the effect
+ * of a lost one.
+ */
 const MAX_VALID_MS = 600_000;
 /**
  * How long a token that could not be renewed, but still lives, is used before it is tried again.

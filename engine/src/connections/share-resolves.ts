@@ -3,16 +3,18 @@ import { LIMITS } from '@headwater/shared';
 import type { AccountContext } from './account-context.ts';
 import { type AuthOutcome, resolveAccount, type ResolveOptions } from './resolve-auth.ts';
 
-/** `resolveAccount` for all who ask on this node, the API and runs. */
+/** `resolveAccount`, shared by all callers on this node, the API and runs. */
 export interface AccountResolver {
   resolve(accountId: string, id: string, options?: SharedOptions): Promise<AuthOutcome>;
-  /** After a change: who asks from now on gets what was read later than this. */
+  /** After a change: later callers get a result that is read after this call. */
   forget(id: string): void;
   forgetAll(): void;
 }
 
 interface SharedOptions extends ResolveOptions {
-  /** For one for whom many wait: it goes on before those who waited for the same. */
+  /**
+   * For a caller on which many others wait: it continues before other callers of the same lookup.
+   */
   goesFirst?: boolean;
 }
 
@@ -23,16 +25,15 @@ interface Look {
   isStale: boolean;
   /** Callers that joined after the first. */
   followers: number;
-  /** For those who came once it was stale. */
+  /** The next lookup, for callers that came after this one was stale. */
   next?: Promise<AuthOutcome>;
 }
 
 /**
- * However many ask for an account at the same time, it is looked up once: while it waits for a
- * token it polls the database, which a thousand at once would keep from everybody else. At most one
- * look is under way, and one waits behind it, so that changes made again and again do not add
- * further ones. Those who waited go on a few at a time, as requests do that come at once: each of
- * them makes an answer of it.
+ * Shares one lookup between all callers that ask for an account at the same time. A lookup that
+ * waits for a token polls the database; a thousand of them would block other tenants. At most one
+ * lookup runs and one waits behind it, so repeated changes add no more. The callers then continue a
+ * few at a time, like requests that come at once, since each of them makes a response.
  */
 export function createAccountResolver(context: AccountContext): AccountResolver {
   const looks = new Map<string, Look>();
@@ -43,7 +44,7 @@ export function createAccountResolver(context: AccountContext): AccountResolver 
     if (look === undefined) return begin(key, accountId, id, options);
     if (!look.isStale) return options.goesFirst === true ? look.outcome : follow(look, look.outcome);
     const again = () => resolve(accountId, id, options);
-    // How the stale one ended is told to those who asked for it.
+    // The outcome of the stale lookup goes only to the callers that asked for it.
     look.next ??= look.outcome.then(again, again);
     return options.goesFirst === true ? look.next : follow(look, look.next);
   }

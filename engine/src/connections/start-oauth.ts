@@ -17,7 +17,7 @@ export interface OAuthOptions {
   redirectOrigins: readonly string[];
 }
 
-/** Begins a flow: whoever opens the answered URL and agrees there connects an account. */
+/** Begins a flow: the user that opens the returned URL and agrees there connects an account. */
 export async function startOAuth(
   context: AccountContext,
   options: OAuthOptions,

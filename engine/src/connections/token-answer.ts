@@ -49,8 +49,8 @@ const MISCONFIGURED = new Set([
 ]);
 
 /**
- * Reads what the token endpoint said, whichever status it chose for it. `withoutSent` takes out of
- * its words what it was sent: it may repeat that in an error, which is stored and shown.
+ * Reads the token endpoint's response, whatever its status. `withoutSent` removes the values that
+ * were sent: the provider may repeat them in an error, which is stored and shown.
  */
 export async function readTokenAnswer(
   oauth: AppOAuth,
@@ -130,7 +130,7 @@ async function faultOf(
   const message = `${host} answered ${status}${await describeError(body, withoutSent)}`;
   if (REFUSED.has(code)) return { kind: 'refused', message };
   if (MISCONFIGURED.has(code) || status === 401) return { kind: 'misconfigured', message };
-  // A code that nobody foresaw: it is an answer of the provider's own, not of something before it.
+  // An unknown code: it still comes from the provider itself, not from a proxy before it.
   if (status >= 400 && status < 500 && status !== 408 && status !== 429 && code !== '')
     return { kind: 'refused', message };
   return { kind: 'unavailable', message };

@@ -73,8 +73,9 @@ async function askForTokens(
 }
 
 /**
- * One secret after the other, and the code last: whoever comes to the callback has made it up, and
- * could have it end within the operator's client secret, of which the rest would stay.
+ * Redacts one secret after the other, and `code` last, because a caller of the callback chooses it.
+ * It could end with the beginning of the operator's client secret, and the rest of the secret would
+ * remain.
  */
 async function withoutSent(words: string, { client }: OAuthParty, values: Record<string, string>): Promise<string> {
   const { clientSecret } = client;
@@ -98,7 +99,7 @@ async function withoutSent(words: string, { client }: OAuthParty, values: Record
   return text;
 }
 
-/** A request in which the client proves itself, or what is wrong with the URL. */
+/** A request that authenticates the client, or the fault of the URL. */
 function requestTo(party: OAuthParty, template: string, given: Record<string, string>): ProviderRequest | string {
   const { oauth, client, fields } = party;
   const filled = fillUrl(template, fields);

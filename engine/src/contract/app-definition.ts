@@ -1,7 +1,7 @@
-/** How users of an app prove who they are: not at all, with keys that they copy, or by OAuth 2. */
+/** How users of an app authenticate: not at all, with keys that they copy, or by OAuth 2. */
 export type AppAuthType = 'none' | 'keys' | 'oauth2';
 
-/** One value that is asked of whoever connects an account, and a key of `$auth`. */
+/** One value that the user enters to connect an account, and a key of `$auth`. */
 export interface AppField {
   /** As components read it: `this.app.$auth.<name>`. */
   name: string;
@@ -44,7 +44,7 @@ export interface AppOAuth {
   /** Encoding of requests to the token endpoint. Default `form`. */
   tokenBody?: 'form' | 'json';
   /**
-   * The object in the token endpoint's answer that holds the tokens, where it is not the answer
+   * Path of the object with the tokens in the token endpoint's response. Default: the response
    * itself.
    */
   tokenAt?: string;
@@ -62,7 +62,7 @@ export interface AppOAuth {
    */
   issuer?: string;
   /**
-   * Further keys of `$auth`, and where they come from: `token.<path>`, `userinfo.<path>` or
+   * Further keys of `$auth` and their sources: `token.<path>`, `userinfo.<path>` or
    * `id_token.<path>`. `oauth_uid` is the user's id at the provider.
    */
   values?: Readonly<Record<string, string>>;

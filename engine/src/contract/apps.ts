@@ -19,7 +19,7 @@ export interface AppRecord {
   updatedAt: Date;
 }
 
-/** Credentials of an OAuth client; the secret is shown to nobody. */
+/** Credentials of an OAuth client. The API never returns the secret. */
 export interface OAuthClientRecord {
   app: { id: string; slug: string; name: string };
   clientId: string;
@@ -39,14 +39,14 @@ export interface Apps {
   /** By slug or `app_` id. */
   get(who: Principal, slugOrId: string): Promise<AppRecord>;
   /**
-   * For the account alone; without one, as the operator, in the catalogue. Throws INVALID_REQUEST
-   * with everything that is wrong, CONFLICT for a slug that the account or the catalogue has, and
-   * with the limit where the account has too many.
+   * Creates an app of the account or, without `who`, as the operator, in the catalogue. Throws
+   * INVALID_REQUEST with all faults, and CONFLICT for a slug that the account or the catalogue has.
+   * Throws CONFLICT with the limit if the account has too many apps.
    */
   create(who: Principal | undefined, definition: AppDefinition): Promise<AppRecord>;
   /**
-   * Replaces the definition; the slug does not change. FORBIDDEN where it is an app of the
-   * catalogue and an account asks.
+   * Replaces the definition; the slug does not change. Throws FORBIDDEN if an account names an app
+   * of the catalogue.
    */
   replace(who: Principal | undefined, slugOrId: string, definition: AppDefinition): Promise<AppRecord>;
   /** Only the account's own. CONFLICT while accounts are connected to it. */
@@ -68,7 +68,7 @@ export interface ConnectedAccountRecord {
   /** The user's id at the provider. */
   uid?: string;
   scopes: string[];
-  /** `dead`: the provider does not accept it any more; `reason` says what it answered. */
+  /** `dead`: the provider no longer accepts the credentials; `reason` is its answer. */
   state: 'healthy' | 'dead';
   reason?: string;
   checkedAt?: Date;
@@ -108,7 +108,7 @@ export interface OAuthCallback {
   errorDescription?: string;
 }
 
-/** How a flow ended; `redirect`, where it named one, is complete with what it is told. */
+/** Outcome of a flow. `redirect`, if the flow named one, already has the outcome in its query. */
 export type OAuthOutcome =
   | { ok: true; account: ConnectedAccountRecord; workspace: string; redirect?: string }
   /** `message` holds no code, token or secret. */
@@ -134,8 +134,8 @@ export interface ConnectedAccounts {
   /** With keys. Throws INVALID_REQUEST with everything that is wrong. */
   create(who: Principal, input: ConnectedAccountCreate): Promise<ConnectedAccountRecord>;
   /**
-   * Newest first. `app`: of this one, by slug or `app_` id; INVALID_REQUEST where there is none.
-   * `query`: the same, or else of every app with it in its slug or name.
+   * Newest first. `app`: only this app, by slug or `app_` id; throws INVALID_REQUEST if it is
+   * unknown. `query`: the same or, without a match, every app whose slug or name contains the text.
    */
   list(who: Principal, page: PageRequest & { app?: string; query?: string }): Promise<Page<ConnectedAccountRecord>>;
   get(who: Principal, id: string): Promise<ConnectedAccountRecord>;
@@ -155,8 +155,6 @@ export interface ConnectedAccounts {
   /** Deletes it and, where the provider can be asked to, ends its tokens there. */
   delete(who: Principal, id: string): Promise<DeletedAccount>;
   startOAuth(who: Principal, input: OAuthStart): Promise<{ authorizeUrl: string; expiresAt: Date }>;
-  /**
-   * For whoever comes with a browser: the state is all the proof there is, and is accepted once.
-   */
+  /** For an unauthenticated browser: the state is the only proof, and is accepted once. */
   finishOAuth(callback: OAuthCallback): Promise<OAuthOutcome>;
 }

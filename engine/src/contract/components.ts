@@ -14,7 +14,7 @@ export interface ComponentRecord {
   codeUrl?: string;
   dedupe?: DedupeStrategy;
   configurableProps: PropDefinition[];
-  /** It computes further props from what is configured. */
+  /** The component computes further props from the configured ones. */
   hasAdditionalProps: boolean;
   /** Packages that the code imports, with the versions that were bundled. */
   dependencies: Record<string, string>;
@@ -67,9 +67,9 @@ export type CodeUse = ({ of: 'source' } | { of: 'step'; name: string }) & { befo
 
 export interface Components {
   /**
-   * Answers what is saved already where key, version, code and packages are the same and there is a
-   * key. `use`: what the code was given with; absent: it is saved by itself. Throws CONFLICT where
-   * the account has no room for it.
+   * With a key, returns the saved component that has the same key, version, code and packages.
+   * `use`: the source or step that the code came with; absent: it is saved by itself. Throws
+   * CONFLICT if the account has no room for it.
    */
   save(who: Principal, choice: ComponentChoice, use?: CodeUse): Promise<ComponentRecord>;
   /**
@@ -78,9 +78,9 @@ export interface Components {
    */
   get(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
   /**
-   * As `get`, and by keys of the registry that are not the account's own. What is the registry's is
-   * copied into the account, once for each version: what the account runs never changes by what
-   * others do.
+   * As `get`, and also by keys of the registry that the account does not have. A registry component
+   * is copied into the account, once for each version. So the code that an account runs never
+   * changes through others.
    */
   obtain(who: Principal, idOrKey: string, version?: string): Promise<ComponentRecord>;
   /** Saved components, newest first, without copies from the registry. */
@@ -100,7 +100,7 @@ export interface Components {
 export interface RegistryRecord extends ComponentRecord {
   key: string;
   publishedAt: Date;
-  /** The app that its key begins with, where it uses it. */
+  /** The app that the key begins with, if the component uses it. */
   app?: string;
   /** All that can be had of the key, newest first. */
   versions: string[];
@@ -123,16 +123,16 @@ export interface Registry {
   search(who: Principal, request: RegistrySearch): Promise<Page<RegistrySummary>>;
   get(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
   /**
-   * Publishes a component of the caller's account; its limit `maxRegistryVersions` says whether it
-   * may. Throws INVALID_REQUEST with everything that is wrong with key and version, CONFLICT where
-   * the key is somebody else's or the version does not grow. Idempotent for the same code.
+   * Publishes a component of the caller's account, if its limit `maxRegistryVersions` allows.
+   * Throws INVALID_REQUEST with all faults of key and version. Throws CONFLICT if the key belongs
+   * to another account or the version does not grow. Idempotent for the same code.
    */
   publish(who: Principal, idOrKey: string): Promise<RegistryRecord>;
   /** As `publish`, by the operator for any account; prefixes of keys bind him less. */
   publishForOperator(componentId: string): Promise<RegistryRecord>;
   /**
-   * Takes back a version of the caller's, by default the newest. Whoever has deployed it keeps it;
-   * its number is never free again.
+   * Withdraws a version of the caller's, by default the newest. Accounts that have deployed it keep
+   * it. Its version number is never free again.
    */
   withdraw(who: Principal, keyOrId: string, version?: string): Promise<RegistryRecord>;
   /** The same for any version. */
@@ -147,7 +147,7 @@ export type ImportScope = 'draft' | 'account' | 'registry';
 
 export interface ImportedComponent {
   path: string;
-  /** Absent where it failed. */
+  /** Absent if the import of this file failed. */
   componentId?: string;
   key?: string;
   version?: string;
@@ -168,8 +168,8 @@ export interface ImportRecord {
 export interface Imports {
   /**
    * `files` by path, or `archive`, a gzipped tar in base64. Throws INVALID_REQUEST for paths, sizes
-   * and what holds no component, RATE_LIMITED where too many are under way. What is there already,
-   * with the same code, stays as it is.
+   * and input without a component, RATE_LIMITED if too many imports are under way. Components that
+   * exist with the same code stay as they are.
    */
   start(
     who: Principal,

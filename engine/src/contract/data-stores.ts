@@ -62,7 +62,7 @@ export interface DataStores {
   delete(who: Principal, id: string): Promise<void>;
   /** In the order of the keys' bytes; goes on after a cursor, never back. */
   records(who: Principal, id: string, page: RecordPageRequest): Promise<Page<StoredRecord>>;
-  /** NOT_FOUND where there is none. */
+  /** Throws NOT_FOUND if it does not exist. */
   getRecord(who: Principal, id: string, key: string): Promise<TaggedRecord>;
   /**
    * Replaces what was there, with its end. Throws INVALID_REQUEST, PAYLOAD_TOO_LARGE with the limit

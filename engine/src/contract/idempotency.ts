@@ -27,9 +27,9 @@ export type KeyOutcome = { kind: 'begun'; claim: ClaimedKey } | { kind: 'answere
  */
 export interface Idempotency {
   /**
-   * Throws KEY_REUSED for another request, CONFLICT while the request is under way (with a time to
-   * try again), where its outcome is unknown or its answer was too large to be kept, RATE_LIMITED
-   * where the account has too many keys.
+   * Throws KEY_REUSED if the key was used for another request. Throws CONFLICT while the request is
+   * under way (with a retry time). Throws CONFLICT also if its outcome is unknown, or its answer
+   * was too large to keep. Throws RATE_LIMITED if the account has too many keys.
    */
   begin(request: KeyedRequest): Promise<KeyOutcome>;
   /** The same request is answered in the same way from now on. */

@@ -3,12 +3,12 @@ import type { Principal } from './base.ts';
 
 /** Current input of a form about a component. */
 export interface PropForm {
-  /** Values by name; what is missing is not complained about. */
+  /** Values by name; missing ones are no error. */
   configuredProps?: Record<string, unknown>;
   /** Definitions that `dynamicProps` has answered: they count as the component's own. */
   dynamicPropsId?: string;
   /**
-   * The source whose configured props fill the gaps of the form, secrets included. Null in the form
+   * Source whose configured props, secrets included, fill the gaps of the form. Null in the form
    * removes a value.
    */
   sourceId?: string;
@@ -37,9 +37,9 @@ export interface DynamicProps {
 }
 
 /**
- * Runs what a component says about its own props, in its account's sandbox, as a hook would run.
- * Throws NOT_FOUND, INVALID_REQUEST, INVALID_PROPS with everything that is wrong with the values
- * given, and what the component's code ended with: CONFIGURATION_ERROR, COMPONENT_ERROR or a limit.
+ * Runs a component's code about its own props, in its account's sandbox, as a hook runs. Throws
+ * NOT_FOUND, INVALID_REQUEST, and INVALID_PROPS with all faults of the given values. An error of
+ * the component's code is CONFIGURATION_ERROR, COMPONENT_ERROR or a limit.
  */
 export interface ComponentProps {
   /** The choices for one prop. Nothing is emitted or stored. */

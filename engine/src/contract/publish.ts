@@ -38,9 +38,9 @@ export interface Publication {
 
 export interface Publisher {
   /**
-   * Stores events as if the source had emitted them, all or none; once it resolves they are
-   * durable, and so is the duty to deliver them. Without a source they go to that of the account,
-   * which is made where there is none. Throws NOT_FOUND, CONFLICT for a stopped source,
+   * Stores events as if the source had emitted them, all or none. Once it resolves, the events and
+   * the duty to deliver them are durable. Without `sourceId` the account's default source emits
+   * them; it is made if it does not exist. Throws NOT_FOUND, CONFLICT for a stopped source,
    * PAYLOAD_TOO_LARGE, RATE_LIMITED.
    */
   publish(who: Principal, events: readonly NewEvent[], sourceId?: string): Promise<Publication>;

@@ -7,7 +7,7 @@ export interface AbandonedRunRecord {
   id: string;
   sourceId: string;
   kind: string;
-  /** The event that started it, where it is of the kind `event`: `<emitter id>-<event id>`. */
+  /** For kind `event`, the event that started the run: `<emitter id>-<event id>`. */
   causedBy?: string;
   traceId: string;
   event: ShownJson;
@@ -27,9 +27,9 @@ export interface AbandonedRuns {
   /** Newest first. Throws NOT_FOUND for a source of another account. */
   list(who: Principal, page: PageRequest, choice: AbandonedRunChoice): Promise<Page<AbandonedRunRecord>>;
   /**
-   * Makes the same invocation of it again, with its id, event and trace. Answers 1, and 0 where it
-   * is under way again already. Throws NOT_FOUND where it is neither, RATE_LIMITED where the
-   * account has no room for more that waits.
+   * Makes the same invocation again, with its id, event and trace. Returns 1, or 0 if it is already
+   * under way again. Throws NOT_FOUND if it is neither abandoned nor under way, RATE_LIMITED if the
+   * account's queue has no room.
    */
   retry(who: Principal, id: string): Promise<number>;
   /** The same of all that are chosen, oldest first, as far as there is room. Answers how many. */

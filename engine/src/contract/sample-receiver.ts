@@ -7,7 +7,7 @@ export interface SampleRequest {
   deliveryId: string;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** The beginning of it where it is long. */
+  /** Cut to its beginning if it is long. */
   body: string;
   bodyBytes: number;
   /** Whether the signature fits the body and the secret that the webhook has now. */

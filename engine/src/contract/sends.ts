@@ -8,7 +8,7 @@ export interface SendRecord {
   executionId: string;
   traceId: string;
   status: 'pending' | 'delivered' | 'failed';
-  /** JSON text of what was given to `$.send`, secrets taken out. */
+  /** JSON text of the argument of `$.send`, without secrets. */
   payload: string;
   /** S3 only: the object that holds the send's line, once it was combined with others. */
   objectKey?: string;

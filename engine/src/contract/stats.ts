@@ -18,7 +18,7 @@ export type StatCounter =
 export type StatCounts = Record<StatCounter, number>;
 
 export interface StatRange {
-  /** Default: what is right for `untilMs`, an hour. */
+  /** Default: an hour before `untilMs`. */
   sinceMs?: number;
   /** Default: now. */
   untilMs?: number;
@@ -45,7 +45,10 @@ export interface SubjectStats {
   type: 'source' | 'workflow' | 'webhook';
   name: string;
   totals: StatCounts;
-  /** A value for each bucket: what was received, or of a webhook delivered, and what failed. */
+  /**
+   * One value per bucket: events received, or deliveries of a webhook. `failures`: those that
+   * failed.
+   */
   activity: number[];
   failures: number[];
 }
@@ -74,7 +77,7 @@ export interface Operator {
   accounts(range: StatRange, limit: number): Promise<StatSpan & { accounts: AccountStats[] }>;
 }
 
-/** The oldest waiting work, and where it waits. */
+/** The oldest waiting work and its emitter or webhook. */
 export interface WaitingStats {
   run: { id: string; name: string; sinceMs: number } | undefined;
   /** Since it was due. */

@@ -2,8 +2,8 @@ import type { Principal } from './base.ts';
 import type { EventRecord, LogLineRecord } from './events.ts';
 
 /**
- * Goes on without end, from the oldest to the newest. What is not taken waits in the database, not
- * in memory.
+ * An endless stream, oldest item first. Items that are not read yet wait in the database, not in
+ * memory.
  */
 export interface Stream<T> {
   /**

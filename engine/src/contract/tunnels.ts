@@ -20,7 +20,7 @@ export interface TunnelRequest {
 
 export interface TunnelAnswer {
   requestId: string;
-  /** Why there is none. Either this or `status`. */
+  /** Reason for a missing response. Either this or `status` is set. */
   error?: string;
   status?: number;
   headers?: Record<string, string>;
@@ -29,9 +29,9 @@ export interface TunnelAnswer {
 
 export interface Tunnels {
   /**
-   * Makes a webhook that lasts as long as somebody listens to it, and its subscriptions: one
-   * attempt for each event, of 30 seconds. Answers the id of the webhook. Throws as Webhooks.create
-   * and Subscriptions.create do.
+   * Makes a webhook that lasts while a client listens to it, and its subscriptions. Each event gets
+   * one attempt of 30 seconds. Returns the id of the webhook. Throws as Webhooks.create and
+   * Subscriptions.create do.
    */
   create(who: Principal, tunnel: NewTunnel): Promise<{ id: string }>;
   /**
@@ -39,6 +39,6 @@ export interface Tunnels {
    * RATE_LIMITED and UNAVAILABLE as Streams do.
    */
   listen(who: Principal, webhookId: string): Promise<Stream<TunnelRequest>>;
-  /** Becomes the outcome of the attempt. Throws NOT_FOUND where it has ended. */
+  /** Becomes the outcome of the attempt. Throws NOT_FOUND if the attempt has ended. */
   answer(who: Principal, webhookId: string, answer: TunnelAnswer): Promise<void>;
 }

@@ -27,7 +27,7 @@ export interface WebhookRecord {
   publicKey?: string;
   /** The secret before it signs as well until then. */
   previousUntil?: Date;
-  /** False: what is pending is held, and so are new events. */
+  /** False: pending deliveries and new events are held. */
   active: boolean;
   /** When it was started last, while not all that it held has been sent. */
   drainSince?: Date;
@@ -165,14 +165,14 @@ export interface Webhooks {
   get(who: Principal, id: string): Promise<WebhookRecord>;
   list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
   /**
-   * `active: false` stops the webhook: what is pending is held, retries included, and new events
-   * are stored as held deliveries, up to the account's `maxPausedDeliveries`. `active: true`
-   * delivers new events again, and drains what was held, the oldest first. A new url or format
-   * holds from the next attempt on, retries included. An empty name or description is removed.
+   * `active: false` stops the webhook and holds its pending deliveries, retries included. New
+   * events are stored as held deliveries, up to the account's `maxPausedDeliveries`. `active: true`
+   * delivers new events again and drains the held ones, oldest first. A new url or format applies
+   * from the next attempt on, retries included. An empty name or description is removed.
    */
   update(who: Principal, id: string, change: WebhookUpdate, expected?: ExpectedRevisions): Promise<WebhookRecord>;
   /**
-   * Deletes its subscriptions as well and cancels what is pending. Throws RATE_LIMITED with
+   * Also deletes its subscriptions and cancels its pending deliveries. Throws RATE_LIMITED with
    * `maxDeletionsPerTenant`.
    */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
@@ -218,8 +218,8 @@ export interface Webhooks {
    */
   discard(who: Principal, id: string): Promise<number>;
   /**
-   * Cancels one delivery that waits; the next one of its key may be sent. CONFLICT where it is
-   * being sent, or has ended.
+   * Cancels one waiting delivery, so that the next one of its key may be sent. Throws CONFLICT if
+   * the delivery is being sent or has ended.
    */
   skip(who: Principal, deliveryId: string): Promise<DeliveryRecord>;
   /**

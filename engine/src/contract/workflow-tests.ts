@@ -41,7 +41,7 @@ export interface TestedResponse extends HttpResponse {
   immediate: boolean;
 }
 
-/** `exports` and `value` are JSON text. What is shown of it nobody else has got. */
+/** `exports` and `value` are JSON text. No receiver gets anything that is shown here as sent. */
 export interface TestedStep {
   namespace: string;
   /** `continued`: it has failed, and those behind it have run all the same. */
@@ -75,12 +75,11 @@ export interface WorkflowTestRecord {
 
 export interface WorkflowTests {
   /**
-   * Without a workflow: runs `steps` as those of one that is not saved. Runs steps of a workflow
-   * with `$.context.JIT` true. They run as they would in an execution, requests and data stores
-   * included, but nothing of it is kept: no execution, no event, no send, no answer to a client.
-   * What would wait goes on at once. Throws INVALID_REQUEST, NOT_FOUND, of steps that are given
-   * what an update with them does, and RATE_LIMITED where too many tests of the account are under
-   * way.
+   * Runs steps of a workflow with `$.context.JIT` true. Without a workflow, `steps` run as those of
+   * an unsaved one. They run as in an execution, with real requests and data stores. But nothing is
+   * kept: no execution, event, send or answer to a client. A wait ends at once. Throws
+   * INVALID_REQUEST, NOT_FOUND, and for given steps the errors of an update with them. Throws
+   * RATE_LIMITED if too many tests of the account are under way.
    */
   run(who: Principal, workflowId: string | undefined, test: WorkflowTest): Promise<WorkflowTestRecord>;
 }

@@ -3,7 +3,7 @@ import type { DataStoreRow } from './read-data-stores.sql.ts';
 import { accounts, dataStores } from '../db/schema.ts';
 import { count, eq } from '../db/drizzle.ts';
 
-/** Answers how many the account has where it may have no more. */
+/** `full`: the account is at its limit and has `stores` of them. */
 export async function createDataStore(
   db: Database,
   store: { id: string; accountId: string; name: string; description: string | null },

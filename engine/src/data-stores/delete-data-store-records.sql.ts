@@ -49,10 +49,10 @@ interface Emptying {
 }
 
 /**
- * Empties a store; false where there is none. In short transactions with rests between them: one
- * for millions of records would keep its writers waiting, and a backend busy, for minutes. What is
- * set meanwhile stays or goes. Where this ends early, what is deleted stays deleted, and the same
- * call again goes on.
+ * Empties a store; false if it does not exist. Works in short transactions with pauses: one for
+ * millions of records would block writers, and keep a backend busy, for minutes. Records set
+ * meanwhile may stay or go. If it ends early, deleted records stay deleted, and another call
+ * continues.
  */
 export async function clearDataStore(sql: Sql, accountId: string, storeId: string): Promise<boolean> {
   const [store] = await sql<{ last: string | null }[]>`
@@ -70,7 +70,8 @@ export async function clearDataStore(sql: Sql, accountId: string, storeId: strin
 /** By key. Answers the last one where there may be more behind it. */
 async function deleteSlice(sql: Sql, { accountId, storeId, last }: Emptying, after: string): Promise<string | null> {
   return inIndexOrder(sql, async (tx) => {
-    // As whoever writes into it does: what this statement sees is what the next one changes.
+    // Locks the store as its writers do: no writer may change records between this statement and
+    // the next.
     await tx`select from data_stores where account_id = ${accountId} and id = ${storeId} for no key update`;
     const ofStore = tx`account_id = ${accountId} and store_id = ${storeId} and key > ${after}`;
     const [row] = await tx<{ through: string | null }[]>`

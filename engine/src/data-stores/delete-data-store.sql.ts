@@ -3,9 +3,9 @@ import { clearDataStore, STORE_SLICE } from './delete-data-store-records.sql.ts'
 import { inIndexOrder } from '../events/read-events.sql.ts';
 
 /**
- * Deletes a store with its records; false where there is none. A large one is emptied first, and
- * again where much was set meanwhile, which is slower than deleting it. Sources that are configured
- * with it find out when they ask it for something.
+ * Deletes a store with its records; false if it does not exist. A large store is emptied first,
+ * again and again while much is written to it. Sources configured with the store fail at their next
+ * call to it.
  */
 export async function deleteDataStore(sql: Sql, accountId: string, id: string): Promise<boolean> {
   for (;;) {

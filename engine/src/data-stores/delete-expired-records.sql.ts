@@ -48,8 +48,8 @@ interface ExpiredOfStore {
 }
 
 /**
- * Deletes some of the records whose time is over, of all accounts; those of stores that are being
- * written are left for later.
+ * Deletes some expired records of all accounts. Skips stores that are being written; a later call
+ * deletes those.
  */
 export async function deleteExpiredRecords(sql: Sql): Promise<void> {
   for (const { account_id: accountId, store_id: storeId, keys } of await readExpired(sql)) {

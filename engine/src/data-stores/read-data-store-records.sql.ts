@@ -58,13 +58,13 @@ export interface RecordsQuery {
 }
 
 export interface RecordsPage {
-  /** By key, in the order of its bytes. `value` is '' where it was not asked for. */
+  /** By key, in the order of its bytes. `value` is '' unless values were requested. */
   rows: RecordRow[];
   hasMore: boolean;
 }
 
 /**
- * A list of records as they are now: what is written between two pages may or may not be in the
+ * Lists records as they are now. A record written between two pages may or may not be in the
  * second.
  */
 export async function listDataStoreRecords(
@@ -73,8 +73,8 @@ export async function listDataStoreRecords(
   storeId: string,
   { after = '', prefix = '', maxRecords, maxBytes, withValues }: RecordsQuery,
 ): Promise<RecordsPage> {
-  // One more than wanted tells whether there is more. Values stay where they are stored until it is
-  // known which are shown.
+  // One row more than requested tells whether there are more. Values are read only after the rows
+  // to show are known.
   const rows = await sql<(RecordRow & { found: number })[]>`
     select key, ${withValues ? sql`value` : sql`''`} as value, found,
       extract(epoch from expires_at)::float8 * 1000 as expires_ms,

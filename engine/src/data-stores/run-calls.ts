@@ -31,10 +31,9 @@ export type CallDataStore = (
 ) => Promise<DataStoreAnswer>;
 
 /**
- * Answers what runs ask of data stores, a few calls of one account at a time, so that it leaves
- * connections of the database to others; what is large, at a pace. A write is there as soon as it
- * is answered: it is no part of its run's commit (docs/adr/015-data-stores.md). Never rejects for
- * what the component did.
+ * Serves data store calls of runs, a few per account at a time, so that other accounts get database
+ * connections. Large calls are paced. A write is stored once it is answered: it is no part of its
+ * run's commit (docs/adr/015-data-stores.md). Never rejects for errors of the component.
  */
 export function createDataStoreCalls(sql: Sql, hasOthers: (accountId: string) => boolean): CallDataStore {
   const turns = createLimiter(LIMITS.maxDataStoreCallsPerTenant);

@@ -55,7 +55,10 @@ interface Size extends RecordTimes {
   bytes: number;
 }
 
-/** The caller holds the store's row, so what this statement sees is what it changes. */
+/**
+ * The caller holds the store's row lock, so no write comes between this statement's read and its
+ * change.
+ */
 async function putIfItFits(
   tx: Transaction,
   accountId: string,

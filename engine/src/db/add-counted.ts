@@ -15,8 +15,8 @@ export class UnansweredAddition extends Error {
 }
 
 /**
- * Adds counts in a transaction whose fate can be asked for. Rejects with UnansweredAddition where
- * the counts must not be added again before that is known.
+ * Adds counts in a transaction whose outcome can be queried later. Rejects with UnansweredAddition
+ * if the counts must not be added again before the outcome is known.
  */
 export async function addCounted<T>(sql: Sql, add: (tx: Transaction) => Promise<T>): Promise<T> {
   let transaction: string | undefined;
@@ -34,8 +34,8 @@ export async function addCounted<T>(sql: Sql, add: (tx: Transaction) => Promise<
 }
 
 /**
- * Undefined: it has not ended. One that the server has forgotten is taken for committed: what is
- * counted twice costs an account its history.
+ * Undefined: the transaction has not ended. A transaction that the server has forgotten counts as
+ * committed: counting twice would cost an account its history.
  */
 export async function wasCommitted(sql: Sql, transaction: string): Promise<boolean | undefined> {
   try {

@@ -29,9 +29,9 @@ type Serialize = (value: unknown) => unknown;
 type Parse = (text: string) => unknown;
 
 /**
- * Teaches the client arrays. It would ask each server for them (`fetch_types`) when it connects:
- * postgres.js 3.4.9 waits for that answer where nobody can catch its failure, so that a connection
- * lost at that moment ended the process.
+ * Registers array types with the client. Otherwise it would ask each server for them on connect
+ * (`fetch_types`). postgres.js 3.4.9 awaits that answer without a handler, so a connection lost at
+ * that moment ended the process.
  */
 export function addArrayTypes({ options }: Client): void {
   const parsers = options.parsers as Record<number, Parse | undefined>;

@@ -23,8 +23,8 @@ import { createShares, type ShareKind, type Shares, type SharesOptions } from '.
  */
 export interface Batcher<T, R> {
   /**
-   * Resolves with the item's result once its batch is committed; rejects with what made the commit
-   * fail.
+   * Resolves with the item's result once its batch is committed; rejects with the error of the
+   * commit.
    */
   add(item: T): Promise<R>;
   /** Items that wait or are being committed. */
@@ -36,8 +36,8 @@ export interface Batcher<T, R> {
 /** Handling of a commit that does not end. */
 export interface BatcherWatch {
   /**
-   * Its items are rejected after so long, and the next batch begins. What it may still store is for
-   * their owners to find.
+   * After this time the items of the commit are rejected and the next batch begins. The commit may
+   * still succeed; the owners of the items must handle that.
    */
   maxCommitMs: number;
   onStuck(items: number): void;
@@ -48,13 +48,13 @@ export interface BatcherWatch {
 export interface BatcherOptions<T, R> {
   maxBatch: number;
   /**
-   * A batch starts at least this long after the one before, unless it is full. An item that comes
-   * alone is committed at once; under load this is what makes batches, and with them commits, few
-   * and large. A function is given the size of the batch before: what comes one after the other,
-   * with nobody to share with, need not wait at all.
+   * Minimum time between the starts of two batches, unless a batch is full. A lone item is
+   * committed at once. Under load this makes commits few and large. A function gets the size of the
+   * previous batch: items that come one after the other, with no others to share a batch, need not
+   * wait.
    */
   minIntervalMs: number | ((lastBatch: number) => number);
-  /** Default: a commit has LIMITS.maxCommitMs, and nobody is told. */
+  /** Default: a commit has LIMITS.maxCommitMs, and no callback is called. */
   watch?: BatcherWatch;
   /**
    * Writes all items in one transaction and answers one result an item, in their order. All or
@@ -67,9 +67,9 @@ export interface BatcherOptions<T, R> {
    */
   isItemsFault?: (error: unknown) => boolean;
   /**
-   * True where a light commit would have waited too long for what somebody else has locked, and has
-   * written nothing. The items of each tenant are then committed apart, and those that are held up
-   * go with what is heavy, where `commit` has to wait. Default: never.
+   * True if a light commit waited too long for a lock of another transaction and wrote nothing. The
+   * items of each tenant are then committed separately. Items that are still blocked join the heavy
+   * ones, where `commit` must wait. Default: never.
    */
   isHeldUp?: (error: unknown) => boolean;
   /**
@@ -102,9 +102,8 @@ function queueOf<T, R>(share: BatcherOptions<T, R>['share']): Shares<Waiting<T, 
 }
 
 /**
- * One batch is committed at a time: two at once would only make each smaller. Where tenants have
- * shares, those that bring much have batches beside those of the others, who would wait for the end
- * of theirs otherwise.
+ * Commits one batch at a time: two at once would only make each smaller. With tenant shares, heavy
+ * tenants have separate batches beside the others, so that light tenants do not wait for them.
  */
 export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R> {
   const queue = queueOf<T, R>(options.share);
@@ -131,7 +130,8 @@ export function createBatcher<T, R>(options: BatcherOptions<T, R>): Batcher<T, R
   }
 
   /**
-   * Ends a share as much later as its text takes at the pace; who drains does not wait for that.
+   * Delays the end of a share by the time that its text takes at the pace. During a drain there is
+   * no delay.
    */
   function atPace(end: () => void, items: readonly Waiting<T, R>[]): void {
     const chars = items.reduce((sum, { item }) => sum + (options.share?.charsOf?.(item) ?? 0), 0);
@@ -174,7 +174,7 @@ interface RowOptions<T, R> {
   queue: Shares<Waiting<T, R>>;
   kind: ShareKind;
   inTurn: Turns;
-  /** Ends the share of those who give way. */
+  /** Ends the share of tenants that are throttled. */
   atPace: (end: () => void, items: readonly Waiting<T, R>[]) => void;
   onCommitted: () => void;
 }
@@ -262,7 +262,7 @@ async function commitBatch<T, R>(
   return [];
 }
 
-/** Rejects with what counts as a connection that was lost: nobody knows whether it was stored. */
+/** A late commit rejects like a lost connection: nothing tells whether the items were stored. */
 async function inBounds<V>(commit: Promise<V>, items: number, watch: BatcherWatch | undefined): Promise<V> {
   const { maxCommitMs = LIMITS.maxCommitMs } = watch ?? {};
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -280,7 +280,7 @@ async function inBounds<V>(commit: Promise<V>, items: number, watch: BatcherWatc
 }
 
 /**
- * Behind what is held up its tenant's other parts wait as well, so that the order of each tenant is
+ * If a part is held up, the later parts of its tenant wait too, so that the order of each tenant is
  * kept.
  */
 async function commitApart<T, R>(

@@ -13,8 +13,9 @@ interface ShareBounds<T> {
 }
 
 /**
- * Takes one item of each line in turn while there is room. What is too heavy is left out; the first
- * of all, and within its part the first of a tenant, is taken whatever it weighs.
+ * Takes one item of each line in turn while there is room. An item that is too heavy is left out.
+ * The first item of all is taken whatever its weight, and so is, within its part, the first of a
+ * tenant.
  */
 export function chooseShare<T>(
   lines: readonly [string, Line<T>][],

@@ -8,7 +8,7 @@ interface SlugOwner {
 
 /**
  * The first of `slug`, `slug-1`, `slug-2` … that no other live source (or workflow) of the account
- * has. It stays free until the transaction ends: whoever else wants one of these waits.
+ * has. It stays free until the transaction ends: other transactions that want such a slug wait.
  */
 export async function chooseSlug(
   tx: Transaction,

@@ -36,7 +36,7 @@ interface Waiter {
 const WATCH_MS = 250;
 const RECONNECT_MS = 500;
 /**
- * So old, a connection is replaced when nobody uses it: names of hosts may lead elsewhere by now.
+ * An idle connection older than this is replaced: host names may resolve to other servers by now.
  */
 const MAX_AGE_MS = 30 * 60_000;
 /**
@@ -46,15 +46,15 @@ const MAX_AGE_MS = 30 * 60_000;
 const READ_ONLY_AGE_MS = 2_000;
 
 /**
- * The connections of a node to its database. What waits here is bounded in time whatever becomes of
- * the database:
+ * The connections of a node to its database. Every wait here is bounded in time, whatever the
+ * database does:
  *
  *   reachable ── no connection is left and none can be made ──► away ── one is made ──► reachable
  *
- * While it is away one attempt after the other is made, work waits for at most `maxAwayWaitMs` and,
- * once it has been away for longer, is refused at once. A connection that owes an answer for
- * `probeAfterMs` has the database probed: where that is silent too, all silent connections are
- * given up.
+ * While the database is away, connection attempts follow each other and work waits for at most
+ * `maxAwayWaitMs`. Once it has been away for longer, work is refused at once. If a connection owes
+ * an answer for `probeAfterMs`, the pool probes the database. If the probe is silent too, all
+ * silent connections are given up.
  */
 export class ConnectionPool {
   readonly #options: PoolOptions;
@@ -97,19 +97,22 @@ export class ConnectionPool {
   }
 
   /**
-   * Work waits for a database that is away, however long. For the start of a node, which nobody
-   * else waits for.
+   * Makes work wait without a limit for a database that is away. Only for the start of a node, when
+   * no clients wait.
    */
   waitForEver(isPatient: boolean): void {
     this.#isPatient = isPatient;
   }
 
-  /** One that nobody uses now; `release` it. */
+  /** An idle connection; the caller must `release` it. */
   takeIdle(): Connection | undefined {
     return this.#idle.pop();
   }
 
-  /** Rejects with why there is none, within `maxAwayWaitMs` of a database that is away. */
+  /**
+   * Rejects with the cause if there is no connection, within `maxAwayWaitMs` of a database that is
+   * away.
+   */
   acquire(): Promise<Connection> {
     const idle = this.#idle.pop();
     if (idle !== undefined) return Promise.resolve(idle);
@@ -119,7 +122,7 @@ export class ConnectionPool {
       return Promise.reject(awayError(this.#away));
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject, sinceMs: nowMs });
-      // The process does not end while somebody waits.
+      // The process stays alive while callers wait.
       this.#watching.ref();
       this.#grow();
     });
@@ -138,7 +141,7 @@ export class ConnectionPool {
     return this.#openOne(() => undefined);
   }
 
-  /** Waits up to `seconds` for what is under way. */
+  /** Waits up to `seconds` for queries under way. */
   async close(seconds: number): Promise<void> {
     this.#isClosing = true;
     const ended = connectionError('CONNECTION_ENDED', 'The node is stopping');
@@ -191,7 +194,7 @@ export class ConnectionPool {
     }
   }
 
-  /** To the host that was reached last or, where it cannot be used, to another one. */
+  /** Connects to the host that was reached last or, if that fails, to another one. */
   async #openOne(onLost: (connection: Connection) => void): Promise<Connection> {
     const { targets } = this.#options;
     for (let tries = 1; ; tries++) {
@@ -231,7 +234,7 @@ export class ConnectionPool {
     const at = this.#idle.indexOf(connection);
     if (at >= 0) this.#idle.splice(at, 1);
     this.#lostAtMs = performance.now();
-    // Also where nobody waits: to know whether it is away.
+    // Connects even without waiting callers, to know whether the database is away.
     if (this.#open.size === 0 && this.#connecting === 0 && !this.#isClosing) void this.#connect();
     else this.#grow();
   }
@@ -265,7 +268,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Whether the server works on what it owes since before `sinceMs`, or has never heard of it. */
+  /**
+   * Checks whether the server still works on queries that it owes since before `sinceMs`, or never
+   * got them.
+   */
   async #probe(sinceMs: number): Promise<void> {
     this.#isProbing = true;
     try {

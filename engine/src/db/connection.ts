@@ -3,8 +3,8 @@ import { codeOf } from './lost-connection.ts';
 import { type Client, handlerOf, type PostgresQuery } from './postgres-query.ts';
 
 /**
- * Told when a query is over; `undefined`: it was answered. True: somebody takes care of the
- * failure, and the query is not rejected.
+ * Called when a query is over; `undefined`: it succeeded. True: the callee handles the failure, and
+ * the query is not rejected.
  */
 export type OnEnd = (error: unknown) => boolean;
 
@@ -28,11 +28,10 @@ export interface ClientEvents {
 }
 
 /**
- * One connection to the database: a client of postgres.js of one connection, which is used until
- * that is lost and never again. postgres.js connects anew by itself, and then forgets a `reserve`
- * that waits, leaves queries of a transaction to the next connection, and writes to sockets that
- * are gone. Here each query that was given to it settles: with its answer, or when the connection
- * is lost.
+ * One connection to the database: a postgres.js client with one connection, used until that is
+ * lost and never again. postgres.js reconnects by itself, and then has three faults. It forgets a
+ * waiting `reserve`, leaves queries of a transaction to the next connection, and writes to dead
+ * sockets. Here each query settles: with its answer, or when the connection is lost.
  *
  *   opening ── setup answered ──► open ── lost, or retired ──► lost: everything under way is
  *   rejected
@@ -45,9 +44,9 @@ export class Connection {
   heardAtMs = this.openedAtMs;
   /** The first query under way since. */
   #askedAtMs = 0;
-  /** Told what is notified. */
+  /** Called for each notification. */
   onNotify: ((channel: string, payload: string) => void) | undefined;
-  /** Told when it is lost: who holds it may be waiting for something else. */
+  /** Called when the connection is lost: its holder may be waiting for something else. */
   onLost: ((error: Error) => void) | undefined;
   readonly #client: Client;
   readonly #run: (query: PostgresQuery) => void;
@@ -65,7 +64,7 @@ export class Connection {
     this.#run = handlerOf(client);
   }
 
-  /** Rejects within `timeoutMs` with what is wrong. */
+  /** Rejects with the cause within `timeoutMs`. */
   static async open(make: MakeClient, options: OpenOptions): Promise<Connection> {
     const socket: { current?: net.Socket } = {};
     let opened: Connection | undefined;
@@ -97,7 +96,7 @@ export class Connection {
     return this.#underWay.size > 0;
   }
 
-  /** Since when it owes an answer; undefined where it owes none. */
+  /** Start of the current wait for an answer; undefined if the connection owes none. */
   get owesSinceMs(): number | undefined {
     return this.isBusy ? Math.max(this.#askedAtMs, this.heardAtMs) : undefined;
   }
@@ -149,7 +148,7 @@ export class Connection {
     }
   }
 
-  /** Rejects what is under way, and ends it without a word. */
+  /** Rejects queries under way and closes the connection without notice to the server. */
   retire(error: Error): void {
     if (this.#lost !== undefined) return;
     this.#end(error);
@@ -181,7 +180,7 @@ export class Connection {
     this.#lost = error;
     this.#settle(error);
     this.#socket.current?.destroy();
-    // It rejects what it has queued; nobody waits for that any more.
+    // Rejects the client's own queue, whose callers no longer wait.
     void this.#client.end({ timeout: 0 });
   }
 
@@ -214,7 +213,8 @@ function connect({ options }: Client, made: { current?: net.Socket }): Promise<n
     socket.once('close', () => reject(connectionError('CONNECTION_CLOSED', 'The connection was closed')));
     socket.once('connect', () => {
       socket.removeAllListeners();
-      // Until the client listens, and to end what nobody listens to any more.
+      // Before the client listens, and after it has stopped: an unhandled error event would end the
+      // process.
       socket.on('error', () => undefined);
       // Read for the name that the server's certificate must bear.
       resolve(Object.assign(socket, { host, port }));

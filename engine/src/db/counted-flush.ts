@@ -8,9 +8,9 @@ interface Meter<Part> {
 }
 
 /**
- * Stores what a meter has counted, each part exactly once also where the answer of a transaction is
- * lost: then nothing more is stored before it is known what became of it. `add` goes through
- * addCounted. Undefined: nothing was stored.
+ * Stores the counts of a meter, each part exactly once even if a transaction's answer is lost. Then
+ * it stores nothing more until the outcome is known. `add` must use addCounted. Resolves with
+ * undefined if nothing was stored.
  */
 export function createCountedFlush<Part, Answer>(
   sql: Sql,
@@ -20,8 +20,8 @@ export function createCountedFlush<Part, Answer>(
   let unanswered: { transaction: string; parts: Part[] } | undefined;
 
   /**
-   * Rejects while the database is away. False: the transaction has not ended, and what it adds may
-   * still come.
+   * Rejects while the database is away. False: the transaction has not ended, and its counts may
+   * still be added.
    */
   async function isSettled(): Promise<boolean> {
     if (unanswered === undefined) return true;

@@ -52,7 +52,7 @@ export interface DatabaseOptions {
   onNotice?: (message: string) => void;
   onAway?: (away: Away) => void;
   onBack?: (awayMs: number) => void;
-  /** The database has not answered in time, and so many connections are made anew. */
+  /** The database has not answered in time, and `connections` connections are made anew. */
   onSilent?: (connections: number) => void;
   /** For tests. */
   limits?: Partial<PoolLimits>;
@@ -125,9 +125,9 @@ function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
       types: TYPES,
       connection: {
         application_name: 'headwater',
-        // A plan kept from when a table was small turns a batch of 64 rows from 2 ms into 10 s once
-        // the table has 400 000 (measured, before statistics caught up). Planning each time costs a
-        // fraction of a millisecond a batch.
+        // A plan kept from when a table was small takes 10 s instead of 2 ms for a batch of 64
+        // rows. That was measured at 400 000 rows, before statistics caught up. Planning each time
+        // costs a fraction of a millisecond per batch.
         plan_cache_mode: 'force_custom_plan',
         // If a node vanishes in a transaction, its locks would stay until the server's system
         // notices, which takes 15 minutes or more.

@@ -6,9 +6,9 @@ import type * as postgresJs from 'drizzle-orm/postgres-js';
 const load = createRequire(import.meta.url);
 
 /*
- * As CommonJS. Node parses the `exports` of a package's package.json again for every ES module of
- * the package that it resolves, and drizzle's are 180 KB: its hundred modules would take longer
- * than the rest of a node's start. Types are imported from the packages by those who need them.
+ * Loaded as CommonJS. For every ES module of a package, Node parses the `exports` of its
+ * package.json again, and drizzle's are 180 KB. Its hundred modules would take longer than the rest
+ * of a node's start. Users import types from the packages themselves.
  */
 export const { and, count, desc, eq, getTableColumns, inArray, isNull, or, sql } = load('drizzle-orm') as typeof orm;
 

@@ -2,9 +2,9 @@ import { isDataError } from './batcher.ts';
 import { codeOf, isDatabaseAway, wasRolledBack } from './lost-connection.ts';
 
 /**
- * Data that Postgres refuses or of which its client can make no statement, texts that are longer
- * than V8 can join: it would fail each time, on each node. Of everything else the next try may know
- * nothing: what is taken for the data's fault costs a run its events.
+ * Data that Postgres refuses or that its client cannot encode, or texts longer than V8 can join.
+ * Such a statement fails each time, on each node. Any other failure may be temporary: treating it
+ * as a fault of the data costs a run its events.
  */
 export function failsEachTime(error: unknown): boolean {
   const code = codeOf(error);
@@ -13,9 +13,9 @@ export function failsEachTime(error: unknown): boolean {
 }
 
 /**
- * Whether a batch that failed with it is to be committed one by one: what the database refuses for
- * any reason but its own state may be the doing of one item, and the others are not to wait for
- * that one.
+ * Whether a batch that failed with this error is committed one by one. If the database refuses it
+ * for any reason but its own state, one item may be at fault. The others must not wait for that
+ * one.
  */
 export function mayBeOneItems(error: unknown): boolean {
   return failsEachTime(error) || (SQLSTATE.test(codeOf(error)) && !isDatabaseAway(error) && !wasRolledBack(error));
@@ -34,8 +34,8 @@ const OF_DATA = new Set([
 ]);
 
 /**
- * Whether it would have waited longer than it may (lock_timeout) for what another transaction has
- * locked. It left nothing behind.
+ * Whether a statement exceeded lock_timeout while another transaction held the lock. It left no
+ * changes.
  */
 export function wasHeldUp(error: unknown): boolean {
   return codeOf(error) === '55P03';

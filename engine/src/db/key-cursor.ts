@@ -5,7 +5,7 @@ export function encodeKeyCursor(key: string): string {
   return Buffer.from(key).toString('base64url');
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid cursor. */
 export function decodeKeyCursor(cursor: string): string | undefined {
   if (!/^[\w-]+$/.test(cursor)) return undefined;
   const key = Buffer.from(cursor, 'base64url').toString('utf8');

@@ -7,8 +7,8 @@ interface Listening {
 
 export interface Listener {
   /**
-   * Calls `onNotify` with what is notified to the channel, and `onListen` each time that it begins
-   * to hear it: what was notified before is lost. Resolves when it does for the first time.
+   * Calls `onNotify` with the notifications of the channel, and `onListen` each time that it begins
+   * to listen: earlier notifications are lost. Resolves when it first listens.
    */
   listen(channel: string, onNotify: (payload: string) => void, onListen?: () => void): Promise<Listening>;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ interface Subscriber {
 
 export interface ListenerOptions {
   open: () => Promise<Connection>;
-  /** A connection that only listens does not notice that nobody is there: so often it asks. */
+  /** Interval of pings: a connection that only listens does not notice a dead server. */
   pingMs: number;
   /** Without an answer for so long it is given up. */
   silenceMs: number;
@@ -31,7 +31,7 @@ export interface ListenerOptions {
 
 const RECONNECT_MS = 500;
 
-/** Listens by a connection of its own, opened when somebody listens and again when it was lost. */
+/** Listens on a connection of its own, opened for the first subscriber and again after a loss. */
 export function createListener(options: ListenerOptions): Listener {
   const connection = new ListeningConnection(options);
   return { listen: (...parameters) => connection.listen(...parameters), stop: () => connection.stop() };

@@ -2,10 +2,11 @@ import type { ChangeLease } from './change-lease.ts';
 import type { Sql, Transaction } from './database.ts';
 
 /**
- * Answers which of these changes are still held, and keeps them from being taken over until the
- * transaction ends: see claimAbandonedSource, which locks what it takes. Comes before all other
- * locks, as deletions have the source's row before its invocations and its state. No stronger lock
- * than that: whoever else writes to the row may hold what this transaction waits for.
+ * Returns the changes that are still held, and keeps them from being taken over until the
+ * transaction ends. See claimAbandonedSource, which locks the changes that it takes. Comes before
+ * all other locks: deletions lock the source's row before its invocations and its state. The lock
+ * is no stronger, because another writer of the row may hold a lock that this transaction waits
+ * for.
  */
 export function lockChanges(
   connection: Sql | Transaction,

@@ -1,8 +1,8 @@
 import type { Sql, Transaction } from './database.ts';
 
 /**
- * For what somebody else has locked: heavy commits wait, those that are made once more after they
- * were held up hardly.
+ * How long a commit waits for locks of other transactions. Heavy commits wait without a limit; a
+ * commit that is repeated after it was held up waits briefly.
  */
 export type Patience = 'endless' | 'usual' | 'short';
 

@@ -18,7 +18,7 @@ export function longTexts(sql: Sql | Transaction, texts: readonly (string | null
   return parts.fragment(sql);
 }
 
-/** The same, for a fragment of more. */
+/** As above, for a fragment of a larger statement. */
 export function addLongTexts(parts: FragmentParts, texts: readonly (string | null)[]): void {
   const joined = texts.map((text) => text ?? NULL).join(SEPARATOR);
   // string_to_array makes an empty array of an empty text.

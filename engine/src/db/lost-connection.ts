@@ -22,9 +22,9 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * The same, or it answers and had no time for this: a deadlock that came again and again (class
- * 40), a lock that was not to be had in time (55P03), a statement that took too long (57014). None
- * of it is a fault of the request, which may be made once more.
+ * As isDatabaseAway, or the database answers but had no time for this. That is a repeated deadlock
+ * (class 40), a lock timeout (55P03) or a statement timeout (57014). The request has no fault and
+ * may be repeated.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseAway(error) || wasRolledBack(error) || /^(55P03|57014)$/.test(codeOf(error));
@@ -64,7 +64,7 @@ export function wasRolledBack(error: unknown): boolean {
 /** A serialization that failed, a deadlock. */
 const ROLLED_BACK = new Set(['40001', '40P01']);
 
-/** Its own, or that of what caused it; '' where there is none. */
+/** The code of the error or of its cause; '' if there is none. */
 export function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
   if (typeof code === 'string') return code;
@@ -76,9 +76,9 @@ const MAX_AWAY_MS = 20_000;
 const PAUSE_MS = 250;
 
 /**
- * Asks again while the database is away: for runs, which would fail for what is no fault of their
- * component. Only what may be done twice: a connection can be lost after its query was done.
- * `onAway` is called each time that it is found away.
+ * Retries while the database is away, so that runs do not fail without a fault of their component.
+ * `ask` must be idempotent: a connection can be lost after its query was done. `onAway` is called
+ * each time the database is found away.
  */
 export async function retryWhileAway<T>(ask: () => Promise<T>, onAway: () => void = () => undefined): Promise<T> {
   const endsAtMs = performance.now() + MAX_AWAY_MS;

@@ -20,7 +20,7 @@ export async function notifyConnectedAccountChanged(tx: Sql | Transaction, id: s
   await tx`select pg_notify(${CONNECTED_ACCOUNT_CHANGED_CHANNEL}, ${id})`;
 }
 
-/** As above, for what is set for an account; the payload is the account's id. */
+/** As above, for the settings of an account; the payload is the account's id. */
 export const ACCOUNT_CHANGED_CHANNEL = 'headwater_account_changed';
 
 /** Sent with the transaction's commit. */

@@ -39,8 +39,8 @@ export interface PageQuery {
   where?: Fragment;
   /**
    * `created`: by created_at, then id, newest first (index on account_id, created_at). `id`: by id
-   * alone, which grows with time as well; for tables whose ids are compared byte by byte and whose
-   * index ends in them.
+   * alone, which also grows with time. It is for tables that compare ids by byte and whose index
+   * ends in the id.
    */
   order: 'created' | 'id';
   /**
@@ -56,9 +56,9 @@ export interface PageQuery {
 }
 
 /**
- * Pages through a list by key, so that what is added or deleted meanwhile neither repeats nor hides
- * an entry. `after` goes on below a cursor, `before` answers what is just above it. `total` counts
- * the whole list, or up to `maxCounted`. Throws INVALID_REQUEST naming `limit`, `after` or
+ * Pages through a list by key, so that entries added or deleted meanwhile neither repeat nor hide
+ * others. `after` continues below a cursor, `before` returns the entries just above it. `total`
+ * counts the whole list, or up to `maxCounted`. Throws INVALID_REQUEST naming `limit`, `after` or
  * `before`.
  */
 export async function readPage(sql: Sql, query: PageQuery, page: PageRequest): Promise<IdPage> {
@@ -100,9 +100,9 @@ async function countFittingRows(sql: Sql, { table, bytes }: PageQuery, rows: rea
 }
 
 /**
- * How many rows of a page fit into LIMITS.maxPageBytes, one at least. Looks at one row after the
- * other: measuring those that do not fit would cost as much as showing them. `keys`: arrays of
- * keys, by name; `bytes`: a query for those of the row at `place + 1`.
+ * Number of rows of a page that fit into LIMITS.maxPageBytes, at least one. Measures one row after
+ * the other and stops at the first that does not fit: measuring costs as much as showing. `keys`:
+ * arrays of keys, by name; `bytes`: a query for the size of the row at `place + 1`.
  */
 export async function countFitting(
   sql: Sql,

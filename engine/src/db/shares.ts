@@ -21,7 +21,7 @@ export type ShareKind = 'light' | 'heavy';
 
 interface Share<T> {
   items: T[];
-  /** A heavy one was taken while somebody was here who brings little. */
+  /** A heavy share was taken while a light tenant was active. */
   givesWay: boolean;
   /**
    * Until this is called no other share has anything of its tenants, so the order of each is kept.
@@ -39,14 +39,14 @@ export interface Shares<T> {
    */
   putBack(items: readonly T[]): void;
   /**
-   * The next ones of that kind, at most so many and together no heavier than `maxWeight`: one of
-   * each tenant in turn, the order of each tenant kept. The first is taken whatever it weighs;
-   * whoever is served first is last the next time.
+   * Takes the next items of that kind, at most `maxItems` and together no heavier than `maxWeight`.
+   * Tenants take turns, and the order of each tenant is kept. The first item is taken whatever its
+   * weight. The tenant that is served first is last the next time.
    */
   take(kind: ShareKind, maxItems: number): Share<T>;
-  /** How many there are of that kind, whose tenants have no share under way. */
+  /** Number of items of that kind whose tenants have no share under way. */
   count(kind: ShareKind): number;
-  /** Whether what is heavy and waits is to give way. */
+  /** Whether the waiting heavy items must give way. */
   givesWay(): boolean;
   size(): number;
 }

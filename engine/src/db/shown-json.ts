@@ -10,6 +10,6 @@ export const shown = (text: string, isCutText: boolean): ShownJson => (isCutText
 export const isCut = (sql: Sql | Transaction, column: Fragment, maxBytes: number | null): Fragment =>
   sql`coalesce(octet_length(${column}) > ${maxBytes}::int4, false)`;
 
-/** One character is one byte at least: what is left of a cut one is brought to bytes later. */
+/** One character has at least one byte. A later step cuts the rest to bytes. */
 export const cutJson = (sql: Sql | Transaction, column: Fragment, maxBytes: number | null): Fragment =>
   sql`case when ${isCut(sql, column, maxBytes)} then left(${column}, ${LIMITS.summaryEventBytes}::int4) else ${column} end`;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 
 export interface DatabasePlace {
-  /** Without what it says of TLS: clients read `sslmode` in ways of their own. */
+  /** Without its TLS parameters: clients read `sslmode` in different ways. */
   url: string;
   /** Absent: it says nothing of TLS. */
   ssl?: false | ConnectionOptions;

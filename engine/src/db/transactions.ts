@@ -22,9 +22,8 @@ function pauseMs(tries: number): number {
 }
 
 /**
- * Runs a statement that is a transaction of its own. It is made once more where it certainly left
- * nothing behind (a deadlock, a failed serialization), and where its connection was lost and it
- * only reads.
+ * Runs a statement as its own transaction. Retries it if it certainly left no changes (a deadlock,
+ * a failed serialization), or if it only reads and its connection was lost.
  */
 export function runAlone(pool: ConnectionPool, query: PostgresQuery, tries = 1): void {
   const runOn = (connection: Connection) =>
@@ -79,9 +78,9 @@ function giveBack(pool: ConnectionPool, connection: Connection): void {
 }
 
 /**
- * A transaction. After a deadlock or a failed serialization `work` is called once more, as it is
- * where the connection was lost before the transaction had begun: so it must do nothing but ask the
- * database. Rejects when the connection is lost, whatever `work` waits for. `work` may answer a
+ * Runs a transaction. After a deadlock or a failed serialization `work` is called again, and also
+ * if the connection was lost before the transaction began. So `work` may only query the database.
+ * Rejects when the connection is lost, even if `work` waits for something else. `work` may return a
  * list of queries.
  */
 export async function begin<T>(front: Client, pool: ConnectionPool, work: Work<T>): Promise<T> {
@@ -111,7 +110,7 @@ async function attempt<T>(
   const lost = new Promise<never>((_, reject) => {
     connection.onLost = reject;
   });
-  // It may be lost when nobody waits.
+  // The connection may be lost when no code awaits this promise.
   lost.catch(() => undefined);
   try {
     await tx`begin`;

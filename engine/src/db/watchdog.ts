@@ -25,12 +25,12 @@ export interface WatchdogOptions {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** So long after it moved again, or nothing was tried, what was stuck counts as over. */
+/** Time after the last sign of trouble until a stuck part counts as recovered. */
 const TOLD_MS = 60_000;
 
 /**
- * Sees what hangs although the database answers. What is stuck its owner has given up by then; here
- * it is told.
+ * Detects work that makes no progress although the database answers, and reports it. Its owner has
+ * given it up by then.
  */
 export function createWatchdog(options: WatchdogOptions): Watchdog {
   const { isAway, onStuck, stuckAfterMs, log, nowMs } = options;

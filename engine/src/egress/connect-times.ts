@@ -15,7 +15,7 @@ export interface ConnectTimes {
   remoteAddress?: string;
 }
 
-/** Notes what a socket comes to that has begun to connect. */
+/** Records the progress of a socket that has begun to connect. */
 export function watchConnecting(socket: Socket, times: ConnectTimes): void {
   socket.once('lookup', (error: Error | null) => {
     if (error === null) times.lookedUpMs = performance.now();

@@ -8,8 +8,8 @@ import { type EgressProxy, openTunnel } from './proxy.ts';
 import type { EgressRefused } from './refusal.ts';
 
 /**
- * Connects to what undici asks for, after the guard has agreed. The function it answers gives up:
- * it closes a socket that is still connecting, and then the callback may never be called.
+ * Opens the connection that undici asks for, after the guard has agreed. The returned function
+ * cancels: it closes a socket that is still connecting, and then the callback may never be called.
  */
 export type Connector = (
   target: buildConnector.Options,
@@ -69,9 +69,9 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
 }
 
 /**
- * Beyond its limit of headers undici's parser destroys the socket with a new error, and does so
- * again for every further header of what was read: with thousands of them the node's thread stood
- * still for 80 to 160 ms. Here the parser ends at the first.
+ * When a response exceeds the header limit, undici's parser destroys the socket with a new error.
+ * It repeats that for every further header already read. With thousands of headers that blocked the
+ * node's thread for 80 to 160 ms. Here the parser stops at the first.
  */
 function endParserAtOverflow(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
@@ -89,9 +89,9 @@ const CONTINUE = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
- * undici's parser destroys a connection for a `100 Continue` that was not asked for, which RFC 9110
- * (15.2) lets any server send, and for a `101` with a header that names a protocol. Here both are
- * interim responses like any other.
+ * undici's parser destroys a connection for an unrequested `100 Continue`, which RFC 9110 (15.2)
+ * allows. It does the same for a `101` with a header that names a protocol. Here both are treated
+ * like other interim responses.
  */
 function takeOddInterim(socket: Socket): void {
   // The parser is made after the socket, and before it reads.
@@ -121,25 +121,22 @@ function parserOf(socket: Socket): Parser | undefined {
 }
 
 /**
- * undici takes all that a socket has for one piece, and where it is paused within puts back the
- * rest: for each pause of a body in chunks of a byte 100 KB were put together and copied again. So
- * it gets no more at once than are copied in no time.
+ * undici takes all buffered bytes of a socket as one piece. When it pauses within that piece, it
+ * puts back the rest. So each pause of a body in one-byte chunks joined and copied 100 KB again.
+ * This limits a read to an amount that is cheap to copy.
  */
 function readInGulps(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => unknown;
   socket.read = (size) => read(size ?? (socket.readableLength > GULP_BYTES ? GULP_BYTES : undefined));
 }
 
-/**
- * For what a socket holds at most, a fraction of that is enough, unless it came in thousands of
- * pieces.
- */
+/** A fraction of this is enough for a full socket buffer, unless it came in thousands of pieces. */
 const MAX_LAST_MS = 5;
 
 /**
- * An answer that has come whole is one, also where its connection is reset while it is read. undici
- * takes nothing more from a socket that is destroyed, so what a pause has left there is read
- * before; of a body in thousands of pieces not all, which would keep others waiting.
+ * A response that has arrived completely is valid even if its connection is reset while it is read.
+ * undici takes nothing more from a destroyed socket, so this first reads the bytes that a pause
+ * left there. A body in thousands of pieces is not read to its end: that would block other tenants.
  */
 function readBeforeReset(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);

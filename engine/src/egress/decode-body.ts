@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 
-/** `partly`: what a flaky server cut short is decoded as far as it goes, as browsers do. */
+/** `partly`: a truncated body is decoded as far as it goes, as browsers do. */
 export type DecodedExtent = 'whole' | 'partly';
 
 export type DecodedBody =
@@ -17,8 +17,8 @@ const MAX_LAYERS = 3;
 const CUT_SHORT = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI_CUT_SHORT = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 
-// RFC 9659: no more in HTTP. Without it a header of a few bytes asks for a window of 128 MB,
-// whatever comes out in the end.
+// RFC 9659 allows no larger window in HTTP. Without this limit, a header of a few bytes requests a
+// window of 128 MB, whatever the size of the body.
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 /**
@@ -40,8 +40,8 @@ const zlibOptions = ({ extent, bounds }: DecoderOptions) => ({ ...(extent === 'p
 const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
   'x-gzip': (body, options) => promisify(gunzip)(body, zlibOptions(options)) as Promise<Buffer>,
-  // Some servers send the bare stream where the name means the zlib format, whose first byte says 8
-  // in its low half.
+  // Some servers send a raw deflate stream, although the name means the zlib format. The first byte
+  // of zlib has 8 in its low half.
   deflate: (body, options) =>
     promisify(((body[0] ?? 0) & 0x0f) === 8 ? inflate : inflateRaw)(body, zlibOptions(options)) as Promise<Buffer>,
   br: (body, { extent, bounds }) =>

@@ -23,9 +23,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One sentence on why a request got no response, for the tenant who made it: the host it named and
- * what happened. Never an address that a name resolved to, nor a path or stack of this machine,
- * which messages of Node and undici hold.
+ * One sentence on why a request got no response, for the tenant that made it: the requested host
+ * and the failure. It never contains a resolved address, nor a path or stack of this machine, which
+ * messages of Node and undici hold.
  */
 export function describeFailure(host: string, error: unknown): string {
   if (isEgressRefused(error) || error instanceof EgressProxyFailed) return error.message;

@@ -33,23 +33,23 @@ export interface EgressOptions {
 }
 
 /**
- * The one way out: every connection made for a tenant (a component's fetch, a delivery) is made by
- * a connector from here. http and https only. A literal address, and every address that a name
- * resolves to, must be public or allowed, and the connection is made to an address that was
- * checked: there is no second lookup for DNS rebinding to answer.
+ * The only way out: every connection for a tenant (a component's fetch, a delivery) is made by a
+ * connector from here. http and https only. A literal address, and every address that a name
+ * resolves to, must be public or allowed. The connection goes to the checked address: there is no
+ * second lookup that DNS rebinding could answer.
  */
 export interface Egress {
   /**
-   * With TLS sessions of its own. A refused connection fails with EgressRefused.
-   * `connectTimeoutMs`: default LIMITS.connectTimeoutMs; `tenantId`: on whose turn names are looked
-   * up.
+   * Each connector has its own TLS sessions. A refused connection fails with EgressRefused.
+   * `connectTimeoutMs`: default LIMITS.connectTimeoutMs. `tenantId`: the tenant whose turn DNS
+   * lookups use.
    */
   createConnector(options?: { connectTimeoutMs?: number; tenantId?: string }): Connector;
   /**
    * Checks a URL without connecting: its scheme, port and literal address. Throws EgressRefused.
    */
   checkUrl(url: URL): void;
-  /** More of `deniedPorts`, known only when there is somebody to ask for them. */
+  /** Adds to `deniedPorts` ports that are known only after the start. */
   deny(ports: () => readonly DeniedPort[]): void;
 }
 
@@ -92,9 +92,9 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 /**
- * `operators`: reached by this process alone. A tenant who could talk to the proxy would have a way
- * out without a guard, and one who could talk to a DNS server would be told the names of the
- * operator's network.
+ * `operators`: servers that only this process may reach. A tenant with access to the proxy would
+ * bypass the guard. A tenant with access to a DNS server would learn the names of the operator's
+ * network.
  */
 function deniedPortsOf(
   { deniedPorts }: EgressOptions,

@@ -22,12 +22,14 @@ export interface ExchangeRequest {
    */
   onBody?: (bytes: number) => ExceededLimit | undefined;
   /**
-   * Beyond maxKeptBytes: `fail` fails the exchange; `cut` reads on and throws away up to
-   * `maxDrainedBytes` more, so that the connection can be used again, and then closes it. With
-   * `fail` nothing is read for `waitMs` after so many bytes. With `cut` nothing that happens after
-   * the status undoes the response. What `onBytes` and `maxDrainedBytes` count of a piece of the
-   * body is LIMITS.minFetchPieceBytes at least: taking it costs as much. `waitMs` is told of what
-   * is around the body as well.
+   * Handling of a body beyond maxKeptBytes.
+   * - `fail` fails the exchange. Reading pauses for `waitMs(count)` after `count` bytes.
+   * - `cut` reads and discards up to `maxDrainedBytes` more so that the connection can be reused,
+   *   and then closes it. After the status, no failure undoes the response.
+   *
+   * A piece of the body counts for `onBytes` and `maxDrainedBytes` as at least
+   * LIMITS.minFetchPieceBytes: reading it costs as much. `waitMs` also counts the bytes around the
+   * body.
    */
   overflow:
     | { kind: 'fail'; onBytes?: (count: number) => boolean; waitMs?: (count: number) => number }
@@ -121,9 +123,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #statusText = '';
   readonly #kept = new KeptBytes();
   #seenBytes = 0;
-  /** The same, of each piece as much at least as it costs. */
+  /** As `#seenBytes`, but each piece counts at least as much as it costs to read. */
   #countedBytes = 0;
-  /** All that came: the body, and headers, lengths of chunks and whatever else is around it. */
+  /** All bytes read: the body, headers, chunk lengths and other framing. */
   #readBytes = 0;
   #pacedBytes = 0;
   #pieces = 0;
@@ -138,7 +140,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(() => this.end({ kind: 'timeout' }), request.timeoutMs);
   }
 
-  /** Settles with what there is and closes the connection. */
+  /** Settles with `outcome` and closes the connection. */
   end(outcome: ExchangeOutcome): void {
     this.#settle(outcome);
     this.#controller?.abort(STOPPED);
@@ -180,8 +182,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * So many bytes more were read, of which the body is a part: nothing else says what is around it.
-   * They may not be parsed yet.
+   * Counts bytes read from the connection, including the body. This is the only way to bound the
+   * bytes around the body. They may not be parsed yet.
    */
   onRead(bytes: number): void {
     this.moments.firstByteMs ??= performance.now();

@@ -105,7 +105,7 @@ function failError(host: string, error: unknown): FetchFailure {
   return fetchFailure(describeFailure(host, error), limitOf(error), plainOf(error), nodeCodeOf(error));
 }
 
-/** A refusal names what was to be reached, and so does what is said of the proxy. */
+/** A refusal names the host, and so do messages about the proxy. This text names neither. */
 function plainOf(error: unknown): string {
   if (isEgressRefused(error)) return NOT_REACHED;
   if (error instanceof EgressProxyFailed) return 'The proxy of this server could not connect to the receiver';

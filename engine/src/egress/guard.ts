@@ -7,8 +7,8 @@ import { BLOCKED_PORTS } from './blocked-ports.ts';
 import { EgressRefused, isEgressRefused, type NameFault } from './refusal.ts';
 
 /**
- * Answers every address of a name. The form of `dns.lookup` with `all`; `tenantId`: whose turn it
- * takes where lookups wait. An error that is EgressRefused is what the tenant is told; any other
+ * Returns every address of a name, in the form of `dns.lookup` with `all`. `tenantId`: the tenant
+ * whose turn a waiting lookup takes. An EgressRefused error is shown to the tenant; any other error
  * means that the name is unknown.
  */
 export type Resolver = (
@@ -28,8 +28,8 @@ export interface Guard {
   deniedPorts: () => readonly DeniedPort[];
   resolve: Resolver;
   /**
-   * For names of `deniedPorts`, whose addresses are those at which this process reaches them.
-   * Default: `resolve`.
+   * For names in `deniedPorts`, which must resolve to the addresses at which this process reaches
+   * them. Default: `resolve`.
    */
   resolveDenied?: Resolver;
 }
@@ -39,7 +39,7 @@ const MAX_ADDRESSES_TRIED = 8;
 
 const HINT = 'The operator of this server can allow addresses that are not public.';
 
-/** Throws for a port that no request goes to, whatever the address. */
+/** Throws for a port that no request may use, whatever the address. */
 export function checkPort(hostname: string, port: number): void {
   if (BLOCKED_PORTS.has(port))
     throw new EgressRefused(`Port ${port} of ${hostname} is not reached: it is no HTTP port`);
@@ -58,11 +58,10 @@ export function checkLiteral(guard: Guard, hostname: string): void {
 }
 
 /**
- * Answers the addresses of a name that it may be connected at: all of them, or none. One that is
- * not public refuses the name as a whole, since which one a connection takes is not ours to choose.
- * An unknown name and a private one get the same words, so that names of the operator's network
- * cannot be told from ones that do not exist. A name of more than LIMITS.maxNameAddresses is
- * refused before any of them is read: that takes the thread for each.
+ * Returns all addresses of a name, or none. One private address refuses the whole name, because the
+ * guard does not choose which one a connection takes. Unknown and private names get the same
+ * message, so that a tenant cannot probe for names of the operator's network. A name with more than
+ * LIMITS.maxNameAddresses is refused before any of them is read: each costs time of the thread.
  */
 export function resolveChecked(
   guard: Guard,

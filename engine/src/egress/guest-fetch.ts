@@ -43,8 +43,8 @@ export interface FetchTenant {
 export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailure;
 
 /**
- * Which requests are sent again at once where the connection had been closed while it was idle
- * (startRepeatable). Default: `idempotent` methods. `all`: what is attempted again in any case.
+ * Requests that are sent again at once if their idle connection had been closed (startRepeatable).
+ * Default: `idempotent` methods. `all`: for requests that are retried in any case.
  */
 type Repeats = 'idempotent' | 'all';
 

@@ -93,7 +93,7 @@ function findTooLarge(given: readonly [string, string][]): Refusal | undefined {
   return { ...refuse(`The headers are larger than ${maxFetchHeaderBytes} bytes`), limit };
 }
 
-/** The headers to send, names in lower case, or what is wrong with one. */
+/** The headers to send, names in lower case, or the fault of one. */
 function prepareHeaders(given: readonly [string, string][], url: URL): [string, string][] | Refusal {
   const headers: [string, string][] = [];
   for (const [rawName, rawValue] of given) {

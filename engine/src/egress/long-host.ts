@@ -1,21 +1,20 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
 /**
- * Schemes whose hosts are names (https://url.spec.whatwg.org/#special-scheme); a URL that is
- * relative to one may name a host as well.
+ * Schemes whose hosts are names (https://url.spec.whatwg.org/#special-scheme). A URL relative to
+ * one may name a host as well.
  */
 const AUTHORITY = /^(?:(?:https?|wss?|ftp|file):[/\\]*|[/\\]{2,})([^/\\?#]*)/i;
 
 /**
- * True where a URL names a host that is longer than any there is. To be asked before it is parsed:
- * a name in other letters than ASCII is turned into them in time that grows with its square, 20 ms
- * of the node's thread for five thousand of them.
+ * Whether a URL names a host that is longer than any real one. Checked before parsing: converting a
+ * non-ASCII name takes quadratic time, 20 ms of the node's thread for five thousand letters.
  */
 export function hasLongHost(url: string): boolean {
   return longHostOf(url) !== undefined;
 }
 
-/** The same, with how long it is. */
+/** As hasLongHost, with the limit and the length. */
 export function longHostOf(url: string): ExceededLimit | undefined {
   const { maxUrlHostChars: value } = LIMITS;
   if (url.length <= value) return undefined;

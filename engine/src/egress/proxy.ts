@@ -45,9 +45,9 @@ export interface TunnelTarget {
 }
 
 /**
- * Asks the proxy for a connection (CONNECT) to an address that was checked here: the proxy is not
- * given a name, whose addresses it would look up once more. Answers a socket to the target; the
- * function returned gives up.
+ * Asks the proxy for a connection (CONNECT) to an address that was checked here. The proxy gets no
+ * name, because it would look up its addresses again. Passes a socket to the target to `done`; the
+ * returned function cancels.
  */
 export function openTunnel(
   proxy: EgressProxy,

@@ -38,8 +38,8 @@ export function isEgressRefused(error: unknown): error is EgressRefused {
 }
 
 /**
- * Thrown when the operator's proxy made no connection. The message, for tenants, says neither where
- * it is nor who we are there.
+ * Thrown when the operator's proxy made no connection. The message is for tenants, so it contains
+ * neither the proxy's address nor our credentials.
  */
 export class EgressProxyFailed extends Error {
   override readonly name = 'EgressProxyFailed';
@@ -86,7 +86,7 @@ function leastOver(name: 'maxFetchResponseHeaderBytes' | 'connectTimeoutMs'): Ex
   return { name, value: LIMITS[name], used: LIMITS[name] + 1 };
 }
 
-/** The limit that an exchange failed by, where it was one. */
+/** The limit that made an exchange fail; undefined for other failures. */
 export function limitOf(error: unknown): ExceededLimit | undefined {
   const hasLimit = error instanceof EgressRefused || error instanceof TooMuchFraming || error instanceof OverRunLimit;
   if (hasLimit) return error.limit;

@@ -1,7 +1,7 @@
 import { type Exchange, type ExchangeOutcome, type ExchangeRequest, startExchange } from './exchange.ts';
 import type { Connection } from './tenant-connections.ts';
 
-/** Another connection than one that has waited, where it is `fresh`. */
+/** With `fresh`, a new connection that was never idle. */
 export type TakeConnection = (fresh?: 'fresh') => Connection;
 
 /**

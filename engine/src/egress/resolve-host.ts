@@ -6,13 +6,13 @@ import { EgressRefused } from './refusal.ts';
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
 
-/** RFC 6761: all of these are this machine, whatever DNS says. */
+/** RFC 6761: all these names are this machine, whatever DNS answers. */
 const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 /**
- * Lookups of the system at the same time: each holds a thread of few that the whole process shares,
- * for as long as somebody's name server likes. More of them wait, tenants in turn, so many of one
- * tenant (LIMITS.maxSystemLookupsWaiting).
+ * Concurrent lookups through the system. Each holds one of the few threads of the process for as
+ * long as a tenant's name server takes. Further lookups wait, tenants in turn, up to
+ * LIMITS.maxSystemLookupsWaiting of one tenant.
  */
 const MAX_SYSTEM_LOOKUPS = 1;
 
@@ -20,15 +20,14 @@ const MAX_SYSTEM_LOOKUPS = 1;
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EBADNAME']);
 
 /**
- * Resolves names that tenants give. `dns.lookup` alone would do it on two threads shared with the
- * whole process: two names whose servers never answer, and nobody's connection gets an address. So
- * a domain name is asked of DNS over sockets first; only where that answers that it knows no such
- * name is the system asked, for its hosts file and search domains. A name without a dot is the
- * system's own, asked for one at a time. IPv4 addresses come first: where IPv6 is half configured
- * they are the ones that work.
+ * Resolves names that tenants give. `dns.lookup` alone would use two threads that the whole process
+ * shares. Two names whose servers never answer would then block every tenant's connections. So DNS
+ * is asked over sockets first for a domain name. The system, with its hosts file and search
+ * domains, is asked only if DNS does not know the name. A name without a dot goes to the system,
+ * one at a time. IPv4 addresses come first: they work where IPv6 is only half configured.
  *
- * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. Where all of them
- * refuse to be asked the system is asked as well.
+ * `servers`: DNS servers as parseDnsServer reads them. Default: the system's. If all of them refuse
+ * the query, the system is asked as well.
  */
 export function createHostResolver(servers: readonly string[] = []): Resolver {
   const dns = new DnsResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
@@ -36,7 +35,7 @@ export function createHostResolver(servers: readonly string[] = []): Resolver {
   const askSystem = createSystemLookup();
   return (hostname, done, tenantId) => {
     if (LOCALHOST.test(hostname)) {
-      // Answered by a file: nobody else's name server can make this one wait.
+      // Answered from a file: no foreign name server can delay it.
       lookup('localhost', { all: true }, done);
       return;
     }

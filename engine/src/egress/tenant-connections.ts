@@ -17,8 +17,8 @@ export interface Connection {
   /** The times of its connection as it is now; undefined before it begins to connect. */
   readonly times: ConnectTimes | undefined;
   /**
-   * Told how many bytes more were read from the server, before they are parsed. Set by whoever has
-   * the connection.
+   * Called with the number of bytes read from the server, before they are parsed. Set by the holder
+   * of the connection.
    */
   onRead: ((bytes: number) => void) | undefined;
   /**
@@ -29,15 +29,15 @@ export interface Connection {
 }
 
 /**
- * Connections of tenants, shared with nobody: what one tenant leaves open, fills up or slows down
- * is its own, and so are its TLS sessions.
+ * Connections of tenants, never shared between them. A tenant that leaves open, fills up or slows
+ * down a connection affects only itself; TLS sessions are separate too.
  */
 export interface TenantConnections {
   /**
-   * A connection that waits idle, or a new one; with `fresh` only a new one, and those that wait
-   * for the same origin are closed. A destination is an origin, or one with a way of TLS of its
-   * own. A tenant has at most `maxOpen`, as long as the caller has at most so many in use: before
-   * there would be more, idle ones are closed.
+   * An idle connection, or a new one. With `fresh` always a new one, and idle ones to the same
+   * origin are closed. A destination is an origin, or an origin with its own TLS options. A tenant
+   * has at most `maxOpen`, if the caller uses at most as many: idle ones are closed before there
+   * would be more.
    */
   take(tenantId: string, to: string | Destination, maxOpen: number, fresh?: 'fresh'): Connection;
   /** Closes every connection, with the requests on them. Idempotent. */
@@ -170,7 +170,7 @@ class TenantConnection implements Connection {
     });
   }
 
-  /** Parsers tell of bodies only: a server could send whatever it likes in between. */
+  /** Parsers report only bodies: without this, a server could send any number of other bytes. */
   #watch(socket: Socket): void {
     let seenBytes = socket.bytesRead;
     socket.on('readable', () => {

@@ -48,9 +48,8 @@ export async function readEnvironmentVariable(
 }
 
 /**
- * The sealed values of those that are there, or how many bytes these have where they have more than
- * `maxBytes` together: a thousand variables may have ninety megabytes, which leave the database for
- * nobody.
+ * The sealed values of the variables that exist, or their total size if it exceeds `maxBytes`. A
+ * thousand variables may have ninety megabytes, which must not leave the database for nothing.
  */
 export async function readEnvironmentValues(
   sql: Sql,
@@ -87,15 +86,15 @@ export async function lockEnvironmentVariables(
 export interface NewEnvironmentVariable {
   accountId: string;
   name: string;
-  /** Absent: what it has stays; null: none. */
+  /** Absent: the description stays; null: it is removed. */
   description?: string | null;
   /** Sealed. */
   value: string;
 }
 
 /**
- * Makes a variable, or replaces its value. Answers how many the account has where it may have no
- * more.
+ * Makes a variable, or replaces its value. `full`: the account is at its limit and has `variables`
+ * of them.
  */
 export async function putEnvironmentVariable(
   sql: Sql,

@@ -4,7 +4,7 @@ import { FairCache } from '../fairness/fair-cache.ts';
 export type Values = ReadonlyMap<string, string | null>;
 
 export interface KeptValues {
-  /** Undefined where it is not known whether there is one. */
+  /** Undefined if the cache does not know whether the variable exists. */
   get(accountId: string, name: string): string | null | undefined;
   keep(accountId: string, values: Values): void;
   forget(accountId: string): void;
@@ -16,7 +16,7 @@ const ENTRY_BYTES = 350;
 /** Forgetting those of one account takes a few milliseconds. */
 const MAX_VALUES = 20_000;
 
-/** Values of variables of all accounts, by what they take together. */
+/** Values of variables of all accounts, bounded by their total size. */
 export function createKeptValues(maxBytes: number): KeptValues {
   const cache = new FairCache<string, string | null>({ maxWeight: maxBytes, maxCount: MAX_VALUES });
   const keyOf = (accountId: string, name: string) => `${accountId} ${name}`;

@@ -56,7 +56,7 @@ export function createOpenEnvironment(options: OpenEnvironmentOptions): OpenEnvi
 
   return {
     async open(accountId, names) {
-      // Before the read, by whose end they may not be kept any more.
+      // Read before the query: by its end they may be evicted.
       const known = new Map(names.map((name) => [name, kept.get(accountId, name)]));
       const missing = names.filter((name) => known.get(name) === undefined);
       const fresh = missing.length === 0 ? undefined : await read(accountId, missing);

@@ -22,8 +22,8 @@ export interface HeldInvocation {
   sourceId: string;
   kind: InvocationKind;
   /**
-   * The prop or trigger by which it came: an endpoint's or a timer's. Absent for all else, and
-   * where it is not known.
+   * The prop or trigger of the endpoint or timer that started it. Absent for other kinds, and if it
+   * is not known.
    */
   propName?: string | undefined;
   /** JSON text. */
@@ -39,8 +39,8 @@ export interface HeldInvocation {
   attempts: number;
   leasedBy: string;
   /**
-   * Which claim of the row this is, counted from 1: a fencing token. A later one is greater, so
-   * that a holder whose row was given back and taken again, be it by the same node, writes nothing.
+   * Number of the claim of the row, from 1: a fencing token. Each later claim is greater. So a
+   * holder writes nothing once the row was given back and taken again, even by the same node.
    * Greater than 1: an execution may have completed steps.
    */
   claim: number;

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const MAX_KEY_CHARS = 200;
 
 /**
- * The key that orders the deliveries of a webhook: the JSON of what is at the
- * path; '' where nothing is.
+ * The key that orders the deliveries of a webhook: the JSON of the value at the path; '' if there
+ * is none.
  */
 export function orderKeyOf(path: string | null, data: string): string {
   if (path === null) return '';

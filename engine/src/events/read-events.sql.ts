@@ -41,9 +41,9 @@ export interface EventSlice extends EventRange {
 }
 
 /**
- * A transaction that looks for rows in the order of an index, and ends when it has seen enough.
- * Where the database takes an emitter, or a webhook, for a small one, as before the table is
- * analyzed, it would otherwise read and sort all that it has.
+ * Runs a transaction that scans rows in the order of an index and stops early. Before a table is
+ * analyzed, Postgres may take an emitter or webhook for a small one. It would then read and sort
+ * all its rows.
  */
 export async function inIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return sql.begin((tx) => lookInIndexOrder(tx, look)) as Promise<T>;
@@ -66,8 +66,8 @@ export async function readSnapshot<T>(sql: Sql, look: (tx: Transaction) => Promi
 }
 
 /**
- * For what is read in several statements: where one has stopped to look is where the next finds it,
- * whatever is added or deleted.
+ * For reads in several statements on one snapshot: each continues where the previous one stopped,
+ * whatever is added or deleted meanwhile.
  */
 export function readInIndexOrder<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return inIndexOrder(sql, async (tx) => {
@@ -149,9 +149,9 @@ export async function countEvents(
 }
 
 /**
- * The position of the `n`th event, counted from the newest; where there are fewer among the newest
- * LIMITS.maxScannedEvents, that of the oldest of these, of whatever channel. Undefined where all
- * there are do not make as many.
+ * The position of the `n`th event, counted from the newest. If the newest LIMITS.maxScannedEvents
+ * have fewer, the position of the oldest of these, of any channel. Undefined if there are fewer
+ * than `n` in all.
  */
 export async function findNthEvent(
   sql: Transaction,
@@ -194,7 +194,7 @@ function ofChannel(sql: Transaction, { channel }: EventRange): Fragment {
   return channel === undefined ? sql`channel not like '$%'` : sql`channel = ${channel}`;
 }
 
-/** Without the channel where it has no index. */
+/** Filters by the channel only if it has an index. */
 function inRange(sql: Transaction, accountId: string, emitterId: string, range: EventRange): Fragment {
   const { start, end } = range;
   return sql`account_id = ${accountId} and emitter_id = ${emitterId}

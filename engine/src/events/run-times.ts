@@ -1,8 +1,6 @@
 import { idTimeMs } from '@headwater/shared';
 
-/**
- * How long a run had waited when it began, and how long it had run when it brought what it brings.
- */
+/** Time that a run waited before it began, and time that it had run when it produced its output. */
 export interface RunTimes {
   queuedMs: number;
   ranMs: number;

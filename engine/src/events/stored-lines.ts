@@ -19,17 +19,16 @@ export async function storeLines(lines: readonly LogLine[]): Promise<string> {
   return `[${stored.join(',')}]`;
 }
 
-/** As JSON, a control character or half of a pair is so many. */
+/** Characters of an escaped control character or half of a surrogate pair in JSON. */
 const LONGEST_ESCAPE = 6;
 const PIECE_CHARS = 1_024;
 const CUT_MARK = ' [cut: not text]';
 
 /**
- * A line counts as its characters where it is logged. Lines of control characters would be six
- * times that in JSON: all that a run may put out, kept as six times as much, and read in one piece
- * that holds the thread. What JSON makes more than twice as long is no text (quotes, line ends and
- * colours make none longer than that): so much of it is kept as is no longer in JSON than the line
- * was.
+ * A logged line counts by its characters. In JSON, a line of control characters is six times as
+ * long. A run could store six times its limit, which one read then takes in one piece and blocks
+ * the thread. A line that JSON makes more than twice as long is not text: quotes, line ends and
+ * colours do not do that. Such a line is cut so that its JSON is no longer than the line was.
  */
 function legible(message: string): string {
   let more = 0;

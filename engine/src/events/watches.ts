@@ -14,7 +14,7 @@ export interface Watch {
 
 export interface Watches {
   open(emitterId: string): Promise<Watch>;
-  /** For what this node has committed itself: its streams do not wait to be told. */
+  /** For commits of this node: its streams do not wait for the poll. */
   committed(emitterId: string, last: EventPosition | undefined): void;
   stop(): Promise<void>;
 }
@@ -34,9 +34,9 @@ interface Entry {
 }
 
 /**
- * Knows what is new of the emitters that somebody follows. Other nodes' commits are found by asking
- * for all of them at once, a few times a second and only while somebody follows any: a NOTIFY in
- * each commit would take a lock that all commits of the database wait for.
+ * Tracks the newest positions of the followed emitters. Commits of other nodes are found by one
+ * query for all of them, a few times a second and only while streams are open. A NOTIFY in each
+ * commit would take a lock that all commits of the database wait for.
  */
 export function createWatches({ readLast, onError, pollMs = LIMITS.streamPollMs }: WatchesOptions): Watches {
   const entries = new Map<string, Entry>();

@@ -5,9 +5,8 @@ const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 10;
 
 /**
- * For what anybody can have looked up in the database without a key, by a link that may be made up:
- * however many do, they take so many connections. Throws RATE_LIMITED where the turn has not come
- * within LIMITS.maxRequestWaitMs.
+ * Limits lookups that need no key, through links that may be forged: together they take a few
+ * database connections. Throws RATE_LIMITED after LIMITS.maxRequestWaitMs in the queue.
  */
 export type AnonymousLookups = <T>(look: () => Promise<T>) => Promise<T>;
 

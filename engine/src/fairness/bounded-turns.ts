@@ -14,13 +14,13 @@ export interface BoundedTurns {
    * after it, before the next.
    */
   run<T>(accountId: string, work: () => Promise<T>, restMs?: (tookMs: number) => number): Promise<T>;
-  /** For what must not be refused halfway, and keeps nothing while it waits. */
+  /** For work that must not be refused halfway, and holds no memory while it waits. */
   runLate<T>(accountId: string, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * So many things of an account in all, each of which keeps what it was asked with: `atOnce` of them
- * go on (default: one), the others wait.
+ * Limits concurrent work of an account whose inputs stay in memory. `atOnce` run (default: one),
+ * the others wait.
  */
 export function createBoundedTurns(name: CountLimit, what: string, atOnce = 1): BoundedTurns {
   const turns = createLimiter(atOnce);

@@ -11,9 +11,9 @@ type Read = () => Promise<string | undefined>;
 export type ReadDbInTurn = (accountId: string, read: Read) => ReturnType<Read>;
 
 /**
- * A read of `$.service.db` keeps its isolate waiting, and an account has many isolates: reads of
- * all of them would be in front of everybody's next statement, and what they bring goes through the
- * node's only thread.
+ * Limits concurrent reads of `$.service.db`. An account has many isolates, each of which waits for
+ * its read. All their reads would delay the statements of other tenants, and their values pass
+ * through the node's only thread.
  */
 export function createDbTurns(hasOthers: (accountId: string) => boolean): ReadDbInTurn {
   const turns = createLimiter(LIMITS.maxDbReadsPerTenant);

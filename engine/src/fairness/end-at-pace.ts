@@ -1,13 +1,13 @@
-/** How fast what is larger than `smallChars` may follow each other in one turn of a tenant. */
+/** The pace for texts larger than `smallChars` in a tenant's turns. */
 export interface Pace {
   smallChars: number;
   charsPerSecond: number;
 }
 
 /**
- * Ends a turn as much later as what it moved takes at the pace: a large text costs the node's only
- * thread each time that it is read, judged, stored or sent, and nothing else keeps one tenant from
- * moving one after the other. Whoever moves little ends at once.
+ * Delays the end of a turn by the time that its text takes at the pace. A large text costs the
+ * node's only thread each time it is read, judged, stored or sent. Nothing else keeps one tenant
+ * from moving one after the other. A turn with little text ends at once.
  */
 export function endAtPace(end: () => void, chars: number, pace: Pace): void {
   const pauseMs = pauseAtPaceMs(chars, pace);

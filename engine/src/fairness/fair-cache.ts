@@ -91,7 +91,7 @@ export class FairCache<K, V> {
     return entry?.value;
   }
 
-  /** Takes the place of what the key had, whosever it was. */
+  /** Replaces any entry of the key, also that of another account. */
   set(accountId: string, key: K, value: V, weight: number): void {
     this.delete(key);
     const share = this.#shares.get(accountId) ?? { accountId, count: 0, weight: 0, ring: new Place() };
@@ -113,7 +113,7 @@ export class FairCache<K, V> {
     this.#makeRoom();
   }
 
-  /** With `value` only where it is still that one. */
+  /** With `value`, only if the entry still has it. */
   delete(key: K, value?: V): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined && (value === undefined || entry.value === value)) this.#drop(entry);
@@ -161,7 +161,7 @@ export class FairCache<K, V> {
       const [greedy] = [...this.#large]
         .filter((share) => share !== newest?.share || share.count > 1)
         .sort((a, b) => this.#partOf(b) - this.#partOf(a));
-      // The newest is the oldest of a ring only where it is alone there.
+      // The newest entry is the oldest of a ring only if it is alone there.
       const { oldest } = greedy?.ring ?? this.#ring;
       if (oldest === undefined || oldest === newest) return;
       this.#drop(oldest);

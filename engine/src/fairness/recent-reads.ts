@@ -1,7 +1,7 @@
 import { FairCache } from './fair-cache.ts';
 
 export interface RecentReads<T> {
-  /** Undefined where there is none; that is not remembered. */
+  /** Undefined if it does not exist; that is not cached. */
   get(id: string): Promise<T | undefined>;
   forget(id: string): void;
   forgetAll(): void;
@@ -18,8 +18,8 @@ export interface RecentReadsOptions<T> {
 }
 
 /**
- * Keeps the most recently used values, as many as the bounds allow; nobody's push out those of
- * others while they take more than half (FairCache). Concurrent first uses share one read.
+ * Caches the most recently used values within the bounds. An account that takes more than half
+ * loses its own values first (FairCache). Concurrent first uses share one read.
  */
 export function createRecentReads<T>(options: RecentReadsOptions<T>): RecentReads<T> {
   const { read, accountOf, maxCount, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = options;
@@ -30,7 +30,7 @@ export function createRecentReads<T>(options: RecentReadsOptions<T>): RecentRead
     const reading = read(id);
     reads.set(id, reading);
     const end = (value?: T) => {
-      // Forgotten meanwhile: it may be older than what it was forgotten for.
+      // Forgotten meanwhile: the value may be older than the change.
       if (reads.get(id) !== reading) return;
       reads.delete(id);
       if (value !== undefined) cache.set(accountOf(value), id, value, weightOf(value));

@@ -9,10 +9,10 @@ export function restAfterMs(tookMs: number): number {
   return Math.min(tookMs, MAX_REST_MS);
 }
 
-/** Nobody notices it. */
+/** Work up to this long needs no pause after it. */
 const SHORT_MS = 10;
 
-/** The same, where what is short follows without a rest. */
+/** As restAfterMs, without a pause after short work. */
 export function restAfterLongMs(tookMs: number): number {
   return tookMs > SHORT_MS ? restAfterMs(tookMs) : 0;
 }

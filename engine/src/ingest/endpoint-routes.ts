@@ -20,8 +20,8 @@ const MAX_CACHED_ROUTES = 50_000;
 const UNKNOWN_MS = 2_000;
 const MAX_UNKNOWN = 10_000;
 /**
- * Keys that are not in memory are looked up together, one query at a time: however many made-up
- * keys come in, they take one connection, and a query in so many milliseconds.
+ * Lookups of uncached keys are batched, one query at a time. However many forged keys arrive, they
+ * take one connection and one query per interval.
  */
 const MAX_BATCH = 256;
 const MIN_INTERVAL_MS = 2;

@@ -1,4 +1,4 @@
-/** A source for events of the API: run by hand, it emits what it is given as well. */
+/** A source for events from the API. A manual run emits its event too. */
 export const INGEST_CODE = `// Events come from POST /v1/sources/{id}/events, and need no code.
 export default {
   name: 'Events',

@@ -101,7 +101,7 @@ function createAwaitedAnswers() {
   };
 }
 
-/** A while: an operator who resumes an account does not do so within seconds. */
+/** Long enough: an operator does not resume an account within seconds. */
 const SUSPENDED_RETRY_SECONDS = 300;
 
 function endpointSuspended(): HeadwaterError {

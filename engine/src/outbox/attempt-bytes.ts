@@ -11,7 +11,7 @@ export function attemptBytes({ response, error, limit }: AttemptRecord): number 
   return ATTEMPT_BYTES + textBytes(response, error, limit === undefined ? undefined : JSON.stringify(limit));
 }
 
-/** The same of a delivery, whose answer may be kept in a row of its own. */
+/** As attemptBytes, for a delivery, whose response may have its own row. */
 export function deliveryAttemptBytes(attempt: DeliveryAttempt): number {
   const { request_headers: sent, response_headers: received, response_bytes: apart } = attempt;
   const ownRow = apart === undefined ? 0 : LIMITS.historyRowBytes + apart;

@@ -34,10 +34,7 @@ export function attemptRecord(
   };
 }
 
-/**
- * Whether the record of the attempt does not have all of what was read of the answer, byte for
- * byte.
- */
+/** Whether the attempt's record lacks bytes of the response, or changes them. */
 export function isKeptApart(body: Buffer): boolean {
   return body.length > LIMITS.maxStoredResponseBytes || body.includes(0) || !isUtf8(body);
 }
@@ -59,7 +56,7 @@ function phasesOf({ isReused, remoteAddress, ...times }: ExchangeTimes) {
 
 const shortMs = (ms: number | undefined) => (ms === undefined ? null : Math.round(ms * 10) / 10);
 
-/** One text of all lines: to store it costs a fraction of what an object of them does. */
+/** One text of all lines: storing it costs a fraction of an object. */
 function headerLines(raw: readonly (Buffer | string)[], secretNames: ReadonlySet<string>): string {
   let lines = '';
   for (let i = 0; i + 1 < raw.length && lines.length < LIMITS.maxStoredHeaderChars; i += 2) {

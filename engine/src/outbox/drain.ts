@@ -16,17 +16,17 @@ import type { OutboxItem, Transport } from './transport.ts';
  *               │            └ cut off     └ lease lost, or given up
  *               └► given back
  *
- * waiting     In its lane, in memory. `take` puts it there, and sender.ts takes it out as the limits
- *             allow: tenants in turn, and within one its lanes.
+ * waiting     In its lane, in memory. `take` puts it there, and sender.ts takes it out within the
+ *             limits: tenants in turn, and the lanes of a tenant in turn.
  * in flight   Its transport has it (attempt.ts). `stop` waits for it, then cuts it off.
- * recording   The attempt was made and is not recorded yet: record-outcomes.ts tries until it is.
+ * recording   The attempt was made and is not recorded yet: record-outcomes.ts retries until it is.
  * gone        One transaction has written the attempt, the new status, the end of the lease and the
- *             job of the retry. A row that another node has leased meanwhile is left as it is.
- * given back  Its lane has no room, what it leads to has changed (`giveBack`), or the node stops.
+ *             job of the retry. A row that another node has leased meanwhile stays as it is.
+ * given back  Its lane has no room, its destination has changed (`giveBack`), or the node stops.
  *             The lease has ended and its lane has a job: any node claims it.
  *
  * The row is `pending` and leased by this node in all states but the last two. A crash leaves it
- * so: whichever node finds this one dead ends the lease and adds the job of its lane
+ * so: the node that finds this one dead ends the lease and adds the job of its lane
  * (cluster/release-nodes.sql.ts). A crash while it is in flight or being recorded leads to a second
  * attempt: at least once. A living node that has lost an item finds a lease that nothing holds, and
  * gives it back (cluster/unheld-leases.ts).
@@ -89,7 +89,7 @@ export interface DrainStats {
   inFlight: number;
   /** Attempted, and not recorded yet. */
   recording: number;
-  /** Since the start, by what was recorded of each attempt. */
+  /** Attempts since the start, by their recorded outcome. */
   delivered: number;
   retried: number;
   failed: number;
@@ -101,17 +101,17 @@ export interface DrainStats {
 export interface Drain<T> {
   /**
    * How many more items this node should lease: of all tenants, of one, or of one lane. A tenant
-   * may hold as much as is still free for others, and of that a lane as much as is still free for
-   * its tenant's others, so that the backlog of one never leaves another without room; and no more
-   * than may begin soon. 0 while stopping.
+   * may hold as much as is still free for others. A lane may hold as much of that as is still free
+   * for its tenant's other lanes. So one backlog always leaves room for others. Never more than may
+   * begin soon. 0 while stopping.
    */
   room(of?: LaneOf): number;
   /** Which changes of lanes this node has heard of: asked before items are read. */
   heard(): number;
   /**
-   * Takes on items that this node has leased already. Never refuses; what is too much is given
-   * back, and so is what is of a lane that has changed since `heard` answered `readAt`. Default:
-   * nothing has changed.
+   * Accepts items that this node has already leased. Never refuses: it gives back items beyond its
+   * room, and items whose lane has changed since `heard` returned `readAt`. Default: nothing has
+   * changed.
    */
   take(items: readonly T[], readAt?: number): void;
   /** Takes on up to `limit` items that `lease` leases. Answers how many characters they have. */
@@ -119,13 +119,13 @@ export interface Drain<T> {
   /** Claims now, or when the turn of the tenant has come: see LaneTurns. */
   inTurn(accountId: string, laneId: string, claim: () => Promise<number>): Promise<void>;
   /**
-   * A lane, or any, leads elsewhere now or nowhere: of what is held of it nothing begins any more,
-   * from the call on. Resolves when it is given back. Never rejects.
+   * The destination of a lane, or of all lanes, has changed or is gone. From this call on, none of
+   * its held items begins. Resolves when they are given back. Never rejects.
    */
   giveBack(laneId?: string): Promise<void>;
   /** There may be a share of the account where there was none. */
   shareKnown(accountId: string): void;
-  /** From `take` to what was recorded of its attempt. */
+  /** True from `take` until the attempt is recorded. */
   holds(itemId: string): boolean;
   /** One attempt, at once, of an item that is stored nowhere. Never rejects. */
   attemptOnce(item: T): Promise<AttemptEnd<AttemptResult<T>>>;
@@ -183,7 +183,7 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     if (of === undefined) return free;
     const own = this.#held.of(of.accountId);
     if (own.bytes >= maxHeldBytes - this.#held.bytes()) return 0;
-    // Each one taken makes the tenant's part larger by one and what is free smaller by one.
+    // Each item taken adds one to the tenant's part and removes one from the free room.
     const half = Math.max(0, Math.floor((free - own.count) / 2));
     // Items that cannot begin soon would take room from other tenants.
     const most = Math.min(half, this.#sender.soon(of.accountId));

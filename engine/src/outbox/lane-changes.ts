@@ -1,7 +1,7 @@
 /**
- * Which lanes have changed since something was read: a webhook has another URL. A statement that
- * reads while the change is committed has the old one, and its answer comes to the node after the
- * news of the change.
+ * Lanes that have changed since a read: for example, a webhook has another URL. A statement that
+ * reads while the change commits returns the old URL. Its result may reach the node after the
+ * notification of the change.
  */
 export interface LaneChanges {
   /** Asked before items are read. It only grows. */
@@ -16,8 +16,8 @@ export interface LaneChanges {
 }
 
 /**
- * Beyond this many the oldest change counts as one of all lanes: what was read before that one,
- * if anything, is read anew.
+ * Beyond this many, the oldest change counts as a change of all lanes. Items read before it are
+ * then read again.
  */
 const MAX_REMEMBERED = 10_000;
 

@@ -15,14 +15,14 @@ export interface LaneLimits {
 }
 
 /**
- * Deliveries wait in lanes, one a receiver (a webhook, a host), and lanes belong to tenants.
- * `next` goes round the tenants that may send and, within one, round its lanes, so that neither a
- * busy tenant nor a busy receiver holds up its neighbours. Order within a lane is kept.
+ * Deliveries wait in lanes, one for each receiver (a webhook, a host), and lanes belong to tenants.
+ * `next` rotates between tenants that may send and between the lanes of a tenant. So neither a busy
+ * tenant nor a busy receiver delays its neighbours. Order within a lane is kept.
  *
- * A receiver that takes every attempt to its timeout would fill its tenant's share of the node with
- * waiting. So each timeout halves the lane's window, down to one attempt at a time, and each
- * answer, whatever its status, widens it by one. Answers that are slow leave the window as it is;
- * but lanes whose last attempt was slow have at most half of their tenant's attempts together.
+ * A receiver that lets every attempt time out would fill its tenant's share of the node. So each
+ * timeout halves the lane's window, down to one attempt at a time. Each response, whatever its
+ * status, widens it by one. Slow responses do not change the window. But lanes whose last attempt
+ * was slow have at most half of their tenant's attempts together.
  */
 export interface Lanes<T> {
   push(item: T): void;
@@ -95,8 +95,8 @@ const newTenant = (id: string) => ({
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
 /**
- * `laneIdOf`: unique among all tenants. `began`: called for what `next` answers, before the limits
- * are asked what may follow it.
+ * `laneIdOf`: unique among all tenants. `began`: called for each item that `next` returns, before
+ * the limits decide which may follow.
  */
 export function createLanes<T extends { accountId: string }>(
   limits: LaneLimits,
@@ -112,7 +112,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   readonly #began: (item: T) => void;
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #tenants = new Map<string, Tenant<T>>();
-  // Sets keep insertion order: whoever was served is deleted and added again, which puts it at the
+  // Sets keep insertion order: a served tenant is deleted and added again, which puts it at the
   // end.
   readonly #readyTenants = new Set<Tenant<T>>();
   readonly #startedTenants = new Set<Tenant<T>>();
@@ -233,10 +233,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return lane;
   }
 
-  /**
-   * Puts the lane and its tenant where they belong after a change: at the end of the turns, or out
-   * of them.
-   */
+  /** After a change, moves the lane and its tenant to the end of the rotation, or out of it. */
   #settle(lane: Lane<T>): void {
     const { tenant } = lane;
     tenant.ready.delete(lane);

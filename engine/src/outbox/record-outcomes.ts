@@ -15,7 +15,10 @@ export interface OutcomeRecorderOptions<R> {
    * The same without what receivers and failures said: the only data that Postgres could refuse.
    */
   withoutTexts: (result: R) => R;
-  /** One was given up, for what is neither its own fault nor that of a database that is away. */
+  /**
+   * An attempt was given up, neither through a fault of its data nor through an unreachable
+   * database.
+   */
   onUnrecorded?: ((error: unknown) => void) | undefined;
   /** Names one in the log: `{ delivery: 'dlv_…' }`. */
   describe: (result: R) => object;
@@ -37,12 +40,12 @@ export interface OutcomeRecorder<R> {
   record(result: R): Promise<void>;
   size(): number;
   stats(): { recording: number; delivered: number; retried: number; failed: number; dropped: number; lost: number };
-  /** Gives what is not recorded yet a last try. */
+  /** Tries once more to record all outcomes that are not recorded yet. */
   stop(): Promise<void>;
 }
 
 const MAX_BATCH = 256;
-/** Nobody waits: the receiver has what it was sent. */
+/** Costs no latency: the receiver already has the request. */
 const MIN_INTERVAL_MS = 10;
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
@@ -85,7 +88,7 @@ export function createOutcomeRecorder<R extends Outcome>(options: OutcomeRecorde
         if (await batcher.add(result)) counts[result.status === 'pending' ? 'retried' : result.status]++;
         else counts.lost++;
       } catch (error) {
-        // The row is released, by this node or by whoever finds it dead, and attempted again.
+        // The row is released, by this node or by the node that finds it dead, and attempted again.
         log.error({ ...options.describe(result), err: error }, 'an attempt could not be recorded: it is made again');
         if (giveUp.signal.aborted) return;
         // One item's data are no reason to take the node out of service.

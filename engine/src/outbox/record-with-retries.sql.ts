@@ -4,11 +4,11 @@ import type { AfterAttempt } from './attempt.ts';
 
 export interface RetryRecording<R> {
   /**
-   * Writes what attempts have led to, for what this node still has. Answers for each whether it was
-   * written.
+   * Writes the outcomes of attempts whose lease this node still has. Returns for each whether it
+   * was written.
    */
   update: (sql: Sql | Transaction, results: readonly R[]) => Promise<boolean[]>;
-  /** The job that comes back for what is to be attempted again. */
+  /** The lane job of the next attempt. */
   laneOf: (result: R, nextAttemptAtMs: number) => JobSpec;
   /**
    * Writes other rows with it, and answers further jobs, for what these let begin. Default:

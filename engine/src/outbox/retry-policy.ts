@@ -81,7 +81,7 @@ export function createRetryPolicy(options: RetryOptions = {}): RetryPolicy {
 }
 
 /**
- * Milliseconds that a `Retry-After` header asks for (RFC 9110, 10.2.3); 0 for none and for what is
+ * Milliseconds that a `Retry-After` header asks for (RFC 9110, 10.2.3); 0 if it is missing or has
  * neither form.
  */
 function readRetryAfter(value: string | undefined, nowMs: number): number {

@@ -45,8 +45,8 @@ export interface SenderOptions<T, R> {
 const SLOW_MS = 1_000;
 
 /**
- * Attempts what it is given, as many at a time as the limits allow, fair between tenants and lanes.
- * Holds all in memory.
+ * Attempts the given items, as many at a time as the limits allow, fair between tenants and lanes.
+ * Holds all of them in memory.
  */
 export interface Sender<T> {
   push(items: readonly T[]): void;
@@ -62,11 +62,14 @@ export interface Sender<T> {
   waiting(): number;
   inFlight(): number;
   shareKnown(tenantId: string): void;
-  /** Takes out what waits, of all lanes or of this one, in its order; what is in flight goes on. */
+  /**
+   * Removes and returns waiting items, of all lanes or of one, in their order. Attempts in flight
+   * continue.
+   */
   drop(laneId?: string): T[];
   /**
-   * Starts nothing new and forgets what waits: whoever stops it releases the leases. Resolves when
-   * nothing is in flight any more; after `drainMs` what still is gets cut off.
+   * Starts nothing new and forgets waiting items: the caller releases the leases. Resolves when
+   * nothing is in flight any more; after `drainMs` the remaining attempts are cut off.
    */
   stop(drainMs: number): Promise<void>;
 }

@@ -7,7 +7,10 @@ import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
  * hundreds of starts would delay every tenant.
  */
 const MAX_STARTS_GIVING_WAY = 2;
-/** The same, of who need not, beside somebody who is not busy, and where all others are. */
+/**
+ * Starts per turn of a tenant that is not throttled: beside a light tenant, and where all other
+ * tenants are busy.
+ */
 const MAX_STARTS_BESIDE_LIGHT = 4;
 const MAX_STARTS_BESIDE_BUSY = 16;
 
@@ -21,8 +24,8 @@ const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
 const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCharsPerSecond };
 
 /**
- * How many attempts of a tenant may begin: no more a second than its share; and while others are
- * here a few in each turn, fewest where it gives way, and large ones at a pace.
+ * How many attempts of a tenant may begin: at most its share per second. While other tenants are
+ * active, few begin in each turn, fewest for a throttled tenant, and large ones at a pace.
  */
 export interface Starts {
   /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
@@ -47,7 +50,7 @@ export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOpt
   const rates = createPacer();
   const paused = new Set<string>();
   const hasOthers = () => activeTenants.hasSeveral(performance.now());
-  /** In this turn somebody does. */
+  /** A tenant is throttled in this turn. */
   let givesWay = false;
 
   function pause(tenantId: string, ms: number): void {

@@ -19,7 +19,7 @@ export interface DecideContext {
   db: { sql: Sql };
   sealer: PropSealer;
   /**
-   * Runs `additionalProps` of a component for what a form holds. Throws as
+   * Runs a component's `additionalProps` for the values of a form. Throws as
    * ComponentProps.dynamicProps does.
    */
   additionalProps: (who: Principal, componentId: string, form: PropForm) => Promise<PropDefinition[]>;

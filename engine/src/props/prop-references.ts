@@ -49,7 +49,7 @@ export function appSlugOf(definition: PropDefinition): string {
   return typeof slug === 'string' ? slug : '';
 }
 
-// The query must not be asked for what its database cannot hold.
+// Postgres cannot store a NUL in text: the query would fail.
 function isId(value: unknown, prefix: string): value is string {
   return typeof value === 'string' && value.startsWith(prefix) && !value.includes('\0');
 }

@@ -13,9 +13,9 @@ export function findTypeProblem(definition: PropDefinition, value: unknown): str
 }
 
 /**
- * Whether the component itself offers the value, in which case it is of the right type, whatever
- * the prop's is: an `integer` with `options: ['1', '2']` gets `'1'`. What it computes when it is
- * asked cannot be known here: any plain value may be of it.
+ * Whether the component itself offers the value. Then its type is right, whatever the prop's type
+ * is: an `integer` with `options: ['1', '2']` gets `'1'`. Options computed at run time are unknown
+ * here, so any plain value may be one.
  */
 function isOffered({ options }: PropDefinition, value: unknown): boolean {
   if (options === true) return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';

@@ -7,7 +7,7 @@ export interface KnownApp {
   authType: AppAuthType;
 }
 
-/** From the catalogue and from the account, whose own ones go before; by slug. */
+/** From the catalogue and from the account, by slug; the account's own apps come first. */
 export async function findApps(sql: Sql, accountId: string, slugs: readonly string[]): Promise<Map<string, KnownApp>> {
   const rows = await sql<{ slug: string; name: string; auth_type: AppAuthType }[]>`
     select a.definition ->> 'slug' as slug, a.definition ->> 'name' as name, a.definition ->> 'authType' as auth_type

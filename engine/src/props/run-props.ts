@@ -28,8 +28,7 @@ export type SourceProp = Exclude<RunProp, { kind: 'app' }> | { kind: 'app'; app:
 export interface OpenedProps {
   props: Record<string, SourceProp>;
   /**
-   * Names of props whose sealed value does not open with any key: it was changed, or is another
-   * account's.
+   * Names of props whose sealed value no key opens: it was changed, or belongs to another account.
    */
   unopened: string[];
 }
@@ -84,13 +83,13 @@ function openProp(opener: PropOpener, source: ConfiguredSource, definition: Prop
   }
 }
 
-/** '' where there is none yet: a component that is asked about its props before it is deployed. */
+/** '' if there is none yet, as for a component that runs for its props before it is deployed. */
 function endpointOf(opener: PropOpener, { endpoints }: ConfiguredSource, { name }: PropDefinition): string {
   const key = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
   return key === undefined ? '' : opener.endpointUrl(key);
 }
 
-/** Opened props that are stored sealed, whatever their definition says now. */
+/** Opened props that are stored sealed, whatever their current definition says. */
 export function secretsIn(
   configured: Readonly<Record<string, unknown>>,
   props: Readonly<Record<string, SourceProp>>,

@@ -29,10 +29,10 @@ export interface GivenProps {
 }
 
 /**
- * Configured props as they are stored, validated, with secrets sealed. Values given replace stored
- * ones, null removes one, the rest stays, so a secret that is not sent again is kept. It stays
- * sealed also where its definition does not call it secret any more: whoever may change code must
- * not get to see it by that. Throws INVALID_PROPS with everything that is wrong.
+ * Validates configured props and seals secrets, for storage. Given values replace stored ones, null
+ * removes one, the rest stays: a secret that is not sent again is kept. It stays sealed even if its
+ * definition no longer marks it as secret. Otherwise a user with the right to change code could
+ * read it. Throws INVALID_PROPS with all faults.
  */
 export async function configureProps(
   { sql, sealer }: PropContext,

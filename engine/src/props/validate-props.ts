@@ -12,10 +12,7 @@ import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { withoutLabels } from './without-labels.ts';
 
-/**
- * `partial`: values of a form that is still being filled in; what is missing is not complained
- * about.
- */
+/** `partial`: values of an unfinished form; missing ones are no error. */
 export type Completeness = 'complete' | 'partial';
 
 /** The problem of the expressions in a prop's value; undefined if there is none. */
@@ -72,7 +69,7 @@ export function validateProps(
   return values;
 }
 
-/** A value under a name that no prop has reaches nobody: whoever gave it believes in it. */
+/** A value without a prop of its name would be ignored, although the caller relies on it. */
 function findUnknownProps(given: Readonly<Record<string, unknown>>, known: readonly string[]): FieldError[] {
   const names = new Set(known);
   return Object.entries(given).flatMap(([name, value]) => {
@@ -117,7 +114,7 @@ function findMissing(
   { apps }: PropReferences,
   completeness: Completeness,
 ): string | undefined {
-  // Nobody can fill in what is not shown, or not to be changed.
+  // A user cannot fill in a prop that is hidden or disabled.
   const { optional, hidden, disabled } = definition as { optional?: boolean; hidden?: unknown; disabled?: unknown };
   if (completeness === 'partial' || optional === true || hidden === true || disabled === true) return undefined;
   if (isUnavailable(definition)) return unavailable(definition);

@@ -1,9 +1,9 @@
 import type { PropDefinition } from '@headwater/shared';
 
 /**
- * A value as its component gets it: forms send `{ "__lv": { "label", "value" } }` for what was
- * chosen from a list, alone, in an array, or around one. The component gets the value, or with
- * `withLabel` the two together.
+ * A value as its component gets it. Forms send `{ "__lv": { "label", "value" } }` for a choice from
+ * a list: alone, in an array, or around one. The component gets the value or, with `withLabel`,
+ * both.
  */
 export function withoutLabels(definition: PropDefinition, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => chosenOf(definition, item));

@@ -17,7 +17,7 @@ const MAX_ROUNDS = 40;
 
 /**
  * A component of an import with the files that it imports by relative paths. Throws
- * INVALID_COMPONENT with what is missing.
+ * INVALID_COMPONENT with the missing files.
  */
 export async function collectFiles(
   stored: StoredFiles,

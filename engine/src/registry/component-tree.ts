@@ -81,7 +81,7 @@ async function markComponents(files: readonly ImportFile[]): Promise<Omit<Compon
   let count = 0;
   for (const file of files) {
     await giveWay();
-    // One that is too large is none that nobody hears of: it fails with its size.
+    // A file that is too large is reported: it fails with its size.
     file.isComponent = isCandidate(file.path) && (file.text === null || looksLikeComponent(file.text));
     if (file.isComponent) count++;
   }
@@ -132,7 +132,7 @@ export async function pinPackages(text: string, versions: ReadonlyMap<string, st
     if (!PINNABLE.test(version) || isBuiltin(pack)) continue;
     pinned += `${text.slice(end, index)}${before}${quote}${pack}@${version}${subpath}${quote}`;
     end = index + whole.length;
-    // The rest would not make it smaller: whoever asked refuses it.
+    // The rest would not make it smaller: the caller refuses it anyway.
     if (pinned.length > LIMITS.maxComponentCodeBytes) return pinned;
   }
   return pinned + text.slice(end);

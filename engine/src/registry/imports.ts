@@ -85,7 +85,7 @@ export function startImports(options: ImportOptions): () => Promise<void> {
   const turns = new Map<string, Promise<void>>();
   let looking: Promise<void> = Promise.resolve();
   let isStopping = false;
-  /** Until the next look the node has no room for anybody. */
+  /** The node has no room for any account until the next look. */
   let isOut = false;
 
   async function takeTurns(): Promise<void> {
@@ -133,7 +133,7 @@ export function startImports(options: ImportOptions): () => Promise<void> {
 const leaseSecondsOf = ({ leaseSeconds = LEASE_SECONDS }: ImportOptions): number => leaseSeconds;
 
 /**
- * A component can wait for longer than a lease: for what its account has in the builder's queue.
+ * A component can wait longer than a lease, behind its account's other work in the builder's queue.
  */
 function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promise<void> {
   const leaseSeconds = leaseSecondsOf(options);
@@ -145,9 +145,10 @@ function keepLease(options: ImportOptions, claimed: ClaimedImport): () => Promis
 }
 
 /**
- * Each component is begun at most LIMITS.maxImportAttempts times: one that ends its node whenever
- * it is begun fails, and those after it have their turn. An account whose builds find no room, or
- * no packages, rests, and others go on. False where the node has none for anybody.
+ * Imports components for one turn. Each is begun at most LIMITS.maxImportAttempts times: one that
+ * crashes its node each time fails, and the later ones have their turn. If an account's builds find
+ * no room or no packages, it pauses and others continue. False if the node has no room for any
+ * account.
  */
 async function takeTurn(options: ImportOptions, claimed: ClaimedImport, isStopping: () => boolean): Promise<boolean> {
   const { sql, log } = options;
@@ -211,7 +212,7 @@ async function importOne(
     }
     if (error.code === 'RATE_LIMITED') return 'account-full';
     if (error.code === 'UNAVAILABLE') {
-      // Only what is said of packages has a time.
+      // Only errors about packages have a retry time.
       if (error.retryAfterSeconds === undefined) return 'node-full';
       if (waitedMs < LIMITS.importPatienceMs) return 'no-packages';
     }

@@ -4,13 +4,13 @@ import type { KeyState } from './read-registry.sql.ts';
 import { isLater, isSemver } from './version-order.ts';
 
 /**
- * The key under which a component goes to the registry: `prefix` is what stands before the first
- * dash of what is no app.
+ * The key of a component in the registry. `prefix`: the app that the key begins with, or else the
+ * part before the first dash.
  */
 export interface RegistryKey {
   key: string;
   prefix: string;
-  /** The app that the key begins with, where it is among the component's props. */
+  /** The app that the key begins with, if it is among the component's props. */
   app?: string;
 }
 
@@ -66,16 +66,16 @@ export interface Publication extends RegistryKey {
   /** The account. */
   publisher: string;
   /**
-   * Versions that it may have in the registry; absent: it is published by the operator, who owns
+   * Maximum versions of the publisher in the registry; absent: the operator publishes it and owns
    * all prefixes.
    */
   maxVersions?: number;
 }
 
 /**
- * The id of the version that is the same already, or undefined where it may be stored. Throws
- * CONFLICT: the key is somebody else's, its prefix is, or the version is not later than those that
- * were there; with the limit where the account has no room.
+ * Returns the id of an existing identical version, or undefined if the version may be stored.
+ * Throws CONFLICT if another account has the key or its prefix, or the version is not later than
+ * the earlier ones. Throws CONFLICT with the limit if the account has no room.
  */
 export function judgePublication(publication: Publication, state: KeyState): string | undefined {
   const { key, version, codeHash, publisher } = publication;
@@ -100,8 +100,8 @@ const SAME_COMPONENT =
   'A component that was published as one file (hw publish) counts as other code than with its files (hw registry import); if it is the same, leave it as it is';
 
 /**
- * A key is what people trust when they connect their accounts: one that begins with an app belongs
- * to components of that app, and any other prefix to whoever had it first.
+ * Users trust a key when they connect their accounts. So a key that begins with an app belongs to
+ * components of that app. Any other prefix belongs to its first publisher.
  */
 function checkPrefix({ key, prefix, app, publisher, maxVersions }: Publication, state: KeyState): void {
   if (app !== undefined || maxVersions === undefined) return;

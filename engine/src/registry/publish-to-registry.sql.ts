@@ -5,8 +5,8 @@ import { copiedColumns } from './registry-columns.sql.ts';
 import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require-code-room.sql.ts';
 
 /**
- * Publications are rare; one at a time for the whole registry, so that what was judged is what is
- * stored.
+ * Allows one publication at a time in the whole registry, so that the judged state is the stored
+ * state. Publications are rare.
  */
 const PUBLISH_LOCK = 4_815_162_345;
 
@@ -18,15 +18,12 @@ export interface RegistryCandidate {
   app?: string;
 }
 
-/**
- * `judge` throws, or answers the id of the version that is the same, or nothing where a new one is
- * to be stored.
- */
+/** Throws, or returns the id of an identical version, or undefined if a new one is to be stored. */
 export type Judge = (state: KeyState) => string | undefined;
 
 /**
- * Copies a saved component into the registry. Answers the id of the version there. Throws NOT_FOUND
- * where it is gone.
+ * Copies a saved component into the registry. Returns the id of the version there. Throws NOT_FOUND
+ * if the component is gone.
  */
 export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, judge: Judge): Promise<string> {
   const { accountId, componentId, key, prefix, app } = candidate;
@@ -70,8 +67,8 @@ export async function readSeededHashes(sql: Sql): Promise<Set<string>> {
 }
 
 /**
- * Adds versions that are not there. Where somebody else has the key, his stays. Answers the keys
- * that were passed over.
+ * Adds missing versions. If another publisher has a key, its component stays. Returns the keys that
+ * were skipped.
  */
 export async function seedRegistry(sql: Sql, components: readonly SeedComponent[]): Promise<string[]> {
   return sql.begin(async (tx) => {
@@ -100,7 +97,7 @@ async function seedOne(tx: Transaction, component: SeedComponent): Promise<boole
   return true;
 }
 
-/** The version's code is gone; where it was the newest, the one before is. */
+/** Deletes the version's code. If it was the newest, the version before becomes the newest. */
 export async function withdrawFromRegistry(sql: Sql, id: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
@@ -122,7 +119,7 @@ export async function readPublisher(sql: Sql, id: string): Promise<string | null
   return row?.publisher;
 }
 
-/** The copy of a version of the registry that the account has; undefined where it has none. */
+/** The account's copy of a registry version; undefined if it has none. */
 export async function findCopy(sql: Sql, accountId: string, registryId: string): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
     select id from components where account_id = ${accountId} and registry_id = ${registryId}`;
@@ -157,7 +154,7 @@ export async function copyFromRegistry(
   return findCopy(sql, accountId, registryId);
 }
 
-/** The account of a saved component and what it is, for the operator. */
+/** The account of a saved component, for the operator. */
 export async function readComponentOwner(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     select account_id from components where id = ${id} and deleted_at is null and registry_id is null`;

@@ -9,8 +9,8 @@ const MAX_ENTRIES = 4 * LIMITS.maxImportFiles;
 const CHUNK_BYTES = 128 * 1024;
 
 /**
- * The files of a gzipped tar archive in base64, those that are no code without their texts. Throws
- * INVALID_REQUEST for what is none, or has too much in it.
+ * The files of a gzipped tar archive in base64; files without code have no text. Throws
+ * INVALID_REQUEST for an invalid archive or one that is too large.
  */
 export async function readArchive(base64: string): Promise<Record<string, string>> {
   try {
@@ -68,7 +68,7 @@ function withoutNuls(bytes: Buffer): Buffer {
 }
 
 function tooLarge(bytes: number): HeadwaterError {
-  // More than twice as much as its files of code may have: of what, nobody has looked.
+  // More than twice the maximum of code files. The content is not examined.
   const limit: ExceededLimit = { name: 'maxImportBytes', value: LIMITS.maxImportBytes, used: bytes };
   return refuse(`unpacks to more than ${MAX_UNPACKED_BYTES} bytes`, { limit });
 }

@@ -4,13 +4,13 @@ import type { ImportTurn } from './import-turn.sql.ts';
 
 export interface ImportFile {
   path: string;
-  /** Null where it is larger than the code of a component may be. */
+  /** Null if it is larger than the maximum code of a component. */
   text: string | null;
   bytes: number;
   isComponent: boolean;
 }
 
-/** Sent at once; what is more waits for the answer, and the thread is others' meanwhile. */
+/** Sent in one statement. Before the next one the thread is free for other work. */
 const BATCH_FILES = 32;
 const BATCH_BYTES = 256 * 1024;
 
@@ -35,7 +35,7 @@ export async function insertImportFiles(
 export interface BegunComponent {
   path: string;
   attempts: number;
-  /** Since packages could not be had for it first; 0 where they could. */
+  /** Since packages were first unavailable for it; 0 if they were available. */
   waitedMs: number;
 }
 
@@ -60,8 +60,8 @@ export async function beginComponent(
 }
 
 /**
- * For an attempt that found no room, or no packages: it does not count, whoever has the import by
- * now.
+ * For an attempt that found no room, or no packages: it does not count, whichever node has the
+ * import by now.
  */
 export async function giveBackAttempt(
   sql: Sql,

@@ -100,8 +100,8 @@ interface ClaimedRow {
 }
 
 /**
- * An import of the account whose last turn is longest ago, one of each account at a time, and none
- * of an account that is to rest, or of `others`; undefined where none waits.
+ * The import of an account whose last turn is longest ago; undefined if none waits. Takes one
+ * import per account at a time. Skips accounts that must pause, and `others`.
  */
 export async function claimImport(
   sql: Sql,
@@ -134,8 +134,8 @@ export async function extendImport(sql: Sql, { id, turnAt }: ImportTurn, leaseSe
 }
 
 /**
- * Does nothing where the turn was lost: whoever has it now imports the component as well, and says
- * what became of it.
+ * Does nothing if the turn was lost: the node that has it now imports the component as well, and
+ * records the result.
  */
 export async function recordImported(sql: Sql, { id, turnAt }: ImportTurn, result: ImportedComponent): Promise<void> {
   const { path, componentId, key, version, error } = result;
@@ -153,7 +153,7 @@ export async function recordImported(sql: Sql, { id, turnAt }: ImportTurn, resul
  */
 export type TurnEnd = { kind: 'ended' } | { kind: 'waits'; restSeconds: number };
 
-/** Gives the turn back. Does nothing where it was lost. */
+/** Gives the turn back. Does nothing if it was lost. */
 export async function releaseImport(sql: Sql, { id, turnAt }: ImportTurn, end: TurnEnd): Promise<void> {
   if (end.kind === 'waits') {
     await sql`

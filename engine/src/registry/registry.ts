@@ -73,7 +73,7 @@ export function createRegistry({ sql, components, limits, seeded }: RegistryOpti
   };
 }
 
-/** By id or key; undefined where there is none, or none of that version. */
+/** By id or key; undefined if it does not exist, or not in that version. */
 export async function findInRegistry(sql: Sql, keyOrId: string, version?: string): Promise<RegistryRecord | undefined> {
   if (keyOrId.includes('\0') || version?.includes('\0')) return undefined;
   return readRegistryComponent(sql, keyOrId, version);

@@ -4,7 +4,10 @@ import type { Sql } from '../db/database.ts';
 import { readImportSizes, readImportTexts, readNearestTexts } from './registry-import-files.sql.ts';
 import type { StoredFiles } from './collect-files.ts';
 
-/** Each is read and parsed for the files of its folder: nobody has that many above each other. */
+/**
+ * Each manifest is read and parsed for the files of its folder. Real projects do not nest this
+ * many.
+ */
 const MAX_MANIFESTS = 8;
 
 export function createStoredFiles(sql: Sql, importId: string): StoredFiles {

@@ -4,7 +4,7 @@ import { lockChanges } from '../db/lock-changes.ts';
 import type { EventPosition } from '../events/event-id.ts';
 import { rowsOf } from '../db/rows-of.ts';
 
-/** The invocation of a run, and who holds it. */
+/** The invocation of a run, and its lease holder. */
 export interface HeldLease {
   id: string;
   leasedBy: string;
@@ -39,9 +39,9 @@ export interface AddedPart {
 }
 
 /**
- * Stores those whose run is still held as it says, in one transaction. Parts of sources get the
- * next places of their emitters, whose rows are locked after the invocations and in the order of
- * their ids, as the commits of runs do. Answers which of them are there.
+ * Stores the lines whose run is still held by the given lease, in one transaction. Parts of sources
+ * get the next positions of their emitters. Emitter rows are locked after the invocations and in
+ * the order of their ids, as in commits of runs. Returns the parts that were stored.
  */
 export async function addLiveLines(sql: Sql, parts: readonly LivePart[], nowMs: number): Promise<AddedPart[]> {
   const hooks = parts.flatMap(({ lease }) => ('change' in lease ? [lease] : []));

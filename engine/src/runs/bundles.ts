@@ -10,8 +10,8 @@ export interface HeldBundle {
 }
 
 /**
- * The bundle of a component that the account may use; undefined where it is gone. Waits while the
- * account's runs hold as much as they may together.
+ * The bundle of a component that the account may use; undefined if it is gone. Waits while the
+ * account's runs hold the maximum together.
  */
 export type HoldBundle = (accountId: string, componentId: string) => Promise<HeldBundle | undefined>;
 
@@ -19,23 +19,24 @@ export interface BundlesOptions {
   /** Reads the bundle of a saved component, which never changes. */
   read: (componentId: string) => Promise<ComponentBundle | undefined>;
   /**
-   * Characters of what runs of one account may hold at the same time; a single one may be larger.
+   * Characters of the bundles that runs of one account may hold at the same time; a single bundle
+   * may be larger.
    */
   maxHeldChars: number;
 }
 
 const MAX_KEPT = 2_000;
 /**
- * Two bytes each where they are not Latin. One account's never take the node's memory, nor the room
- * of others.
+ * Two bytes per character unless they are Latin. One account's bundles never fill the node's
+ * memory, nor evict those of others.
  */
 const MAX_KEPT_CHARS = 256 * 1024 * 1024;
 const MAX_KNOWN_SIZES = 10_000;
 
 /**
- * Bundles of up to 24 MB, for runs: the most recently used are kept, those of runs under way are in
- * memory once, and runs of one account that would hold more than their share of it wait for each
- * other. One account's runs of as many large components would end the node otherwise.
+ * Bundles of up to 24 MB, for runs. The most recently used stay in memory, and concurrent runs
+ * share one copy. Runs of one account wait for each other if they would hold more than the
+ * account's share. Otherwise one account's large components would exhaust the node's memory.
  */
 export function createBundles({ read, maxHeldChars }: BundlesOptions): HoldBundle {
   const accounts = new Map<string, AccountBundles>();

@@ -10,7 +10,7 @@ export interface DbOverlay {
   get(sourceId: string, key: string): string | undefined;
   /** True where another run has set the key after this one, which is under way, did. */
   isSuperseded(sourceId: string, key: string, runId: string): boolean;
-  /** The run has committed, or failed to: what it set is in Postgres, or nowhere. */
+  /** The run has committed or failed: its values are in Postgres, or discarded. */
   end(sourceId: string, runId: string): void;
 }
 
@@ -26,8 +26,8 @@ interface KeyValue {
   runId: string;
   valueJson: string | undefined;
   /**
-   * Runs under way that have set it. When there are none it is forgotten: who was last is asked by
-   * them alone, and runs of a source may overlap without end.
+   * Runs under way that have set the key. At zero the entry is dropped: only these runs ask for the
+   * last setter, and runs of a source may overlap without end.
    */
   setters: number;
 }

@@ -1,9 +1,8 @@
 import type { Sql } from '../db/database.ts';
 
 /**
- * Deletes what waits for a source that is deleted: a run that commits at the moment of the deletion
- * may still add to what a source that listens is to hear. Answers how many, `limit` at most; 0
- * where the source is not deleted.
+ * Deletes waiting invocations of a deleted source: a run that commits during the deletion may still
+ * add some. Returns the number, at most `limit`; 0 if the source is not deleted.
  */
 export async function deleteOrphanedInvocations(sql: Sql, sourceId: string, limit: number): Promise<number> {
   const rows = await sql`

@@ -9,39 +9,42 @@ import { createHeldCount, createRunningCounts, type RunningCounts } from './coun
 import { createRunSlots, type RunSlot } from './run-slots.ts';
 
 /*
- * States of an invocation that this node holds, and what moves it:
+ * States of an invocation that this node holds, and the transitions between them:
  *
- *   queued       `take`, once HeldClaims admits its claim. It holds no place of its tenant.
+ *   queued       `take`, once HeldClaims admits its claim. It uses no slot of its tenant.
  *   running      `startWhatMayRun` gave it a slot: limits of source and tenant have room.
  *   committing   the sandbox is done (`ran`): the slot is free, the row is still leased.
- *   queued again an execution that goes on after a wait (`again`); before others of its emitter.
+ *   queued again an execution that continues after a wait (`again`); before others of its emitter.
  *   ended        committed, given back (`release`), or lost to another holder.
  *
  * The node itself goes from taking to draining (only invocations with a waiting client start) to
  * stopping (nothing starts). All of it is in memory. The row stays leased from its insertion to the
- * commit that deletes it, so a crash leaves a leased row, which another node releases and queues.
+ * commit that deletes it. So a crash leaves a leased row, which another node releases and queues.
  */
 
 export interface DispatcherOptions {
   /**
-   * Runs one invocation to its committed end. A rejection means that nothing was committed. `ran`
-   * is called when the sandbox is done with it: the next may start while this one waits for its
-   * commit, so commits can be larger than what runs at the same time. `again` is for one that goes
-   * on after that: it has its turn before others of the same emitter, and resolves with false where
-   * the node stops, and the invocation is to be given back. `lost` fires when another holder has
-   * it: nothing that the run does from then on counts.
+   * Runs one invocation to its committed end. A rejection means that nothing was committed.
+   * - `ran` is called when the sandbox is done with it. The next may start while this one waits for
+   *   its commit, so commits can be larger than the number of concurrent runs.
+   * - `again` is for an execution that continues later. It runs before others of the same emitter.
+   *   It resolves with false if the node stops: then the invocation must be given back.
+   * - `lost` fires when another holder has it: later effects of the run do not count.
    */
   run: (invocation: HeldInvocation, ran: () => void, again: () => Promise<boolean>, lost: AbortSignal) => Promise<void>;
   /** Gives back invocations that were held: this counts for nothing. */
   release: (invocations: readonly HeldInvocation[]) => Promise<void>;
-  /** Before one is given back whose run could not be committed. Default RELEASE_PAUSE_MS. */
+  /**
+   * Pause before an invocation is given back whose run could not be committed. Default
+   * RELEASE_PAUSE_MS.
+   */
   releasePauseMs?: number;
   /** How much each tenant may run at the same time. */
   limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /**
-   * Whether so much of the tenant waits for its commit that its next run has to wait as well; when
-   * that is over, `startMore` is to be called. Otherwise runs that bring much would fill memory,
-   * and take the processors from those that commit. Default: never.
+   * Whether so much of the tenant's output waits for its commit that its next run must wait. The
+   * caller calls `startMore` when that is over. Otherwise runs with large outputs would fill
+   * memory, and take the processors from the commits. Default: never.
    */
   isBehind?: (accountId: string) => boolean;
   log: Log;
@@ -57,9 +60,9 @@ export interface Dispatcher {
   refuse: HeldClaims['refuse'];
   loseNode: HeldClaims['loseNode'];
   /**
-   * How many more of the tenant this node should lease. A tenant may hold as much as is still free
-   * for others: one alone takes half of the room, and a full backlog of some never leaves another
-   * without.
+   * How many more invocations of the tenant this node should lease. A tenant may hold as much as is
+   * still free for others: alone it takes half of the room. So full backlogs never leave another
+   * tenant without room.
    */
   capacity(accountId: string): number;
   /** The same of those for which a client waits: these are run until the stop. */
@@ -87,8 +90,8 @@ export interface Dispatcher {
 const RELEASE_PAUSE_MS = 5_000;
 
 /**
- * Runs the invocations that this node holds: at most so many of one component and of one tenant at
- * the same time, fair between tenants.
+ * Runs the invocations that this node holds, fair between tenants, within the limits per component
+ * and tenant.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { limits } = options;
@@ -232,7 +235,7 @@ async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pau
 function withinLimits({ isBehind, limits, log }: DispatcherOptions, running: RunningCounts, onKnown: () => void) {
   const limitsOf = createKnownLimits({ limits, onKnown, log });
   return {
-    // Until its limits are known, what a tenant wants to run waits.
+    // Until a tenant's limits are known, its runs wait.
     mayTenantStart: (tenant: string): boolean =>
       running.ofTenant(tenant) < (limitsOf(tenant)?.maxRunsPerAccount ?? 0) && isBehind?.(tenant) !== true,
     mayStart: (tenant: string, source: string): boolean =>

@@ -4,7 +4,7 @@
  */
 export interface Estimates<T> {
   of(accountId: string): T;
-  /** It has so much more, or less. */
+  /** Adds `more` to the account's count; it may be negative. */
   add(accountId: string, more: T): void;
   /** Counts anew. */
   refresh(): Promise<void>;
@@ -35,7 +35,7 @@ export function createEstimates<T>({ read, nothing, sum }: EstimatesOptions<T>):
       ),
     add,
     async refresh() {
-      // Before the read: what is added from now on may or may not be in it, and counts twice rather
+      // Before the read: later additions may or may not be in its result. They count twice rather
       // than never.
       before = since;
       since = new Map();

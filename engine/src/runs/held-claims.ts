@@ -2,10 +2,10 @@ import type { Claim } from './release-invocations.sql.ts';
 import type { HeldInvocation } from '../events/invocation.ts';
 
 /**
- * Which claim of each invocation this node holds: one at a time. Two of one invocation would run it
- * twice, and their commits would meet in one batch. A node may well be told of a second: it was
- * declared dead while it was slow, and claims under its new id what it still runs under the old
- * one; or the answer to a claim comes after the row was given back.
+ * The claim of each invocation that this node holds: one at a time. Two claims of one invocation
+ * would run it twice, and their commits would meet in one batch. A node can get a second claim in
+ * two ways. It was declared dead while it was slow, and claims under its new id an invocation that
+ * it still runs. Or the answer to a claim comes after the row was given back.
  *
  * States of a claim: held (from `admit`), lost (a newer claim or another node has the row; from
  * then on it writes nothing), ended. A newer claim waits until the one before has ended.
@@ -24,7 +24,7 @@ export interface HeldClaims {
    * admitted.
    */
   refuse(claims: readonly Claim[]): void;
-  /** The node was declared dead under this id: what it holds by it may be others' by now. */
+  /** The node was declared dead under this id: other nodes may have its claims by now. */
   loseNode(nodeId: string): void;
 }
 

@@ -18,7 +18,7 @@ export interface NewInvocation {
   cause?: EventCause | undefined;
   /** The node that goes on with it at once; absent: any node, through the source's lane. */
   leasedBy?: string;
-  /** The node that holds the client who waits for the answer; where the workflow takes turns. */
+  /** Only for workflows that take turns: the node that holds the waiting client. */
   wantedBy?: string | undefined;
 }
 
@@ -51,10 +51,7 @@ export async function addRunLanes(
   );
 }
 
-/**
- * The lane job that picks up what of a source's invocations is leased by nobody. `runAtMs` default:
- * now.
- */
+/** The lane job that claims a source's invocations without a lease. `runAtMs` default: now. */
 export function runLane(sourceId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.runSource, payload: { sourceId }, key: `run:${sourceId}` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };

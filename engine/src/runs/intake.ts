@@ -35,8 +35,8 @@ export interface Intake {
 
 const MAX_BATCH = 256;
 /**
- * Characters of the events in one insert, unless a single one has more: everybody else's wait for
- * it.
+ * Characters of the events in one insert, unless a single event has more. The events of all other
+ * tenants wait for this insert.
  */
 const MAX_BATCH_CHARS = 1_000_000;
 /** Maximum of one account while others are active. */

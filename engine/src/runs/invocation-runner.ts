@@ -13,14 +13,14 @@ export interface InvocationRunnerOptions extends RunnerContext {
   release: DispatcherOptions['release'];
 }
 
-/** Takes a held invocation to its committed end, whatever state its source is in by now. */
+/** Takes a held invocation to its committed end, whatever the state of its source. */
 export function createInvocationRunner(
   options: InvocationRunnerOptions,
 ): (invocation: HeldInvocation, ran: () => void) => Promise<void> {
   return async (invocation, ran) => {
     const runtime = await options.runtimes.get(invocation.sourceId);
     if (runtime === undefined || runtime.deleted) return drop(options, invocation);
-    // A tick of a timer that is stopped is over; what was accepted otherwise is not.
+    // A tick of a stopped timer is obsolete; other accepted invocations are not.
     if (!runtime.active && invocation.kind === 'timer') return drop(options, invocation);
     if (!runtime.active) {
       // It waits for the source to be active again; the change that activates it queues the lane.
@@ -47,7 +47,7 @@ export function createInvocationRunner(
   };
 }
 
-/** Nobody is left to run it for. */
+/** Ends an invocation whose source is deleted, or whose timer is stopped. */
 async function drop(context: RunnerContext, invocation: HeldInvocation): Promise<void> {
   await context.commit({ ...endOf(invocation), dedupe: undefined });
   invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });

@@ -53,14 +53,14 @@ interface Try {
 }
 
 /**
- * Shows lines of runs that go on: those that have not ended a moment after their first line. All
- * runs of this node share one timer and one statement at a time, so quick runs, and those that say
- * nothing, cost nothing, and thousands that say much have one connection together. What is stored
- * of one run, and of all at once, is bounded: the rest of a flood comes with the records.
+ * Shows lines of runs under way: those that have not ended a moment after their first line. All
+ * runs of this node share one timer and one statement at a time. So quick or silent runs cost
+ * nothing, and thousands of verbose runs use one connection. The stored lines of one run, and of
+ * all runs, are bounded: the rest of a flood comes with the records.
  *
- * A try is `waiting` from its first line on; a turn takes a part of each that is due; a part that
- * was stored counts as shown. `end` waits for a part that is being stored. After a failure the same
- * parts are stored again: whether they went through is not known.
+ * A try is `waiting` from its first line on. A turn takes a part of each try that is due. A stored
+ * part counts as shown. `end` waits for a part that is being stored. After a failure the same parts
+ * are stored again, because the outcome is unknown.
  */
 export function createLiveLines(options: LiveLinesOptions): LiveLines {
   const waiting = new Set<Try>();
@@ -129,7 +129,8 @@ async function storeTurn(waiting: Set<Try>, options: LiveLinesOptions, isStoppin
         one.shown += lines.length;
         options.onBytes(part.accountId, part.logs.length);
       } else {
-        // Not held any more, or not to be stored: its lines come with its record, or are nobody's.
+        // Its lease was lost, or it must not be stored: its lines come with its record, or are
+        // discarded.
         one.isOver = true;
         waiting.delete(one);
       }

@@ -32,7 +32,10 @@ export function createRunPreparer(
   maxKeptBytes: number = LIMITS.maxCachedRedactorBytes,
 ): PrepareRun {
   const kept = createKeptRedactors(maxKeptBytes);
-  /** With secrets of others than its props. Weak, as what is kept is bounded by its bytes. */
+  /**
+   * Redactors with further secrets than those of the props. Weak references, because the byte limit
+   * bounds the kept ones.
+   */
   const made = new WeakMap<Preparable, WeakRef<WithOthers>>();
 
   /** With the secrets of its props alone. */
@@ -74,10 +77,7 @@ export function createRunPreparer(
   };
 }
 
-/**
- * By what is the same text rather than an equal one, mostly: for as long as they do not change they
- * are handed on.
- */
+/** Mostly compares identical strings, since unchanged values are passed on. */
 function areSame(known: readonly SecretValue[], others: readonly SecretValue[]): boolean {
   return (
     known.length === others.length &&

@@ -3,9 +3,8 @@ import type { EmittedEvent } from '@headwater/shared';
 import type { Redactor } from '../secrets/redactor.ts';
 
 /**
- * A run's secrets do not leave it in what is stored or shown: events, log lines. What it answers a
- * client with, sends with `fetch` or keeps in `$.service.db` is its own affair: there a secret may
- * have to be itself.
+ * Removes a run's secrets from stored or shown output: events and log lines. Responses, `fetch`
+ * requests and `$.service.db` values stay as they are: a secret may be needed there.
  */
 export function withoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
   if (redactor === undefined) return host;
@@ -22,8 +21,8 @@ export function logsWithoutSecrets(host: RunHost, redactor: Redactor | undefined
 }
 
 /**
- * The fault's text goes to the run's record, to `$errors`, to whoever deployed and to the client
- * that waits.
+ * The fault's text goes to the run's record, to `$errors`, to the user that deployed and to the
+ * waiting client.
  */
 export function outcomeWithoutSecrets(outcome: RunOutcome, redactor: Redactor | undefined): RunOutcome {
   if (redactor === undefined || outcome.ok) return outcome;

@@ -42,7 +42,7 @@ export interface RunnerContext {
   callDataStore: CallDataStore;
   /** Values of a source that are decided right before each run. */
   prepare: PrepareRun;
-  /** Group commit; rejects only where it could not be done at all. */
+  /** Group commit; rejects only if the commit could not be done at all. */
   commit: (run: RunCommit) => Promise<CommittedRun>;
   /** As the query of this name. */
   countCrash: (invocation: HeldInvocation) => Promise<number | undefined>;
@@ -70,10 +70,10 @@ export type RunResult =
   | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
 
 /**
- * Runs one entry of a source in its sandbox and commits what came of it. A run whose sandbox
- * process died is run again, alone: see `afterLoss`. It emits again what it had committed in parts,
- * as after the death of a node. Throws CONFLICT where the change of a hook was lost, and where
- * nothing can be committed or run at all.
+ * Runs one entry of a source in its sandbox and commits its output. If the sandbox process dies, it
+ * runs again, alone: see `afterLoss`. It then emits again the parts that it had committed, as after
+ * the death of a node. Throws CONFLICT if the change of a hook was lost. Throws if nothing can be
+ * committed or run.
  */
 export async function runTask(context: RunnerContext, task: RunTask): Promise<RunResult> {
   for (let tries = 1; ; tries++) {
@@ -105,7 +105,7 @@ async function runOnce(context: RunnerContext, task: RunTask, tries: number): Pr
     const next = await afterLoss({ outcome, invocation, tries }, context.countCrash);
     const liveLines = await outputs.shown();
     if (next !== 'end') await outputs.settled();
-    // It was thrown an error, or ran out of time, for what is not its fault.
+    // The run got an error, or ran out of time, without a fault of its own.
     if (!outcome.ok && progress.wasDatabaseAway && invocation !== undefined)
       throw new Error(`The database was away while ${runId} asked it`);
     if (next === 'repeat') return 'repeat';
@@ -309,7 +309,7 @@ function recordOf(task: RunTask, logs: string, ended: EndedRun, nowMs: number): 
   };
 }
 
-/** Undefined where it ended well. */
+/** Undefined if the run succeeded. */
 function failedRunOf(task: RunTask, { outcome, runId, startedAtMs }: EndedRun, nowMs: number): FailedRun | undefined {
   if (outcome.ok) return undefined;
   const { code, message, stack, limit } = outcome.fault;
@@ -331,7 +331,9 @@ function originalEventOf(entry: RunEntry): string {
   return JSON.stringify(entry.kind === 'hook' ? { hook: entry.hook } : { entry: entry.kind });
 }
 
-/** Answers the waiting client once: with what the component responds, or why it did not. */
+/**
+ * Answers the waiting client once: with the component's response, or the reason why there is none.
+ */
 export function respondOnce(invocation: HeldInvocation): {
   respond: (response: HttpResponse) => void;
   end: (result: RunResult) => void;

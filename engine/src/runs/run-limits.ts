@@ -10,7 +10,7 @@ const WALL_LIMIT = {
   hook: 'hookWallMs',
 } as const satisfies Record<InvocationKind | 'hook', RunLimits['wallLimit']>;
 
-/** The limit on the wall time of what is started so. */
+/** The name of the wall time limit for this kind of run. */
 export function wallLimitOf<K extends InvocationKind | 'hook'>(kind: K): (typeof WALL_LIMIT)[K] {
   return WALL_LIMIT[kind];
 }

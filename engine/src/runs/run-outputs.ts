@@ -33,8 +33,8 @@ export interface RunOutputs {
   host: RunHost;
   logs: LogLine[];
   /**
-   * Waits for parts on their way, commits what is more than one part, oldest first, and hands over
-   * what is left for the final commit.
+   * Waits for parts under way and commits the oldest parts while more than one is left. Returns the
+   * rest for the final commit.
    */
   finish(): Promise<OutputPart>;
   /** Parts that are being committed are committed, or have failed. */
@@ -48,10 +48,10 @@ export interface RunOutputs {
 }
 
 /**
- * Collects what a run emits, stores and logs until its commit. Reads of `$.service.db` see the
+ * Collects the events, values and lines of a run until its commit. Reads of `$.service.db` see the
  * run's own writes first. After enough emits, bytes or time a whole part is committed while the run
- * goes on; one part at a time, in order. From the first event with a `ts` on they wait for the end
- * of the run: an older one may follow, and what is committed has its place.
+ * continues; one part at a time, in order. From the first event with a `ts` on, events wait for the
+ * end of the run: an older one may follow, and a committed event keeps its place.
  */
 export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
   const collected = createPartBuffer(options);

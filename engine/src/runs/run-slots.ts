@@ -15,7 +15,7 @@ export interface RunSlot {
 export interface RunSlots {
   /** Takes a slot. */
   start(invocation: HeldInvocation): RunSlot;
-  /** It is the invocation's turn: true where it has begun before, and goes on. */
+  /** True if the invocation has begun before: it continues in its turn. */
   resume(invocation: HeldInvocation): boolean;
   hasBegun(invocation: HeldInvocation): boolean;
   /** Nothing goes on from now on. */

@@ -28,7 +28,7 @@ export interface SourceRuntime {
   secrets: SecretValue[];
   /** Takes the values of secret props out of texts; absent where there are none. */
   redactor?: UnkeptRedactor;
-  /** Why it cannot run at all; absent where it can. */
+  /** The reason why it cannot run at all; absent if it can. */
   fault?: RunFault;
 }
 
@@ -42,8 +42,8 @@ const MAX_KEPT = 5_000;
  */
 const BYTES_OF_JSON = 4;
 /**
- * A run looks for a secret in some twenty forms, most of them longer than itself: what is kept of
- * those is bounded by itself.
+ * A redactor searches for a secret in some twenty forms, most of them longer than the secret. The
+ * memory of these forms has its own limit.
  */
 const BYTES_OF_SECRET = 100;
 

@@ -14,9 +14,9 @@ interface TellOptions {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Stores what is to be told of webhooks as events of their accounts, on the channel `$webhooks`. A
- * node that dies before it has deleted a notice leaves it to another; the ids of the last ones are
- * known, and such a repeat is dropped like that of any emitter. Answers a stop.
+ * Stores notices about webhooks as events of their accounts, on the channel `$webhooks`. If a node
+ * dies before it deletes a notice, another node handles it. The last ids are remembered, so such a
+ * repeat is dropped as for any emitter. Returns a stop.
  */
 export function startTelling(options: TellOptions): () => Promise<void> {
   return every(

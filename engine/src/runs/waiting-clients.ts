@@ -2,20 +2,20 @@ import type { RunResponse } from '../contract/engine.ts';
 
 /** Clients on this node that wait for an answer of an execution that has not come to its turn. */
 export interface WaitingClients {
-  /** Resolves with the answer, or with why there is none so far. */
+  /** Resolves with the answer, or with the reason why there is none yet. */
   expect(executionId: string, accountId: string): Promise<RunResponse>;
   /** The function that answers the client, which then waits as long as the execution runs. */
   take(executionId: string): ((response: RunResponse) => void) | undefined;
   /** Waiting clients of one tenant. */
   count(accountId: string): number;
-  /** Tells all of them, and whoever comes later. Idempotent. */
+  /** Answers all of them, and each later one. Idempotent. */
   stop(): void;
 }
 
 export interface WaitingClientsOptions {
   /** How long a client waits for the turn. */
   maxWaitMs: number;
-  /** Nobody waits any more: the execution may run on any node. */
+  /** No client waits any more: the execution may run on any node. */
   onLeft: (executionId: string) => void;
 }
 

@@ -2,8 +2,8 @@ import { Cron, CronPattern } from 'croner';
 import { type ZoneClock, zoneClock } from './zone-clock.ts';
 
 /**
- * A match is looked for so far ahead: of a day of the calendar that comes each leap year, on one
- * day of the week, the next one is at most 40 years away.
+ * Limit of the search for a match. February 29 on a given day of the week recurs after at most 40
+ * years.
  */
 const SEARCHED_YEARS = 50;
 const SECOND_MS = 1000;
@@ -11,13 +11,12 @@ const SECOND_MS = 1000;
 export const DEFAULT_TIME_ZONE = 'UTC';
 
 /**
- * When an expression matches next after `afterMs`; undefined where it does not within
- * SEARCHED_YEARS. Throws what croner says of one that is not valid, and a RangeError of a time zone
- * that the platform does not know.
+ * The next match of an expression after `afterMs`; undefined if none is within SEARCHED_YEARS.
+ * Throws croner's error for an invalid expression, and a RangeError for an unknown time zone.
  *
- * Croner is asked for times of the clock on the wall alone. With a time zone it tries each second
- * of the hours that a change to summer time skips, in each year up to 3000: for an expression that
- * matches in nothing else that was 40 seconds of the node's thread.
+ * Croner gets only wall clock times. With a time zone, it tries each second of the hours that a
+ * change to summer time skips, in each year up to 3000. An expression that matches only those took
+ * 40 seconds of the node's thread.
  */
 export function nextCronMs(expression: string, timezone: string | undefined, afterMs: number): number | undefined {
   const clock = zoneClock(timezone ?? DEFAULT_TIME_ZONE);
@@ -27,7 +26,7 @@ export function nextCronMs(expression: string, timezone: string | undefined, aft
   const next = firstFrom(matches, clock, { wallAfterMs, afterMs });
   const [, later] = clock.instantsOf(wallAfterMs);
   if (matches.isFixedTime || later === undefined || afterMs >= later) return next;
-  // The clock is going to be put back: what was passed already comes once more.
+  // The clock is about to be put back: times that have passed come once more.
   const backMs = clock.changeAt(wallAfterMs);
   const again = firstFrom(matches, clock, { wallAfterMs: clock.wallMs(backMs) - SECOND_MS, afterMs: backMs - 1 });
   return next === undefined || again === undefined ? (next ?? again) : Math.min(next, again);
@@ -101,7 +100,7 @@ function firstFrom(
     }
     const endMs = clock.changeAt(wallMs);
     if (isFixedTime) return endMs;
-    // None of what is skipped matches; the first second after it may.
+    // None of the skipped times matches; the first second after them may.
     wallMs = nextWallMs(Math.max(wallMs, clock.wallMs(endMs) - SECOND_MS));
   }
   return undefined;

@@ -5,8 +5,8 @@
 export interface ZoneClock {
   wallMs(atMs: number): number;
   /**
-   * When the wall shows this, earliest first: once as a rule, twice where the clock was put back,
-   * never where it was put forward.
+   * The instants at which the clock shows this time, earliest first. Usually one; two if the clock
+   * was put back, none if it was put forward.
    */
   instantsOf(wallMs: number): number[];
   /** When the clock was changed that shows this wall time twice or never. */
@@ -67,8 +67,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 }
 
 /**
- * As en-US writes it. Read from the text it takes a fifth of what formatToParts takes: some 2 µs,
- * and an expression may need thousands.
+ * The format of en-US. Parsing the text takes some 2 µs, a fifth of formatToParts, and an
+ * expression may need thousands.
  */
 const SHOWN = /^(\d+)\/(\d+)\/(\d+), (\d+):(\d+):(\d+)$/;
 

@@ -29,9 +29,9 @@ export async function checkKeys(sql: Sql, loaded: LoadedMasterKeys): Promise<voi
 }
 
 /**
- * Notes in the database that this node seals with its key. Throws CONFLICT where other nodes seal
- * with one that it does not have, also where nothing is sealed yet: it could not open what they
- * seal, nor they what it seals.
+ * Records in the database that this node seals with its key. Throws CONFLICT if other nodes seal
+ * with a key that this node lacks, even if nothing is sealed yet. Neither could open the secrets of
+ * the other.
  */
 export async function claimKey(sql: Sql, loaded: LoadedMasterKeys): Promise<void> {
   const { keys } = loaded;

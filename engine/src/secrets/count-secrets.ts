@@ -5,9 +5,9 @@ import type { SecretValue } from './redactor.ts';
 type SecretsFault = RunFault & { code: 'RESOURCE_LIMIT'; limit: ExceededLimit };
 
 /**
- * Counts what may not leave one run, as there are props of many accounts and many environment
- * variables, each of which may be large: whatever the run puts out is searched for it. A fault as
- * soon as it is more than is allowed; what several props have counts once.
+ * Counts the secrets of one run. There may be many large ones, in props and environment variables,
+ * and all output of the run is searched for them. Returns a fault as soon as the limit is exceeded.
+ * A value that several props have counts once.
  */
 export function createSecretCount(): (secrets: readonly SecretValue[]) => SecretsFault | undefined {
   const seen = new Set<unknown>();

@@ -3,17 +3,17 @@ import { hasSecrets } from './make-forms.ts';
 import { createRedactor, type MadeRedactor, type Redactor, type SecretValue } from './redactor.ts';
 
 /**
- * One that keeps nothing of what it has made: there are thousands, and a secret's forms are many
- * times the secret.
+ * A redactor that does not keep its forms: there are thousands of redactors, and the forms of a
+ * secret are many times its size.
  */
 export interface UnkeptRedactor extends Redactor {
-  /** The same one for as long as anybody has it. */
+  /** The same redactor as long as a caller holds it. */
   made(): MadeRedactor;
 }
 
 /**
- * As createRedactor, for what is in memory in case that it runs. Used by itself it makes its forms
- * each time, or nearly.
+ * As createRedactor, for sources in memory that may run. Used directly, it makes its forms nearly
+ * each time.
  */
 export function createUnkeptRedactor(secrets: readonly SecretValue[]): UnkeptRedactor | undefined {
   if (!hasSecrets(secrets)) return undefined;
@@ -57,8 +57,8 @@ export interface KeptRedactors {
 }
 
 /**
- * Keeps the most recently used redactors, of all accounts together as many bytes as are allowed, by
- * what they really take; the newest in any case.
+ * Keeps the most recently used redactors of all accounts, up to `maxBytes` of their real size.
+ * Always keeps the newest.
  */
 export function createKeptRedactors(maxBytes: number): KeptRedactors {
   const cache = new FairCache<MadeRedactor, KeptRedactor>({ maxWeight: maxBytes, keepsNewest: true });

@@ -31,11 +31,11 @@ export interface MadeForms {
 const MB = 1024 * 1024;
 /** A pattern beside its characters: two objects, its place in a list and in a map. */
 const PATTERN_BYTES = 100;
-/** With so many texts there are some hundred patterns. */
+/** Up to this many texts there are some hundred patterns. */
 const FEW_TEXTS = 8;
 /**
- * In which forms texts are looked for until a redactor has so many bytes of them. A token has some
- * kilobytes, a key file of 2 KB has 250 KB; 64 KB of odd lines would have 50 MB.
+ * The forms in which texts are searched, until a redactor has this many bytes of forms. A token has
+ * some kilobytes, a key file of 2 KB has 250 KB; 64 KB of odd lines would have 50 MB.
  */
 const FORMS = [
   { of: formsOf, upToBytes: 4 * MB },
@@ -45,9 +45,9 @@ const FORMS = [
 ] as const;
 
 /**
- * Puts the forms of all secrets into a matcher, a text at a time: those of thousands take a tenth
- * of a second. Room is for those of the shortest secrets first: what there is none for is the lines
- * of files rather than tokens.
+ * Adds the forms of all secrets to a matcher, one text at a time: thousands of them take a tenth of
+ * a second. The shortest secrets come first. If the room ends, the rest is lines of files rather
+ * than tokens.
  */
 export function* makeForms(secrets: readonly SecretValue[], done: (made: MadeForms) => void): Turns<void> {
   const texts = yield* textsIn(secrets);

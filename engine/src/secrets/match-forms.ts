@@ -29,15 +29,9 @@ export interface FormMatcher {
    * Those of one secret after the other: of thousands together it would take tenths of a second.
    */
   add(patterns: readonly Pattern[]): void;
-  /**
-   * The first place from `from` on where one is; undefined where there is none, or the budget has
-   * ended.
-   */
+  /** The first match from `from` on; undefined if there is none, or the budget is used up. */
   find(text: string, from: number, budget: Budget): Turns<Hit | undefined>;
-  /**
-   * The text with marks in place of patterns; what it is worth once the budget has ended is
-   * nothing.
-   */
+  /** The text with marks in place of patterns. Discard it if the budget is used up. */
   replace(text: string, budget: Budget): Turns<string>;
 }
 
@@ -52,7 +46,7 @@ const BITS = 14;
  * hundreds of the small ones.
  */
 const ANCHOR_PLACES = { many: 2 ** 16, few: 2 ** 12 };
-/** Random, so that an attacker cannot make texts whose anchors share a place. */
+/** Random, so that an attacker cannot make texts whose anchors collide. */
 const SEED = randomInt(2 ** 31);
 const FNV_PRIME = 0x01000193;
 export const CUT_MARK = '…';
@@ -61,9 +55,9 @@ const MAX_STEP_CHARS = 1024 * 1024;
 const TURN_CHARS = 64 * 1024;
 
 /**
- * In proportion to the text, up to that of an event: patterns that are alike, in a text made for
- * it, would otherwise take minutes of the node's one thread, and short ones many times the memory.
- * An honest text takes a few steps per thousand characters.
+ * In proportion to the text, up to the size of an event. A crafted text with similar patterns could
+ * take minutes of the node's one thread. Short patterns could take many times the memory. An honest
+ * text takes a few steps per thousand characters.
  */
 export function budgetFor(text: string): Budget {
   return { steps: 50_000 + 2 * Math.min(text.length, MAX_STEP_CHARS), room: 4_096 + 2 * text.length };

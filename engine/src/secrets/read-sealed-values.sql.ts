@@ -1,14 +1,12 @@
 import type { Sql } from '../db/database.ts';
 
 /**
- * The place of one sealed text. `id` and `prop` by kind, where they are not the id of the row and
- * '':
+ * The place of one sealed text. `id` and `prop` by kind, unless they are the id of the row and '':
  * - source: `prop` is the prop.
  * - deployment (a version of a workflow): `prop` is the step's place, from 0, a dot and the prop.
  * - environment: `id` is the account, `prop` the variable. s3-settings: `id` is the account.
- * - step (what an execution sends, in the row of its step): `id` is the execution and the step's
- *   place,
- *   `prop` counts from 1. wait (what the next run of a step is given): `id` is the execution.
+ * - step (sends of an execution, in the row of its step): `id` is the execution and the step's
+ *   place, `prop` counts from 1. wait (input of the step's next run): `id` is the execution.
  * - oauth-client: `prop` is the owner. idempotent-answer: `id` is the account, `prop` the key.
  */
 export interface SealedValue {
@@ -41,7 +39,7 @@ export interface SealedKeyUse {
 }
 
 /**
- * A value of this form is always sealed: props that are configured with one are refused, whatever
+ * A value of this form is always sealed: configured props of this form are refused, whatever
  * `$sealed` contains. A `$sealed` that is not text was never sealed.
  */
 const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;

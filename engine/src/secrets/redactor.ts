@@ -4,11 +4,11 @@ import { type Budget, budgetFor, CUT_MARK, type FormMatcher, type Hit, isSpent, 
 
 export type { SecretValue } from './make-forms.ts';
 
-/** Takes known values out of what leaves a run. */
+/** Removes known values from the output of a run. */
 export interface Redactor {
   /**
-   * Gets ready in turns with others; what is asked before takes its time in one piece. A secret is
-   * some twenty forms.
+   * Makes the forms of the secrets (some twenty each), and yields between them. An earlier call of
+   * another method makes them in one piece.
    */
   ready(): Promise<void>;
   text(text: string): string;
@@ -20,7 +20,7 @@ export interface Redactor {
   jsonInTurns(text: string): Promise<string>;
 }
 
-/** One that keeps what it has made. */
+/** A redactor that keeps its forms. */
 export interface MadeRedactor extends Redactor {
   /** Approximate memory of its forms, once they are ready. */
   bytes(): number;
@@ -31,12 +31,11 @@ const BACKSLASH = 0x5c;
 const WITHHELD = '[secrets: this text was withheld, it repeats them too often]';
 
 /**
- * Finds the values in every form of secret-forms.ts. Undefined where there is nothing to look for,
- * so that a source without secrets pays nothing. Values of fewer than 6 characters, numbers and
- * booleans are not looked for. What is made of a value depends on its name alone, so texts that
- * differed still differ. The forms are made by `ready`, or at the first use. Of secrets that are
- * too many or too large for all of their forms the shortest have them all: tokens rather than
- * files.
+ * Finds the values in every form of secret-forms.ts. Undefined without secrets, so that a source
+ * without secrets pays nothing. Ignores values of fewer than 6 characters, numbers and booleans.
+ * The mark for a value depends only on its name, so texts that differed still differ. The forms are
+ * made by `ready`, or at the first use. If secrets are too many or too large, the shortest get all
+ * their forms: tokens rather than files.
  */
 export function createRedactor(secrets: readonly SecretValue[]): MadeRedactor | undefined {
   if (!hasSecrets(secrets)) return undefined;
@@ -119,7 +118,7 @@ function replaceInLists(text: string, matcher: FormMatcher, budget: Budget): str
   });
 }
 
-/** Reading a string and writing it again, beside what it costs to look through it. */
+/** Cost of reading a string and writing it again, besides the search in it. */
 const STEPS_PER_STRING = 100;
 
 /**
@@ -172,8 +171,8 @@ function isWholeList(json: string, { start, end }: Hit): boolean {
 }
 
 /**
- * The first string from `from` on, which is outside of strings, that ends behind `place`; both ends
- * are that of the text where there is none.
+ * The first string from `from` on that ends behind `place`; `from` is outside of strings. Without
+ * such a string both ends are that of the text.
  */
 function stringReaching(json: string, from: number, place: number): [open: number, end: number] {
   for (let open = json.indexOf('"', from); open !== -1; ) {

@@ -36,7 +36,7 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
   }
   switch (kind) {
     case 'connected-account':
-      // Its version stays: what is sealed is the same.
+      // Its version stays, because the sealed value is the same.
       return tx`
         update connected_accounts set credentials = ${sealed}
         where account_id = ${value.accountId} and id = ${value.id} and credentials = ${value.sealed}`;

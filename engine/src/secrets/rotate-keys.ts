@@ -28,10 +28,10 @@ const PAUSE_MS = 500;
 const WAIT_MS = 5 * 60_000;
 
 /**
- * Brings every sealed text under the key that seals now, while nodes that have both keys go on:
- * what they read before or after opens alike. Whatever is done is done: it may end at any time and
- * be run again. Passes are made until one finds nothing to do that no change of a source has
- * outlasted which may have read before; then no text under another key is left, nor comes back.
+ * Reseals every sealed text with the current key. Nodes that have both keys continue meanwhile:
+ * they can open both forms. Each step is final, so it may stop at any time and run again. Repeats
+ * until a pass rewrites nothing and no change of a source that began before it is still open. Then
+ * no text under another key is left, nor comes back.
  */
 export async function rotateKeys(options: RotateKeysOptions): Promise<RotationResult> {
   const deadline = Date.now() + WAIT_MS;
@@ -54,7 +54,7 @@ export async function rotateKeys(options: RotateKeysOptions): Promise<RotationRe
 }
 
 interface Pass {
-  /** Texts under another key, whatever became of them. */
+  /** Texts under another key, whether or not they were resealed. */
   found: number;
   rewrapped: number;
   unopened: string[];

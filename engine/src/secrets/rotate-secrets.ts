@@ -29,7 +29,7 @@ export interface RotateSecretsOptions {
 export interface RotatedSecrets extends RotationResult {
   /** Name of the key that everything is sealed with now. */
   keyId: string;
-  /** Holds the keys, the new one first; absent where they are configured. */
+  /** The file of the keys, the new one first; absent if they are configured. */
   file?: string;
   /** Keys that the database needed before. */
   before: SealedKeyUse[];
@@ -40,8 +40,8 @@ const LIVE_MS = 10_000;
 
 /**
  * Replaces the master key of an installation whose nodes may be running: see `rotateKeys`. Throws
- * CONFLICT where a secret needs a key that is not there, or where a live node still seals with
- * another one; then nothing has been changed.
+ * CONFLICT if a secret needs a missing key, or a live node still seals with another key. Then
+ * nothing has been changed.
  */
 export async function rotateSecrets(options: RotateSecretsOptions): Promise<RotatedSecrets> {
   const { databaseUrl, dataDir, log } = options;

@@ -13,7 +13,7 @@ export interface Sealer {
    */
   rewrap(accountId: string, sealed: string): string;
   /**
-   * 43 characters (base64url) that only who has the key that seals now can make of a text; always
+   * 43 characters (base64url) that only a holder of the current key can make from a text; always
    * the same for one key.
    */
   mac(text: string): string;
@@ -40,8 +40,8 @@ export class SealError extends HeadwaterError {
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 'v2';
 /**
- * The first form: it named the master key in what the inner layer authenticates too, so that layer
- * cannot stay. Only opened.
+ * The first form. Its inner layer also authenticates the name of the master key, so a new key means
+ * a new inner layer. Only opened, never made.
  */
 const FIRST_VERSION = 'v1';
 const KEY_BYTES = 32;
@@ -53,19 +53,18 @@ const HEAD_BYTES = 16;
 const EMPTY_SEALED_BYTES = HEAD_BYTES + Math.ceil(((WRAPPED_BYTES + NONCE_BYTES + TAG_BYTES) * 4) / 3);
 
 /**
- * How long texts of so many bytes together are when they are sealed, at most; and how many bytes
- * sealed ones hold, about.
+ * Upper bound of the sealed size of texts that have `bytes` together, and the approximate reverse.
  */
 export const sealedBytesOf = (bytes: number, texts: number) => texts * EMPTY_SEALED_BYTES + Math.ceil((bytes * 4) / 3);
 export const bytesInSealed = (bytes: number, texts: number) =>
   Math.ceil(((bytes - texts * EMPTY_SEALED_BYTES) * 3) / 4);
 
 /**
- * AES-256-GCM in an envelope: a fresh data key for every text, wrapped by the current master key;
- * the others only open. The account id is authenticated with both layers, so a row copied to
- * another tenant does not open. The form is `v2.<master key id>.<base64url(wrapped data key | nonce
- * | ciphertext | tag)>`. A data key is used once, and a master key wraps far fewer than the 2^32
- * keys up to which random 96-bit nonces are safe (NIST SP 800-38D, 8.3).
+ * AES-256-GCM in an envelope. Each text has a fresh data key, wrapped by the current master key;
+ * older master keys only open. Both layers authenticate the account id, so a row copied to another
+ * tenant does not open. The form is `v2.<master key id>.<base64url(wrapped data key | nonce |
+ * ciphertext | tag)>`. A data key is used once. A master key wraps far fewer than the 2^32 keys up
+ * to which random 96-bit nonces are safe (NIST SP 800-38D, 8.3).
  */
 export function createSealer(keys: MasterKeys): Sealer {
   function seal(accountId: string, plaintext: string): string {
@@ -111,9 +110,9 @@ export function createSealer(keys: MasterKeys): Sealer {
 }
 
 /**
- * A sealed text as it is to be written now. It may have been read, or sealed, before the key was
- * replaced: written back as it is, it would bring the old key back behind a rotation that is
- * complete. One that does not open stays as it is, and says so where it is used.
+ * A sealed text in the form to write now. It may have been read or sealed before a key rotation.
+ * Written back unchanged, it would bring the old key back after the rotation is complete. A text
+ * that does not open stays as it is; its use reports the fault.
  */
 export function underCurrentKey(
   { rewrap, currentPrefix }: Pick<Sealer, 'rewrap' | 'currentPrefix'>,

@@ -32,12 +32,14 @@ export function textsOf(secret: string): string[] {
 }
 
 /**
- * How a secret shows up in text: as it is, in JSON and in JSON within JSON, as other servers write
- * JSON and HTML when they repeat what they were sent, quoted by `console`, in a URL or a form, in a
- * URL within a URL, in a host's name, as base64 wherever in an encoded text it lies
- * (`Authorization: Basic`), as hex, as bytes. Longest first, none shorter than MIN_SECRET_CHARS.
- * What code does to it on purpose (reversing, splitting) is not among them: who can change the code
- * of a source can read its secrets.
+ * The forms in which a secret appears in text:
+ * - as it is, in JSON, and in JSON within JSON
+ * - as other servers write JSON and HTML when they repeat a request
+ * - quoted by `console`, in a URL or a form, in a URL within a URL, in a host's name
+ * - as base64 at any offset of an encoded text (`Authorization: Basic`), as hex, as bytes
+ *
+ * Longest first, none shorter than MIN_SECRET_CHARS. Deliberate changes by code (reversing,
+ * splitting) are not included: a user that can change a source's code can read its secrets anyway.
  */
 export function formsOf(text: string): string[] {
   return distinct(
@@ -130,8 +132,8 @@ function urlForms(text: string): string[] {
 const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**
- * PHP escapes slashes; it and Python what is not ASCII; Go what means something in HTML; .NET both,
- * and more.
+ * PHP escapes slashes; PHP and Python escape non-ASCII characters; Go escapes characters of HTML;
+ * .NET escapes both, and more.
  */
 function jsonOfOthers(text: string): string[] {
   const json = inJson(text);
@@ -166,9 +168,8 @@ function latinBase64Forms(text: string): string[] {
 }
 
 /**
- * The characters that these bytes alone decide, for each of the three places that they can have in
- * a group of three. Characters shared with what is before or after are left out: they say at most
- * four bits of it.
+ * The base64 characters that these bytes alone decide, for each of their three offsets in a group
+ * of three. Characters shared with neighbouring bytes are left out: they reveal at most four bits.
  */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -13,9 +13,9 @@ import { checkConfigurationRoom } from '../accounts/require-configuration-room.s
 import { lockAccount } from '../accounts/require-room.sql.ts';
 
 /**
- * Takes the lease of a lifecycle change: hooks of one source never overlap, on whichever node they
- * run. It ends with its node, or when it is not extended in time; then the change is recovered
- * (claim-abandoned-source.ts), and whoever held it writes no more.
+ * Takes the lease of a lifecycle change, so that hooks of one source never overlap on any node. The
+ * lease ends with its node, or if it is not extended in time. Then the change is recovered
+ * (claim-abandoned-source.ts), and the former holder writes no more.
  */
 export async function beginSourceChange(
   sql: Sql,
@@ -49,8 +49,8 @@ export async function extendSourceChange(
 }
 
 /**
- * Before a hook runs: whoever recovers this change must run hooks again. Throws CONFLICT where the
- * lease was lost.
+ * Called before a hook runs: a node that recovers this change must then run hooks again. Throws
+ * CONFLICT if the lease was lost.
  */
 export async function markHooksBegun(sql: Sql, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<void> {
   const rows = await sql`
@@ -115,9 +115,9 @@ export async function stopSource(sql: Sql, { accountId, sourceId, changeId, node
 }
 
 /**
- * Ends a deployment or change: the source is visible, its timers are set (none where it is
- * inactive), what waited for it is run. Does nothing where the lease was lost: whoever recovers the
- * change ends it.
+ * Ends a deployment or change: the source becomes visible, its timers are set (none if it is
+ * inactive), and its waiting invocations run. Does nothing if the lease was lost: the node that
+ * recovers the change ends it.
  */
 export async function endSourceChange(
   sql: Sql,

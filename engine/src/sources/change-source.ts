@@ -30,7 +30,8 @@ import { slugOf } from './name-slug.ts';
 import { openStoredProps } from '../props/seal-props.ts';
 
 /**
- * Deployed → deployed, same id: see lifecycle.ts for the hooks and for what a failing one means.
+ * Changes a deployed source, which keeps its id. See lifecycle.ts for the hooks and the effect of a
+ * failing one.
  */
 export async function changeSource(
   context: LifecycleContext,
@@ -54,7 +55,7 @@ async function changeHeld(
   const row = await inAccountTurn(context, accountId, () => readSource(context.db.sql, accountId, sourceId));
   if (row === undefined) throw notFound('source', sourceId);
   try {
-    // Nobody else changes it while this lease is held.
+    // The lease keeps other changes away until this one ends.
     checkRevision(`source ${sourceId}`, row.revision, expected);
     const change = await planChange(context, who, row, input);
     if (input.ifChanged === true && isAsBefore(context, row, change.after)) {
@@ -85,8 +86,8 @@ export async function deleteSource(
 }
 
 /**
- * Before a deletion, of which nothing can be taken back. Where it is refused the source goes on as
- * it was.
+ * Checks before a deletion, because its effects are final. If it is refused, the source continues
+ * as before.
  */
 async function checkHeld(context: LifecycleContext, lease: ChangeLease, expected: ExpectedRevisions): Promise<void> {
   const { accountId, sourceId } = lease;
@@ -100,7 +101,7 @@ async function checkHeld(context: LifecycleContext, lease: ChangeLease, expected
   }
 }
 
-/** The source is gone, whatever becomes of this. */
+/** A failure does not matter: the source is deleted already. */
 async function deleteStored(context: LifecycleContext, { accountId, sourceId }: ChangeLease): Promise<void> {
   try {
     await deleteStoredValues(context.db.sql, accountId, sourceId, (work) => inAccountTurn(context, accountId, work));
@@ -120,7 +121,7 @@ async function deleteHeld(context: LifecycleContext, lease: ChangeLease): Promis
     const isGone = await inTurn(() => deleteSourceRows(context.db.sql, lease));
     if (!isGone) throw leaseLost(lease.sourceId);
   } catch (error) {
-    // It is still there, and recovery makes it what it was.
+    // The source still exists, and recovery restores it.
     await leaveToRecovery(context.db.sql, lease, 0);
     throw error;
   }

@@ -4,7 +4,7 @@ import type { Sql } from '../db/database.ts';
 export interface AbandonedSource {
   id: string;
   account_id: string;
-  /** False: its deployment never ended, and nobody was shown it. */
+  /** False: its deployment never ended, so no client has seen it. */
   deployed: boolean;
   active: boolean;
   /** Hooks of the change may have run, or half of one. */
@@ -12,8 +12,8 @@ export interface AbandonedSource {
 }
 
 /**
- * Takes the lease of a deployment or change whose node is gone, or that did not end before its
- * lease. One source a call, for one node alone.
+ * Takes over a deployment or change whose node is gone, or that did not end before its lease. One
+ * source per call, and one node per source.
  */
 export async function claimAbandonedSource(
   sql: Sql,
@@ -34,8 +34,8 @@ export async function claimAbandonedSource(
 }
 
 /**
- * Leaves a change that did not come through to recovery, by any node, after `seconds`. Whoever held
- * it writes no more.
+ * Leaves an unfinished change to recovery, by any node, after `seconds`. The former holder writes
+ * no more.
  */
 export async function leaveToRecovery(
   sql: Sql,
@@ -48,8 +48,8 @@ export async function leaveToRecovery(
 }
 
 /**
- * Leaves a change that did not come through to recovery if a hook of it had begun. Answers false
- * where none had: then there is nothing to recover, and whoever holds the change may simply end it.
+ * Leaves an unfinished change to recovery if one of its hooks had begun. Returns false otherwise:
+ * then there is nothing to recover, and the holder may simply end the change.
  */
 export async function leaveHooksToRecovery(
   sql: Sql,
@@ -60,6 +60,6 @@ export async function leaveHooksToRecovery(
       change_id = case when hooks_begun then null else change_id end
     where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId}
     returning change_id`;
-  // No row: the lease was lost, and the change is somebody else's by now.
+  // No row: the lease was lost, and another node has the change.
   return rows[0]?.['change_id'] !== changeId;
 }

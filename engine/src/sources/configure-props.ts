@@ -100,8 +100,8 @@ async function readForm(
 }
 
 /**
- * Undefined where it is not said which dynamic props the form has: nothing tells their names from
- * those of no prop.
+ * Undefined if the request does not name the form's dynamic props: then unknown names may be
+ * theirs.
  */
 function knownNames(
   { hasAdditionalProps }: ComponentRecord,

@@ -41,7 +41,7 @@ export interface ConfigureRun {
   component: { id: string };
   props: Record<string, SourceProp>;
   secrets: readonly SecretValue[];
-  /** Source whose `$.service.db` is read; absent: the store is empty. */
+  /** Source whose `$.service.db` the run reads; absent: the store is empty. */
   sourceId?: string;
   entry: RunEntry;
   /** The beginning of messages: "The options of the prop repo". */
@@ -52,9 +52,9 @@ const MAX_SHOWN_LOGS = 5;
 const PACE = { smallChars: LIMITS.smallPropAnswerChars, charsPerSecond: LIMITS.propAnswerCharsPerSecond };
 
 /**
- * Runs what a component says about its props as a hook would be run, and answers its JSON text
- * without the account's secrets. A few at a time for each account: nobody else schedules these.
- * Throws what the run ended with.
+ * Runs a component's code about its props as a hook runs, and returns its JSON text without the
+ * account's secrets. Runs a few at a time for each account, because the dispatcher does not
+ * schedule them. Throws the error of the run.
  */
 export function createConfigureRuns(parts: ConfigureRunParts): (run: ConfigureRun) => Promise<string> {
   const turns = createLimiter(LIMITS.maxPropRunsPerTenant);
@@ -115,10 +115,7 @@ function errorOf({ code, message, limit }: RunFault): HeadwaterError {
   return new HeadwaterError(code, message, limit === undefined ? {} : { limit });
 }
 
-/**
- * Nothing of it is stored, so a run whose process died through no fault of its own can be run
- * again, alone.
- */
+/** A run stores nothing, so one whose process died without its fault can run again, alone. */
 async function runRepeated(
   { sandbox }: ConfigureRunParts,
   request: Omit<RunRequest, 'runId' | 'alone'>,
@@ -133,8 +130,7 @@ async function runRepeated(
 function hostOf(parts: ConfigureRunParts, run: ConfigureRun, tenant: FetchTenant, logs: string[]): RunHost {
   const { sourceId } = run;
   return {
-    // The guest throws at the line of such a call; what comes here all the same comes from nobody
-    // who may.
+    // The guest throws at such a call, so these come only from a compromised process.
     emit: () => undefined,
     respond: () => undefined,
     dbSet: () => undefined,

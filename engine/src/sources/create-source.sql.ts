@@ -20,7 +20,7 @@ export interface NewSource {
   dynamicProps: readonly PropDefinition[];
   httpProps: readonly HttpProp[];
   preflight: Preflight;
-  /** The source is nobody's to see until this lease ends with its deployment. */
+  /** The source is invisible until this lease ends with its deployment. */
   lease: LeaseTerms;
 }
 
@@ -63,10 +63,10 @@ async function holdComponent(tx: Transaction, accountId: string, id: string): Pr
 }
 
 /**
- * One key for each HTTP prop: props that stay keep theirs, props that are gone lose it. Where one
- * is gone and one is new, it was renamed: whoever calls its URL knows nothing of names. However
- * many props there are it is a few statements, and of what stays as it is nothing is written. The
- * caller holds the row of the source or workflow, so that nobody else changes them meanwhile.
+ * One key for each HTTP prop: props that stay keep theirs, removed props lose it. One removed and
+ * one new prop count as a rename, because clients of the URL do not know prop names. Takes a few
+ * statements for any number of props, and writes no unchanged rows. The caller has locked the row
+ * of the source or workflow against other changes.
  */
 export async function putEndpoints(
   tx: Transaction,

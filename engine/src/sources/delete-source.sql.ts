@@ -9,9 +9,9 @@ import { dropTimers } from './put-timers.sql.ts';
 
 /**
  * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events
- * stay until deliveries of them are through; its row stays as the name of what they came from. What
- * it has stored is the caller's to delete afterwards (deleteStoredValues). Answers false where the
- * lease was lost: then nothing is done.
+ * stay until their deliveries have ended. Its row stays to name the origin of those events.
+ * Afterwards the caller deletes its stored values (deleteStoredValues). Returns false if the lease
+ * was lost: then nothing is done.
  */
 export async function deleteSourceRows(sql: Sql, lease: ChangeLease): Promise<boolean> {
   const { accountId, sourceId: id, changeId, nodeId } = lease;
@@ -32,8 +32,8 @@ export async function deleteSourceRows(sql: Sql, lease: ChangeLease): Promise<bo
     await tx`delete from auto_subscriptions where account_id = ${accountId} and listener_id = ${id}`;
     await tx`
       delete from subscriptions where account_id = ${accountId} and (emitter_id = ${id} or listener_id = ${id})`;
-    // After the invocations, as commits lock it. From here on nobody stores anything of this
-    // source.
+    // After the invocations, in the lock order of commits. From here on no commit stores anything
+    // of this source.
     await tx`delete from emitter_state where account_id = ${accountId} and emitter_id = ${id}`;
     await notifySourceChanged(tx, id);
     return true;
@@ -41,18 +41,17 @@ export async function deleteSourceRows(sql: Sql, lease: ChangeLease): Promise<bo
 }
 
 /**
- * Invocations that are deleted in one transaction: whoever waits for one of its rows waits for a
+ * Invocations deleted in one transaction: a statement that waits for one of these rows waits for a
  * fraction of a second.
  */
 const DELETE_BATCH = 2_000;
 
 /**
- * Deletes what waits for a source that is about to be deleted, in short transactions: together with
- * the deletion, hundreds of thousands would keep commits and ticks of everybody waiting. What comes
- * meanwhile, and what runs, the deletion finds. Only once nothing but the deletion is left to do,
- * as it cannot be taken back. Ends early where the lease was lost. `inTurn`: of each transaction,
- * where several of an account may be deleted at a time, and together would have all of the node's
- * connections.
+ * Deletes waiting invocations of a source before its deletion, in short transactions. With the
+ * deletion, hundreds of thousands would delay all tenants' commits and ticks. The deletion handles
+ * invocations that are added meanwhile or still run. Call it last before the deletion, as it cannot
+ * be undone. Ends early if the lease was lost. `inTurn` limits concurrent transactions of an
+ * account: several deletions could take all of the node's connections.
  */
 export async function deleteWaitingInvocations(
   sql: Sql,
@@ -69,9 +68,8 @@ export async function deleteWaitingInvocations(
 }
 
 /**
- * In a transaction of their own: the deletion waits for commits of what runs, and whoever fires
- * everybody's ticks would wait with it. Where the deletion does not come through, the end of its
- * recovery sets them again.
+ * In a separate transaction: the deletion waits for commits of current runs, and the ticks of all
+ * tenants would wait with it. If the deletion fails, its recovery sets the timers again.
  */
 async function endTimers(sql: Sql, lease: ChangeLease): Promise<void> {
   await sql.begin(async (tx) => {
@@ -79,7 +77,7 @@ async function endTimers(sql: Sql, lease: ChangeLease): Promise<void> {
   });
 }
 
-/** Until the transaction is through nobody else takes the change over. */
+/** Locks the change: until the transaction ends no other node can take it over. */
 async function isHeld(tx: Transaction, { accountId, sourceId, changeId, nodeId }: ChangeLease): Promise<boolean> {
   const held = await tx`
     select from sources
@@ -103,14 +101,14 @@ async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<
 }
 
 /**
- * Removes a source whose deployment failed, with all that its hooks may have left: nobody has ever
- * seen it.
+ * Removes a source whose deployment failed, with everything that its hooks may have left. No client
+ * has seen it.
  */
 export async function dropUndeployedSource(sql: Sql, lease: ChangeLease): Promise<void> {
   const { accountId, sourceId: id } = lease;
   await deleteWaitingInvocations(sql, lease);
   if (!(await deleteSourceRows(sql, lease))) return;
-  // Before its row: retention finds what is left of them by that.
+  // Before the source's row: retention finds leftover values by that row.
   await deleteStoredValues(sql, accountId, id);
   await sql.begin(async (tx) => {
     const rows = await tx`

@@ -7,11 +7,10 @@ import { inIndexOrder } from '../events/read-events.sql.ts';
 const DELETE_BATCH = 2_000;
 
 /**
- * Deletes the `$.service.db` of a source that is deleted, in short transactions with rests between
- * them: ten megabytes of small values are a hundred and fifty thousand rows, and deleted with the
- * source they would keep everybody's commits waiting. Nobody adds to them, as the source's state is
- * gone. Where this ends early, retention deletes the rest. `inTurn`: of each transaction, where
- * several of an account may be deleted at a time.
+ * Deletes the `$.service.db` of a deleted source, in short transactions with pauses. Ten megabytes
+ * of small values are a hundred and fifty thousand rows: one transaction would delay all tenants'
+ * commits. No run adds to them, since the source's state is gone. If this ends early, retention
+ * deletes the rest. `inTurn` limits concurrent transactions of an account.
  */
 export async function deleteStoredValues(
   sql: Sql,

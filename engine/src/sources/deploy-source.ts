@@ -20,14 +20,14 @@ import {
 import { slugOf } from './name-slug.ts';
 
 /**
- * Saved → deployed: the instance is made with its endpoints, `deploy` and `activate` run, then
- * timers start and the source is there to see. Answers its id. A hook that fails leaves nothing
- * behind; what it did elsewhere is `deactivate`'s to take back.
+ * Deploys a saved component: inserts the source with its endpoints, runs `deploy` and `activate`,
+ * then starts timers and makes the source visible. Returns its id. After a failing hook no source
+ * is left; `deactivate` must undo the hook's external effects.
  */
 export async function deploySource(context: LifecycleContext, who: Principal, input: SourceCreate): Promise<string> {
   const { accountId } = who;
-  // Exact only where it is inserted; without this, what is refused there would have been bundled
-  // and loaded first.
+  // An early check: only the insertion is exact. Otherwise a refused component would first be
+  // bundled and loaded.
   await checkRoom(context.db.sql, accountId, await context.room.limits(accountId), 'maxSources');
   return context.changeTurns.run(accountId, () => withComponents(context, who, (own) => deploy(own, who, input)));
 }

@@ -10,10 +10,7 @@ import { placeOf, runLane } from '../runs/insert-invocations.sql.ts';
 
 export interface FireTimersOptions {
   nodeId: string;
-  /**
-   * How many invocations of an account this node takes on at once; what is beyond waits for any
-   * node.
-   */
+  /** How many more invocations of an account this node takes; the others wait for any node. */
   capacity: (accountId: string) => number;
   /** Whether nothing more of the account may wait. */
   isFull: (accountId: string) => boolean;

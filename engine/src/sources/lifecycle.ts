@@ -18,21 +18,25 @@ import type { DecideContext } from '../props/decide-props.ts';
 import type { Interfaces } from '../props/interfaces.ts';
 
 /*
- * Deployed → changed → deleted, with the hooks of each move:
+ * Deployed → changed → deleted, with the hooks of each transition:
  *
- *   create                    deploy, activate         a failing hook: `deactivate` runs, no source is left, HOOK_FAILED
- *   code or props change      deactivate (old),        a failing deactivate is recorded and passed over (broken code must
- *                             activate (new)           be replaceable); a failing activate: `deactivate` of the new code
- *                                                      runs, then the old code, props and state are put back and activated
- *                                                      again, HOOK_FAILED; where that fails too the source is stopped
- *   active: true → false      deactivate               as above
- *   active: false → true      activate                 a failing hook: `deactivate` runs, it stays inactive, HOOK_FAILED
- *   delete                    deactivate if active     passed over: a source can always be deleted
+ * create                  `deploy`, `activate`. A failing hook: `deactivate` runs, no source is
+ *                         left, HOOK_FAILED.
+ * code or props change    `deactivate` (old), `activate` (new). A failing deactivate is recorded
+ *                         and ignored: broken code must be replaceable. A failing activate:
+ *                         `deactivate` of the new code runs. Then the old code, props and state are
+ *                         restored and activated again, HOOK_FAILED. If that fails too, the source
+ *                         is stopped.
+ * active: true → false    `deactivate`; a failing one as above.
+ * active: false → true    `activate`. A failing hook: `deactivate` runs, the source stays inactive,
+ *                         HOOK_FAILED.
+ * delete                  `deactivate` if active; a failing one is ignored: a source can always be
+ *                         deleted.
  *
- * `deactivate` after a hook that failed takes back what that hook had done before it failed.
+ * `deactivate` after a failed hook undoes what that hook did before it failed.
  *
  * A change of the name alone runs no hook, nor does a change of an inactive source. Changes of one
- * source never overlap: a second one answers CONFLICT. A change whose node dies is recovered by
+ * source never overlap: a second one throws CONFLICT. A change whose node dies is recovered by
  * another one: recover-changes.ts.
  */
 
@@ -116,11 +120,10 @@ export async function isLeftToRecovery(
 }
 
 /**
- * Does what a change reads or writes, never a hook, when the account's earlier ones on this node
- * have ended. Changes of different sources wait for each other at the same rows and the same name,
- * with those that make sources too, and each would keep one of the node's few connections; what a
- * hundred of them read at once, with all of their props, would be in front of everybody's next
- * request.
+ * Runs the reads and writes of a change, never a hook, after the account's earlier ones on this
+ * node. Changes of different sources wait for the same rows and names, also with creations of
+ * sources. Each would hold one of the node's few connections. A hundred reads at once, with all
+ * props, would delay the requests of other tenants.
  */
 export function inAccountTurn<T>(
   { room }: Pick<LifecycleContext, 'room'>,
@@ -151,9 +154,9 @@ export async function readRuntime(
 }
 
 /**
- * Runs a hook with the code and props that are stored now, if the component has it. What it emits
- * and stores is committed with it. Throws CONFLICT where the lease was lost, also while it ran:
- * then nothing of it is stored.
+ * Runs a hook with the stored code and props, if the component has it. Its events and values are
+ * committed with it. Throws CONFLICT if the lease was lost, also while it ran: then nothing of it
+ * is stored.
  */
 export async function runHook(context: LifecycleContext, lease: ChangeLease, hook: HookName): Promise<RunResult> {
   const runtime = await readRuntime(context, lease);

@@ -8,10 +8,10 @@ import type { Transaction } from '../db/database.ts';
 import { timerJob, timerJobKey } from './fire-timers.sql.ts';
 
 /**
- * Sets the timers of a source, with the jobs of their next ticks. One whose schedule stays the same
- * keeps its phase; a changed one starts anew from now. Others end. However many there are it is a
- * few statements, and of what stays as it is nothing is written. The caller holds the row of the
- * source or workflow, so that nobody else sets them meanwhile.
+ * Sets the timers of a source, with the jobs of their next ticks. A timer with the same schedule
+ * keeps its phase; a changed one starts anew from now; others end. Takes a few statements for any
+ * number of timers, and writes no unchanged rows. The caller has locked the row of the source or
+ * workflow against other changes.
  */
 export async function putTimers(
   tx: Transaction,
@@ -45,7 +45,7 @@ function isSame(row: ScheduleRow | undefined, schedule: TimerSchedule): boolean 
   return row.interval_seconds === intervalSeconds && row.cron === cron && row.timezone === timezone;
 }
 
-/** So many are counted. */
+/** The count of timers stops here. */
 const MAX_COUNTED = 10_000;
 
 /**
@@ -91,10 +91,7 @@ async function startTimers(
   );
 }
 
-/**
- * Rests of their own: rows are locked meanwhile, which must not last as long as everybody's rests
- * do.
- */
+/** Separate pauses: rows stay locked meanwhile, so these must be shorter than the shared ones. */
 const createGiveWay = createRests();
 
 /** The search for the tick of a rare cron takes a while: see LIMITS.maxTimerCrons. */

@@ -3,7 +3,7 @@ import type { PropDefinition } from '@headwater/shared';
 import { mergeDefinitions } from '../props/merge-definitions.ts';
 import type { Sql } from '../db/database.ts';
 
-/** A deployed source with what its public form needs of its component. */
+/** A deployed source with the data of its component for its public form. */
 export interface SourceRow {
   id: string;
   account_id: string;

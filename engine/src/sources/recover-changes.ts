@@ -21,16 +21,18 @@ import {
 } from './lifecycle.ts';
 
 /*
- * A deployment or change whose node ended in the middle, or that failed for a reason of ours after
- * a hook had begun, is taken over by whichever node comes by:
+ * Recovers a deployment or change whose node died in the middle, or that failed through a fault of
+ * ours after a hook had begun. Any node takes it over:
  *
- *   a deployment        undone: `deactivate` if a hook had begun, then no source is left. Its client has no answer.
- *   a change, deletion  closed with the code, props and state that are stored. If a hook had begun, nobody knows which of
- *                       them did what: `deactivate` takes back what is known of, `activate` registers anew. One that fails
- *                       leaves the source stopped. The owner finds a run with the code CHANGE_INTERRUPTED.
+ * a deployment        Undone: `deactivate` if a hook had begun, then no source is left. Its client
+ *                     has no answer.
+ * a change, deletion  Closed with the stored code, props and state. If a hook had begun, its
+ *                     progress is unknown: `deactivate` undoes the known effects, `activate`
+ *                     registers again. A failing one leaves the source stopped. The owner finds a
+ *                     run with the code CHANGE_INTERRUPTED.
  *
- * What a hook had done elsewhere and not yet stored in `$.service.db` when its node ended cannot be
- * taken back by anyone.
+ * External effects of a hook that were not yet stored in `$.service.db` when its node died cannot
+ * be undone.
  */
 
 export interface RecoveryContext extends LifecycleContext {
@@ -41,7 +43,7 @@ const PAUSE_MS = 2_000;
 const MAX_PARALLEL = 4;
 const AGAIN_SECONDS = 60;
 
-/** Looks for such changes again and again. Answers a stop that waits for what is under way. */
+/** Looks for such changes periodically. Returns a stop that waits for recoveries under way. */
 export function startChangeRecovery(context: RecoveryContext): () => Promise<void> {
   const { log, db } = context;
   const underWay = new Set<Promise<void>>();

@@ -30,7 +30,7 @@ export interface StackChange {
   /** Absent: those of before. */
   resources?: readonly StackResource[] | undefined;
   holder: string;
-  /** 0: nobody holds it afterwards. */
+  /** 0: afterwards the stack has no holder. */
   holdSeconds: number;
 }
 

@@ -14,7 +14,7 @@ export interface WorkflowChange {
   active?: boolean;
   /** A new version, without its number. `isCurrent`: it runs from now on. */
   saved?: { deployment: Omit<Deployment, 'version'>; isCurrent: boolean };
-  /** Its caller named the revision: where it is another by now, PRECONDITION_FAILED. */
+  /** The caller named the revision: a mismatch throws PRECONDITION_FAILED. */
   isConditional?: true;
   /** A version that is there, to be the current one. */
   deployedId?: string;
@@ -27,8 +27,8 @@ interface LockedWorkflow {
 }
 
 /**
- * Changes a workflow in one transaction. `revision`: the one that the change was made for; where it
- * is another by now, CONFLICT. Throws NOT_FOUND, and CONFLICT as `insertDeployment` and
+ * Changes a workflow in one transaction. `revision`: the one that the change expects; throws
+ * CONFLICT if the workflow has another. Throws NOT_FOUND, and CONFLICT as `insertDeployment` and
  * `makeCurrent` do.
  */
 export async function changeWorkflow(
@@ -86,8 +86,8 @@ async function lockWorkflow(tx: Transaction, accountId: string, id: string): Pro
     where account_id = ${accountId} and id = ${id} and kind = 'workflow' and deleted_at is null
     for update`;
   if (row === undefined) throw notFound('workflow', id);
-  // Not joined above: whoever waits there for another change would not see the version that it has
-  // made.
+  // Not joined above: after a wait for another change, that statement would not see the new
+  // version.
   const [current] = await tx<Pick<LockedWorkflow, 'triggers'>[]>`
     select triggers from deployments where account_id = ${accountId} and id = ${row.deployment_id}`;
   return { active: row.active, revision: row.revision, triggers: current?.triggers ?? [] };

@@ -27,7 +27,7 @@ export function findStepProblems(inputs: readonly StepInputRecord[], before: rea
     const retriesProblem = findRetriesProblem(retries);
     if (retriesProblem !== undefined) errors.push({ path: `steps.${i}.retries`, ...retriesProblem });
     if (id === undefined) return errors;
-    // A new workflow has no steps, and ids say nothing: it may be made of what another one shows.
+    // Ids in a new workflow mean nothing: a client may copy the steps of another workflow.
     if (before.length > 0 && !before.some((step) => step.id === id))
       errors.push({ path: `steps.${i}.id`, message: `The workflow has no step ${id}` });
     if (ids.has(id)) errors.push({ path: `steps.${i}.id`, message: `${id} is there twice` });

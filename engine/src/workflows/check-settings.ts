@@ -16,8 +16,8 @@ type SettingsBounds = Pick<AccountLimits, 'memoryMb' | 'executionWallMs'>;
 export type SettingsOutcome = { settings: WorkflowSettings; errors: FieldError[] };
 
 /**
- * The settings that hold from now on: what is given over what was set before, and null for what is
- * taken back. With everything that is wrong with them.
+ * The new settings: given ones override the earlier ones, and null removes one. With all faults of
+ * the given ones.
  */
 export function decideSettings(
   given: SettingsInput,
@@ -42,7 +42,7 @@ export function decideSettings(
 }
 
 /**
- * Only of what is given: what was set before under other bounds is no reason to refuse another
+ * Checks only the given settings: earlier ones, set under other bounds, must not block another
  * change.
  */
 function findSettingProblems(given: SettingsInput, account: SettingsBounds): FieldError[] {

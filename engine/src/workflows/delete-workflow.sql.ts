@@ -25,9 +25,10 @@ export async function deleteWorkflow(
     if (rows.length === 0) return 'absent';
     if ((await readOwnSources(tx, accountId, id)).length > 0) return 'has-sources';
     await tx`update emitters set deleted_at = now(), active = false, deployment_id = null where id = ${id}`;
-    // First: whoever replays an execution holds its version, and what that leaves is found below.
+    // First: a replay of an execution holds its version, and the statements below find the
+    // executions that it leaves.
     await deleteVersions(tx, accountId, id);
-    // Before its invocations, as whoever claims some of them does.
+    // Before its invocations, in the lock order of claims.
     await tx`delete from workflow_turns where workflow_id = ${id}`;
     await tx`delete from endpoints where account_id = ${accountId} and source_id = ${id}`;
     await dropTimers(tx, id);
@@ -53,7 +54,7 @@ async function deleteVersions(tx: Transaction, accountId: string, workflowId: st
 }
 
 /**
- * Executions that are cancelled in one transaction: whoever waits for one of its rows waits for a
+ * Executions cancelled in one transaction: a statement that waits for one of these rows waits for a
  * fraction of a second.
  */
 const CANCEL_BATCH = 1_000;
@@ -79,9 +80,9 @@ async function cancelSome(
   { accountId, workflowId, lease }: { accountId: string; workflowId: string; lease: string | null },
 ): Promise<boolean> {
   return sql.begin(async (tx) => {
-    // Before its invocations, as whoever claims some of them does.
+    // Before its invocations, in the lock order of claims.
     await tx`select from workflow_turns where workflow_id = ${workflowId} for update`;
-    // In the order in which whoever wakes some of them locks them.
+    // In the lock order of transactions that wake executions.
     const rows = await tx<{ id: string }[]>`
       select id from invocations
       where account_id = ${accountId} and source_id = ${workflowId}
@@ -99,8 +100,8 @@ async function cancelSome(
 }
 
 /**
- * Executions after invocations, as whoever parks, wakes or ends some of them locks both. `ids`:
- * these; default: all.
+ * Locks executions after invocations, as transactions that park, wake or end them do. `ids`:
+ * default all.
  */
 async function cancelExecutions(
   tx: Transaction,
@@ -112,8 +113,8 @@ async function cancelExecutions(
     ids === undefined ? tx`` : tx`and ${tx(column)} = any(${ids}::text[])`;
   const gone = await tx<{ id: string }[]>`
     delete from invocations where account_id = ${accountId} and source_id = ${workflowId} ${wanted('id')} returning id`;
-  // Steps of one that has not ended are in no list: only its record would lead to them. A statement
-  // of its own: what a node had written while the one before waited for it is seen.
+  // Steps of an execution that has not ended are in no list: only its record leads to them. A
+  // separate statement sees rows that a node wrote while the one before waited for it.
   await tx`
     delete from execution_steps s using unnest(${gone.map(({ id }) => id)}::text[]) as gone(id)
     where s.execution_id = gone.id and not exists (select from executions e where e.id = gone.id)`;

@@ -62,10 +62,10 @@ interface ChosenStep {
 }
 
 /**
- * The steps of a new version: their components are saved or looked up, their props checked and
- * sealed, their expressions checked. Throws INVALID_PROPS with everything that is wrong with the
- * props of all steps, and what is wrong with the first component that is, each with the path of its
- * step. Throws INVALID_REQUEST, with the limit, where they are too large together.
+ * Plans the steps of a new version: saves or finds their components, checks and seals their props,
+ * and checks their expressions. Throws INVALID_PROPS with all faults of all props, each with the
+ * path of its step. Throws the error of the first faulty component. Throws INVALID_REQUEST, with
+ * the limit, if the steps are too large together.
  */
 export async function planSteps(
   context: StepContext,
@@ -239,7 +239,7 @@ function checkHasNoDb({ id }: ComponentRecord, definitions: readonly PropDefinit
   if (errors.length > 0) throw invalidProps(errors);
 }
 
-/** Names the step in what its component or its props are refused for. */
+/** Adds the step to errors of its component or its props. */
 async function inStep<T>({ namespace }: StepInputRecord, i: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -32,8 +32,8 @@ export function planTriggers(inputs: readonly TriggerInput[], before: readonly T
 }
 
 /**
- * Has the workflow answer its clients where the code of a step calls `$.respond`, but for HTTP
- * triggers whose owner has said what they do. One that answers goes on, whatever the code is now.
+ * Makes the workflow answer its clients if the code of a step calls `$.respond`. Leaves HTTP
+ * triggers whose owner has chosen. A trigger that answers continues to, whatever the code is now.
  */
 export async function switchAnswersOn(
   sql: Sql,

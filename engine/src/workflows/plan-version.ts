@@ -23,8 +23,8 @@ export interface PlannedVersion {
 }
 
 /**
- * A new version: what is given, over that of before. Throws INVALID_REQUEST with everything that is
- * wrong with its form, and then what `planSteps` throws.
+ * Plans a new version: the given parts replace those of the previous one. Throws INVALID_REQUEST
+ * with all faults of its form, then the errors of `planSteps`.
  */
 export async function planVersion(
   context: PlanContext,

@@ -13,8 +13,8 @@ import { lockAccount, requireRoom } from '../accounts/require-room.sql.ts';
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
 
 /**
- * Stores a version. It is nobody's until it is made the current one. Throws CONFLICT where the
- * account has no room for it. The caller has locked the account.
+ * Stores a version, which is not used until it is made current. Throws CONFLICT if the account has
+ * no room for it. The caller has locked the account.
  */
 export async function insertDeployment(
   tx: Transaction,
@@ -39,8 +39,8 @@ export async function insertDeployment(
 }
 
 /**
- * Whether a version is there, also where the connection was lost that stored it: whoever stores one
- * has locked the account before, so that nothing of it is under way once we have.
+ * Whether a version is stored, also after a lost connection. A transaction that stores one locks
+ * the account first. So no such transaction is under way once this one has the lock.
  */
 export async function isDeploymentStored(sql: Sql, accountId: string, id: string): Promise<boolean> {
   return sql.begin(async (tx) => {
@@ -61,9 +61,9 @@ export interface CurrentVersion {
 }
 
 /**
- * Makes a version the current one, with its endpoints, timers and subscriptions, in the caller's
- * transaction, which holds the workflow's row and has locked the account before. Throws CONFLICT
- * where a component or variable that it needs is gone, or the account has no room for its
+ * Makes a version the current one, with its endpoints, timers and subscriptions. Runs in the
+ * caller's transaction, which has locked the account and then the workflow's row. Throws CONFLICT
+ * if a component or variable that it needs is gone, or the account has no room for its
  * subscriptions.
  */
 export async function makeCurrent(
@@ -105,8 +105,8 @@ function httpPropsOf(triggers: readonly Trigger[]) {
 }
 
 /**
- * Only those of triggers: what was subscribed to otherwise stays. A source that is gone is passed
- * over. Answers how many are new.
+ * Changes only subscriptions of triggers; others stay. Skips deleted sources. Returns the number of
+ * new ones.
  */
 async function putSubscriptions(
   tx: Transaction,

@@ -16,9 +16,9 @@ export interface VersionSize {
 }
 
 /**
- * A request of some kilobytes makes a hundred megabytes where each of a hundred steps has a
- * megabyte of defaults. Each value is measured on its own, and between them `giveWay` lets others
- * have the thread: to measure all of it at once would be what is to be prevented.
+ * Measures a version. A request of some kilobytes can make a hundred megabytes: a hundred steps
+ * with a megabyte of defaults each. Each value is measured on its own, and `giveWay` yields between
+ * them: measuring all at once would block the thread.
  */
 export function measureVersion(giveWay: () => Promise<void>): VersionSize {
   const value = LIMITS.maxWorkflowVersionBytes;

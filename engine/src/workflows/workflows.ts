@@ -53,8 +53,8 @@ export function createWorkflows(context: WorkflowContext): Workflows {
   return {
     async create(who, input) {
       checkName(input.name);
-      // Exact only where it is inserted; without this, its steps would be bundled and its sources
-      // deployed first.
+      // An early check: only the insertion is exact. Otherwise its steps would be bundled and its
+      // sources deployed first.
       await checkRoom(sql, who.accountId, await context.room.limits(who.accountId), 'maxWorkflows');
       const id = await withComponents(context, who, (own) => create(own, who, input));
       return show(context, who, await find(context, who, id));
@@ -212,7 +212,7 @@ function createRemoval(context: WorkflowContext): Workflows['delete'] {
 async function removeSources({ db, sources }: WorkflowContext, who: Principal, id: string): Promise<void> {
   for (const sourceId of await readOwnSources(db.sql, who.accountId, id)) {
     await sources.delete(who, sourceId).catch((error: unknown) => {
-      // Deleted by somebody else meanwhile.
+      // A concurrent request has deleted it.
       if (!(error instanceof HeadwaterError) || error.code !== 'NOT_FOUND') throw error;
     });
   }

@@ -28,7 +28,7 @@ const KIND = {
   stepProps: 18,
 } as const;
 
-/** The heads of what is relayed go on as JSON text: the reader checks them. */
+/** Writes heads of relayed messages as JSON text; the reader checks them. */
 export function sendToHost(writer: FrameWriter, message: ToHost): void {
   switch (message.kind) {
     case 'ready':
@@ -72,7 +72,7 @@ export function sendToHost(writer: FrameWriter, message: ToHost): void {
   }
 }
 
-/** The last one only where it is there. */
+/** Leaves out the last part if it is undefined. */
 function parts(...given: [...FramePart[], FramePart | undefined]): FramePart[] {
   if (given.at(-1) === undefined) given.pop();
   return given as FramePart[];

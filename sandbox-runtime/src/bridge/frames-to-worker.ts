@@ -107,7 +107,7 @@ export function readToSandbox(frame: Frame): ToSandbox {
 function readFetched(frame: Frame): FetchOutcome {
   const head = JSON.parse(text(frame, 1)) as FetchOutcome;
   if (!head.ok) return head;
-  // A copy of its own: what is passed into an isolate takes the whole buffer behind a view along.
+  // A copy, because passing a view into an isolate takes its whole buffer along.
   return { ...head, body: new Uint8Array(frame.parts[2] ?? []) };
 }
 

@@ -8,5 +8,5 @@ export const MAX_FAULT_CHARS = 16 * 1024;
  * of an object.
  */
 export const RESERVED_EXPORTS: readonly string[] = ['$return_value', '__proto__'];
-/** The member of what `$.send.http` is given that has bytes of `data`, in base64. The last one. */
+/** Last member of the argument of `$.send.http`: the bytes of `data`, in base64. */
 export const SENT_BYTES = 'data_base64';

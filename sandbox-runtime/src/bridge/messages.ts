@@ -25,7 +25,7 @@ import type { GuestLimits } from './guest-limits.ts';
  * a component could put it on Object.prototype.
  */
 
-/** JSON text. It is passed on unread, and judged by the party that needs what is in it. */
+/** JSON text. It is passed on unread; the receiver that needs its content checks it. */
 type Json = string;
 /** A body: copied on the way, never parsed or escaped. */
 export type Content = string | Uint8Array;
@@ -127,7 +127,7 @@ export type GuestCall =
   | { kind: 'answered'; call: number; head: Json; body: Uint8Array }
   /** Answers what the component says of itself, as JSON. */
   | { kind: 'outline' }
-  /** The run is over from outside: whatever it still does is ignored. */
+  /** The host has ended the run, so its later messages are ignored. */
   | { kind: 'end' }
   /** For runs that start from now on: GuestLimits. */
   | { kind: 'limits'; limits: Json };

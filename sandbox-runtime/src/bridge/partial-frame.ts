@@ -2,8 +2,8 @@ const MIN_BYTES = 64 * 1024;
 const NONE = Buffer.alloc(0);
 
 /**
- * The bytes of a frame that is not whole yet, in one piece that doubles: whoever sends them may
- * send one at a time, and each piece kept by itself takes a few hundred bytes.
+ * Holds the bytes of an incomplete frame in one buffer that doubles. A sender may send single
+ * bytes, and each piece kept by itself would take a few hundred bytes.
  */
 export class PartialFrame {
   #buffer: Buffer = NONE;
@@ -26,8 +26,8 @@ export class PartialFrame {
   }
 
   /**
-   * `rest`: the end of what `with` answered. What comes before it is in the hands of others, and is
-   * not written to again.
+   * `rest`: the end of the bytes that `with` returned. Callers still hold the bytes before it, so
+   * these are not overwritten.
    */
   hold(rest: Buffer): void {
     const isAll = rest.buffer === this.#buffer.buffer && rest.byteOffset === this.#buffer.byteOffset;

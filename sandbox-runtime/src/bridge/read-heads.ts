@@ -95,7 +95,7 @@ export function readOutcomeHead<Code extends string>(json: string, codes: readon
   return exceeded === undefined ? { ...read, code: known } : { ...read, code: known, limit: exceeded };
 }
 
-// JSON has null for what is not there.
+// JSON has null for absent values.
 function readLimit([name, value, used]: unknown[]): ExceededLimit | undefined {
   if (name === undefined || name === null) return undefined;
   if (!isRunLimit(name)) throw new FrameError('A limit that is none');
@@ -127,8 +127,8 @@ function readHeaders(value: unknown): [string, string][] {
 }
 
 /**
- * Throws FrameError for what is no JSON of an object, longer than a head, or has other members:
- * thousands of them in each head would take the node's whole thread, and count for no limit.
+ * Throws FrameError if the text is no JSON object, is longer than a head, or has other members.
+ * Thousands of members in each head would take the node's whole thread, and no limit counts them.
  */
 export function readObject(json: string, members: readonly string[]): Record<string, unknown> {
   const value = parse(json);

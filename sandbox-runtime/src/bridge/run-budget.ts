@@ -13,10 +13,10 @@ type OutputLimits = Pick<
 >;
 
 /**
- * Counts what one run puts out. The guest keeps the same counts for a clear error at the right
- * line; this one holds where the guest cannot reach it. Every method answers the limit that was
- * gone over: the run has to end. Texts count in bytes of UTF-8; heads as JSON in the process, and
- * as what is in them in the host, which is never more.
+ * Counts the output of one run. The guest keeps the same counts, for a clear error at the right
+ * line; hostile code cannot change these. Each method returns the exceeded limit, which ends the
+ * run. Texts count in bytes of UTF-8. Heads count as JSON in the process and by their content in
+ * the host, which is never more.
  */
 export class RunBudget {
   readonly #limits: OutputLimits;
@@ -59,8 +59,8 @@ export class RunBudget {
   }
 
   /**
-   * A value of `$.service.db` or of `$.export`. Small ones count for what keeping them costs: or a
-   * run could leave millions.
+   * A value of `$.service.db` or `$.export`. It also counts its storage overhead, or a run could
+   * leave millions of small ones.
    */
   takeNamedValue(bytes: number): ExceededLimit | undefined {
     return this.takeBytes(bytes + LIMITS.dbEntryOverheadBytes);

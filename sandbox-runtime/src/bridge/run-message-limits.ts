@@ -156,7 +156,7 @@ export class RunMessageLimits {
     checkedJson(json);
   }
 
-  /** It ended well, with what its entry answers. */
+  /** The run succeeded, with the result of its entry. */
   done(result: string | undefined): void {
     this.#requireRun();
     if (this.#task === 'step') return;
@@ -186,7 +186,7 @@ function taskOf(entry: EntryName | RunEntry['kind'] | 'load'): Task {
   return entry === 'load' || entry === 'step' ? entry : 'other';
 }
 
-/** It is put together with other texts later, and read by others than the tenant whose it is. */
+/** Must be JSON: it is later joined with other texts, and readers outside its tenant parse it. */
 function checkedJson(json: string): boolean | undefined {
   const isJson = isShortJson(json);
   demand(isJson !== false, 'A value that is no JSON');

@@ -5,8 +5,8 @@ export interface SourceMap {
 }
 
 /**
- * A larger one is not sent along with its bundle: stacks are mapped where they leave the sandbox,
- * and nowhere else. Dense code of maxComponentCodeBytes has one of 1.6 MB.
+ * A larger map is not sent along with its bundle. Stacks are then mapped only where they leave the
+ * sandbox. Dense code of maxComponentCodeBytes has a map of 1.6 MB.
  */
 export const MAX_SENT_MAP_CHARS = 2 * 1024 * 1024;
 

@@ -15,7 +15,7 @@ export interface BuildContext {
   processes: Pick<BuildProcesses, 'plain' | 'trees' | 'fetching'>;
   limits: BuildLimits;
   cacheDir: string;
-  /** Told of each build what it has downloaded into the cache. */
+  /** Called for each build with the bytes that it downloaded into the cache. */
   downloaded(bytes: number): void;
   log(level: 'info' | 'warn', message: string, fields: Record<string, unknown>): void;
 }
@@ -27,7 +27,7 @@ interface PackageBuild {
   registry: string;
 }
 
-/** A process has the chance to say itself that its time is over, and what it waited for. */
+/** After its time limit, a process may still report the timeout and its cause. */
 const GRACE_MS = 1_000;
 /** Bytes: half a millisecond. */
 const HASHED_AT_ONCE = 512 * 1024;
@@ -70,9 +70,9 @@ function storingErrors(code: Buffer): FieldError[] {
 }
 
 /**
- * Code is told apart by its hash, in processes of whoever deploys it too: the word of a process
- * that has read a stranger's is not taken for it. Of tens of megabytes it takes tens of
- * milliseconds, and is made in turns with others.
+ * The hash identifies code, also in processes of other accounts that deploy it. So the node
+ * computes it, and does not trust a process that has read a stranger's code. Tens of megabytes take
+ * tens of milliseconds, so the work yields to other work.
  */
 async function readBundle(text: Buffer, sourceMap: string): Promise<ComponentBundle> {
   const giveWay = createGiveWay(0);
@@ -85,7 +85,7 @@ async function readBundle(text: Buffer, sourceMap: string): Promise<ComponentBun
   return { code: text.toString('utf8'), sourceMap, hash: hash.digest('hex') };
 }
 
-/** Empty for code that cannot be read: what is wrong with it is said when it is bundled. */
+/** Empty for code that cannot be read: the bundler reports its errors. */
 export async function findMissingFiles(
   context: BuildContext,
   tenantId: string,

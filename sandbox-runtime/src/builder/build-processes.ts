@@ -30,8 +30,8 @@ export interface BuildProcesses {
   trees: TaskPool;
   fetching: TaskPool;
   /**
-   * Finds what of the operating system confines a bundler here; the log says what is missing. The
-   * first task does it otherwise.
+   * Finds the layers of the operating system that confine a bundler here, and logs the missing
+   * ones. Otherwise the first task does it.
    */
   findLayers(): Promise<readonly BuildLayer[]>;
   stop(): void;

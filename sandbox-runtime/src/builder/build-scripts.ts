@@ -17,7 +17,7 @@ export function findEsbuildPaths(): string[] {
   return [join(esbuildDir, '*'), join(dirname(esbuildDir), '@esbuild', '*')];
 }
 
-/** Takes some 50 ms, once per node, where they are not kept from an earlier start. */
+/** Takes some 50 ms, once per node, unless an earlier start has kept the scripts. */
 export async function bundleScripts(): Promise<BuildScripts> {
   const esbuild = findEsbuild();
   const [bundle, fetch] = await Promise.all([

@@ -13,7 +13,7 @@ export interface BuildTurns {
    * exists, so a build reports it before it ends.
    */
   holding<T>(tenantId: string, work: (hold: (bundle: ComponentBundle) => void) => Promise<T>): Promise<T>;
-  /** From here on nobody waits for room. */
+  /** From now on, builds no longer wait. */
   stop(): void;
 }
 

@@ -16,7 +16,7 @@ import { CACHE_FOLDERS } from './packages/package-cache.ts';
 import { isExact, parseSpecifier } from './specifier.ts';
 
 export interface BuilderOptions {
-  /** Folder of what builds share: tarballs and the registry's lists. Made where it is missing. */
+  /** Folder that builds share: tarballs and the registry's lists. Created if missing. */
   cacheDir: string;
   /** The npm registry to use. Default: the one that npm is set to use here. */
   registryUrl?: string;
@@ -47,16 +47,15 @@ interface BuildRequest {
 /** Makes components ready to load. */
 export interface Builder {
   /**
-   * Never rejects for what the code contains or for packages that are missing or broken: that is
-   * the outcome, with the author's file and line. Throws RATE_LIMITED where too many builds of the
-   * tenant wait, UNAVAILABLE when the node stops, no registry is known, or packages cannot be had
-   * at the moment, which alone says when it is worth another try.
+   * Does not reject for errors in the code, or for missing or broken packages: these are in the
+   * outcome, with the author's file and line. Throws RATE_LIMITED if too many builds of the tenant
+   * wait. Throws UNAVAILABLE if the node stops, no registry is known, or packages are temporarily
+   * unavailable. Only the last of these says when to retry.
    */
   build(request: BuildRequest): Promise<BuildOutcome>;
   /**
-   * As `build`, for whoever goes on with the bundle: it counts as held by the tenant until `use`
-   * has ended. While the tenant's hold LIMITS.maxHeldBuildChars or more, no other build of it
-   * begins.
+   * As `build`, for a caller that uses the bundle: it counts as held by the tenant until `use`
+   * ends. While a tenant holds LIMITS.maxHeldBuildChars or more, no other build of it begins.
    */
   buildFor<T>(request: BuildRequest, use: (outcome: BuildOutcome) => Promise<T>): Promise<T>;
   /**

@@ -19,16 +19,15 @@ export type PlainOutcome =
   | { kind: 'failed'; errors: FieldError[]; limit?: ExceededLimit };
 
 /**
- * Makes component code that imports no packages ready to load: one self-contained ES module with a
- * source map that leads back to `fileName` (default `component.js`). JavaScript is tried first,
- * then TypeScript; when both fail, the errors of the likelier one are reported, each with file,
- * 1-based line and 0-based column.
+ * Bundles component code without packages into one self-contained ES module, with a source map to
+ * `fileName` (default `component.js`). It tries JavaScript, then TypeScript. If both fail, it
+ * reports the errors of the likelier language, each with file, 1-based line and 0-based column.
  *
- * In this process, whose bundler code can break for good: for code that is trusted, as of tests.
- * Strangers' code goes to a `Builder`.
+ * The bundler runs in this process, and hostile code can break it for good. So this is only for
+ * trusted code, such as tests; other code goes to a `Builder`.
  *
- * Code over LIMITS.maxComponentCodeBytes is refused. Nothing is read from disk, whatever the code
- * says: every import ends in `resolveWithoutPackages`, and no tsconfig is looked for.
+ * Refuses code over LIMITS.maxComponentCodeBytes. Never reads from disk: every import ends in
+ * `resolveWithoutPackages`, and no tsconfig is looked for.
  */
 export async function bundleComponent(code: string, fileName: string = DEFAULT_FILE): Promise<BundleOutcome> {
   const outcome = await bundlePlain({ entry: fileName, files: { [fileName]: code } });
@@ -65,8 +64,8 @@ export async function bundlePlain(
   const first = await tryBundle(component, isTypeScript ? 'ts' : 'js', maxBundleBytes);
   if (first.kind !== 'failed' || isTypeScript) return first;
   const second = await tryBundle(component, 'ts', maxBundleBytes);
-  // TypeScript accepts all of JavaScript: if it gets further, what is still wrong (an import) is
-  // the better message.
+  // TypeScript accepts all JavaScript. If only imports are wrong now, these errors are the better
+  // message.
   return second.kind !== 'failed' || isOnlyImports(second.errors) ? second : first;
 }
 

@@ -27,8 +27,8 @@ const KEEP_NAME = 'var __name=(target,value)=>__defProp(target,"name",{value,con
 const KEEP_NAME_IF_LOST = KEEP_NAME.replace('=>', '=>target.name===value?target:');
 
 /**
- * Bundles what runs inside every isolate into one script. Takes some 150 ms where it is not kept
- * from an earlier start.
+ * Bundles the code that runs in every isolate into one script. Takes some 150 ms, unless an earlier
+ * start has kept it.
  */
 export async function bundleGuest(): Promise<string> {
   const text = await bundleOwnCode({
@@ -40,8 +40,7 @@ export async function bundleGuest(): Promise<string> {
       target: 'es2024',
       platform: 'neutral',
       mainFields: ['module', 'main'],
-      // As the type checker has it: the functions of sloppy code tell who called them, and with
-      // what.
+      // As in the type checker: functions of sloppy code reveal their caller and its arguments.
       tsconfigRaw: { compilerOptions: { alwaysStrict: true } },
       // Whitespace and syntax only: names stay readable in stack traces.
       minifyWhitespace: true,

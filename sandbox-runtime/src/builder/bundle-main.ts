@@ -7,8 +7,8 @@ import type { PackageTree } from './packages/resolve-tree.ts';
 import { serveTasks, type TaskAnswer } from './serve-tasks.ts';
 
 /**
- * The bundler looks for what an import by a pattern may mean in the folders of this machine, and
- * whoever breaks out of it for what listens there.
+ * Installs a system call filter. The bundler would look for import patterns in folders of this
+ * machine. Code that breaks out of it would look for servers that listen here.
  */
 function refuseSurroundings(koffiPath: string | undefined): void {
   if (koffiPath === undefined) return;
@@ -22,8 +22,8 @@ function refuseSurroundings(koffiPath: string | undefined): void {
 
 refuseSurroundings(process.argv[2]);
 /**
- * The main file of a bundler process. It reads nothing but the cache of packages, reaches nothing,
- * and runs nothing of what it bundles.
+ * Main file of a bundler process. It reads only the package cache, reaches no network, and runs no
+ * bundled code.
  */
 serveTasks(async (given, text) => {
   const task = given as BundleTask;

@@ -6,7 +6,7 @@ export interface BundleOverLimit {
   limit: ExceededLimit;
 }
 
-/** Undefined where it is not. `file`: the author's. */
+/** Undefined if the bundle is within the limit. `file`: the author's file. */
 export function bundleOverLimit(bytes: number, maxBundleBytes: number, file?: string): BundleOverLimit | undefined {
   if (bytes <= maxBundleBytes) return undefined;
   const message = `The component is ${bytes} bytes when it is bundled; the limit maxBundleBytes is ${maxBundleBytes} bytes`;

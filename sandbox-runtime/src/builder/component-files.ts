@@ -77,9 +77,8 @@ export function loadOwn({ entry, files }: ComponentFiles, entryLoader: Loader): 
 const FILE_MAP = /(?<=[#@] sourceMappingURL)=(?!data:application\/json;(?:charset=[\w-]+;)?base64,)/g;
 
 /**
- * Source maps that are in the code itself lead to the author's own lines. The bundler reads those
- * that a comment names by a path as well, whatever file of this machine that is, and quotes it in
- * an error: such a comment is made one like any other.
+ * Disables source map comments with a path. The bundler would read that file of this machine, and
+ * quote it in an error. Maps inside the code stay, and lead to the author's own lines.
  */
 function closeMapComments(text: string): string {
   return text.replace(FILE_MAP, '-');
@@ -111,9 +110,9 @@ export function ownName(path: string): string {
 }
 
 /**
- * The bundler tells from the end of a path what a file is, and the author's names do not say it:
- * code comes as `component.mjs` whatever it is. ES modules are named so, and then get the whole of
- * a CommonJS package as its default export, as in Node. All else is for the bundler to find out.
+ * The bundler derives a file's kind from its extension, but the author's name does not tell: any
+ * code arrives as `component.mjs`. ES modules get `.mjs`, so that a CommonJS package is their
+ * default export as a whole, as in Node. The bundler decides for the rest.
  */
 function pathOf(name: string, text: string): string {
   if (name.endsWith('.json')) return `${name}!.json`;

@@ -11,10 +11,10 @@ const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit.charCodeAt(0), value]));
 
 /**
- * Keeps of a source map what leads to the author's files, or through a map that the author's file
- * brought to the files it was made of. What `isForeign` names is code of packages and marked as
- * leading nowhere: left out alone, it would be taken for the author's line before it. The map of a
- * bundle with large packages shrinks to a few kilobytes.
+ * Filters a source map. It keeps mappings to the author's files, and to their originals through a
+ * map that an author's file contains. Sources that `isForeign` accepts are code of packages: their
+ * mappings get no source. Without the mapping, the previous author's line would be taken for
+ * theirs. The map of a bundle with large packages shrinks to a few kilobytes.
  *
  * Format: https://tc39.es/ecma426/ (mappings of one, four or five base-64 VLQ fields, each a
  * difference to the one before).

@@ -13,8 +13,8 @@ export interface RegistrySettings {
 }
 
 /**
- * The registry that npm is set to use on this machine, for whoever runs this process. Throws
- * UNAVAILABLE where npm cannot be asked.
+ * The registry in npm's settings on this machine, for the user of this process. Throws UNAVAILABLE
+ * if npm does not answer.
  */
 export async function findRegistry(): Promise<RegistrySettings> {
   try {

@@ -25,8 +25,8 @@ export interface MissingFile {
 }
 
 /**
- * The files that the given ones import by relative paths and that are not among them, and no more
- * of them than a component may have, and one. Empty for code that cannot be read.
+ * Relative imports of the given files that are not among them. Lists at most one more than a
+ * component may have. Empty for code that cannot be read.
  */
 export async function listMissingFiles(component: ComponentFiles): Promise<MissingFile[]> {
   const missing = new Map<string, MissingFile>();

@@ -7,7 +7,7 @@ import zlib from 'node:zlib';
 import { UNAVAILABLE_NAMES } from '../guest/builtin-names.ts';
 import type { NodeFacts } from '../guest/node/node-facts.ts';
 
-/** Available in part, so that the names of what is not are needed too. */
+/** Modules that are available in part. The names of their missing exports are needed too. */
 const PARTLY_AVAILABLE = ['net', 'dns', 'tls', 'cluster', 'vm'];
 
 /** The constants and names of exports of the Node.js that runs this process, for the guest. */

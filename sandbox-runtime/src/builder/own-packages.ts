@@ -15,9 +15,9 @@ export class ConfigurationError extends Error { name = 'ConfigurationError'; }
 `;
 
 /**
- * Answers imports of packages that come with the server, whatever version they name: a component
- * saves where there is no registry, and nobody who takes the name in one can put code in its place.
- * Undefined for all others.
+ * Resolves imports of packages that come with the server, in any version. A component then saves
+ * without a registry, and a package of the same name in a registry cannot put code in its place.
+ * Undefined for all other imports.
  */
 export function resolveOwnPackage(path: string): OnResolveResult | undefined {
   return NAME.test(path) ? { path: '@headwater/types', namespace: NAMESPACE, sideEffects: false } : undefined;

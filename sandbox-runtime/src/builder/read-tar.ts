@@ -28,10 +28,9 @@ const MAX_PAX_RECORDS = 100;
 
 /**
  * Reads the regular files of a tar archive (POSIX ustar with pax and GNU long names, as npm makes
- * them). The first folder of each path is taken away. Links and devices are passed over, as npm
- * does; a path that leads out is refused, and so are more than `maxFiles` entries of any kind.
- * `keepsFirstFolder`: paths are as they stand there. Undefined for each entry that is no file:
- * whoever reads them with others may give way.
+ * them). It removes the first folder of each path, unless `keepsFirstFolder` is set. It skips links
+ * and devices, as npm does. It refuses a path that leads out, and more than `maxFiles` entries of
+ * any kind. Yields undefined for each entry that is no file, so that callers can give way.
  */
 export function* readTar(
   archive: Buffer,

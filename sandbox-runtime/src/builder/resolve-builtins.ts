@@ -41,7 +41,7 @@ export function resolveWithoutPackages(component: ComponentFiles, found: FoundIm
   };
 }
 
-/** Undefined for what is no module of Node that the guest offers. */
+/** Undefined for a module of Node that the guest does not offer, and for other names. */
 export function resolveBuiltin(path: string): OnResolveResult | undefined {
   const name = path.startsWith('node:') ? path.slice(5) : path;
   const isOffered = (BUILTIN_NAMES as readonly string[]).includes(name);

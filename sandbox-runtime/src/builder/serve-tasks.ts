@@ -13,9 +13,8 @@ export interface TaskAnswer {
 }
 
 /**
- * Serves the tasks of a build process, one after the other. A task that throws ends the process:
- * what broke is not used again. So does the end of the node, and whatever program was started here
- * goes with it.
+ * Serves the tasks of a build process, one after the other. A failed task ends the process, because
+ * its state may be broken. The end of the node does too. Both end all programs started here.
  */
 export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAnswer>): void {
   const channel = new Socket({ fd: CHANNEL_FD, readable: true, writable: true });
@@ -25,7 +24,7 @@ export function serveTasks(work: (task: unknown, text: Buffer) => Promise<TaskAn
       const { value, text } = await work(task.value, task.text);
       channel.write(encodeFrame(value, text));
     } catch (error) {
-      // The node keeps what a process says at its end, for its log.
+      // The node logs the last output of a process that ends.
       process.stderr.write(`${error instanceof Error ? error.message : 'a task failed'}\n`, endGroup);
     }
   };

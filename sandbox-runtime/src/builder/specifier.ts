@@ -55,8 +55,7 @@ export function isExact({ range }: { range: string }): boolean {
 }
 
 /**
- * Reads the right side of a dependency in a package.json; undefined where it leads anywhere but to
- * the registry.
+ * Reads the version of a dependency in a package.json; undefined if it leads outside the registry.
  */
 export function parseVersionRequest(name: string, wanted: string): VersionRequest | undefined {
   const [, aliasName, aliasRange] = /^npm:((?:@[^/@]+\/)?[^/@]+)(?:@(.*))?$/.exec(wanted) ?? [];

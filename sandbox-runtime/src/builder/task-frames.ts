@@ -7,7 +7,7 @@ import { PartialFrame } from '../bridge/partial-frame.ts';
  */
 export interface TaskFrame {
   value: unknown;
-  /** UTF-8; empty where there is none. */
+  /** UTF-8; empty if absent. */
   text: Buffer;
 }
 
@@ -21,10 +21,7 @@ export function encodeFrame(value: unknown, text: string | Uint8Array = ''): Buf
   return Buffer.concat([head, json, content]);
 }
 
-/**
- * Thrown for a frame beyond the bounds, or one that is no JSON: whoever sent it is not to be
- * listened to further.
- */
+/** A frame is too large or is no JSON. Its sender is not trusted any further. */
 class TaskFrameError extends Error {
   override readonly name = 'TaskFrameError';
 }

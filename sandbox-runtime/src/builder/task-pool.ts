@@ -2,9 +2,7 @@ import { type Task, type TaskEnd, TaskProcess, type TaskProcessOptions } from '.
 
 export interface TaskPoolOptions {
   start(): Promise<TaskProcessOptions>;
-  /**
-   * Tasks that one process serves; then it is replaced, and with it whatever has gathered in it.
-   */
+  /** Tasks per process. Then a new process replaces it, without the state that has accumulated. */
   maxTasks: number;
   signal: AbortSignal;
 }
@@ -16,8 +14,8 @@ export interface TaskPool {
 }
 
 /**
- * A process that had much to do is not used again: what it holds of memory would count for the next
- * task.
+ * A process is not used again after a longer task: memory that it still holds would count for the
+ * next task.
  */
 const LONG_TASK_MS = 1_000;
 const IDLE_MS = 30_000;

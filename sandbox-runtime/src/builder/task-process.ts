@@ -28,14 +28,14 @@ export interface Task<Answer = unknown> {
 }
 
 /**
- * The JSON is read by the node's thread in one piece: source maps of the author's own megabyte, and
- * lists of what is wrong or missing.
+ * The node's thread parses the JSON in one piece: source maps of the author's own megabyte, and
+ * lists of errors or missing files.
  */
 const MAX_ANSWER = { maxJsonBytes: 16 * 1024 * 1024, maxTextBytes: ACCOUNT_LIMITS.maxBundleBytes.max };
 
 /**
- * A process of a build, in a group of its own. It does one task at a time, so that whatever ends it
- * is that task's doing. What it answers is not believed: it has dealt with code of strangers.
+ * A process of a build, in a process group of its own. It runs one task at a time, so that task is
+ * the cause if it ends. Its answers are not trusted, because it has processed foreign code.
  */
 export class TaskProcess {
   readonly #handle: ProcessHandle;
@@ -85,7 +85,7 @@ export class TaskProcess {
     }
   }
 
-  /** Kills it with what it started. Idempotent. */
+  /** Kills the process and its children. Idempotent. */
   end(): void {
     this.ended = true;
     this.#handle.kill();
@@ -112,7 +112,7 @@ export class TaskProcess {
   }
 
   #answered(answer: unknown, text: Buffer): void {
-    // Nobody has asked: what comes later would be taken for the answer to something else.
+    // No task waits: a later answer could be mistaken for the answer to another task.
     if (this.#settle === undefined) return this.end();
     if (!this.#isAnswer(answer)) return this.#lose('The process answered what is no answer');
     this.#finish({ kind: 'answered', answer, text });

@@ -7,7 +7,7 @@ import { CACHE_FOLDERS } from './packages/package-cache.ts';
 export interface CacheBounds {
   maxBytes: number;
   maxFiles: number;
-  /** How long the registry's lists are believed: older ones are no good to anybody. */
+  /** How long the registry's lists are valid, in milliseconds. Older ones are useless. */
   trustMs: number;
   /** Ends it, with the reason of the signal. */
   signal?: AbortSignal;
@@ -19,7 +19,8 @@ export interface CacheBounds {
  */
 const TRIM_EVERY_MS = 60_000;
 /**
- * or sooner where builds have downloaded that share of what it may hold since the one before began.
+ * or sooner, when builds since the start of the previous trim have downloaded this share of the
+ * cache's maximum.
  */
 const TRIM_EVERY_SHARE = 1 / 4;
 
@@ -34,11 +35,11 @@ interface CachedFile {
 
 /** Trims the cache beside builds, one trim at a time. */
 export interface Trims {
-  /** Builds have put so many bytes into the cache. */
+  /** Counts bytes that builds have put into the cache. */
   grew(bytes: number): void;
   /**
-   * Unless it goes on, or was done a while ago and the cache has grown little since: nobody waits
-   * for it, and the slot of the build is free for the next.
+   * Starts a trim, unless one is running, or the last one is recent and the cache has grown little.
+   * No build waits for it or keeps its slot.
    */
   start(): void;
   /** Never rejects. */
@@ -81,12 +82,11 @@ export function createTrims(
 }
 
 /**
- * Throws away what is believed no longer, and then what was used longest ago until the cache has at
- * most so many bytes and files. A build that misses a file fetches it again.
+ * Removes expired lists, and then the least recently used files, until the cache is within
+ * `maxBytes` and `maxFiles`. A build that misses a file fetches it again.
  *
- * How many files there are is up to those who import packages, and a process that fetches them may
- * be forged: one file at a time is looked at, in turns with the rest of the node, and twice
- * `maxFiles` are known at most.
+ * Tenants decide how many files exist, and a fetch process may be compromised. So it examines one
+ * file at a time, gives way to other work, and keeps at most twice `maxFiles` in memory.
  */
 export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<void> {
   const giveWay = createGiveWay();
@@ -107,8 +107,8 @@ export async function trimCache(cacheDir: string, bounds: CacheBounds): Promise<
 }
 
 /**
- * Undefined where it is no file, which only a forged process puts there, or gone: another build or
- * another node trims as well.
+ * Undefined if it is no file, which only a compromised process causes. Also if it is gone: another
+ * build or node trims the same cache.
  */
 async function look(path: string, signal: AbortSignal | undefined): Promise<CachedFile | undefined> {
   const info = await lstat(path).catch(() => undefined);

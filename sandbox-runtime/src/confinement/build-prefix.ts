@@ -12,13 +12,13 @@ export interface BuildSurroundings {
   writable?: readonly string[];
 }
 
-/** Its end, with that of whoever started it, even in the middle of a computation. */
+/** Ends the process with its parent, even in the middle of a computation. */
 const UNTIL_PARENT_ENDS = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
- * Process namespace: processes in it cannot signal outside, and all end with it, whatever their
- * group or session. With a /proc of its own it does not see other processes. The user namespace is
- * for nodes that do not run as root.
+ * Process namespace: its processes cannot signal outside, and all end with it, in any group or
+ * session. With its own /proc, it sees no other processes. The user namespace is for nodes that do
+ * not run as root.
  */
 const OWN_PROCESSES: readonly Prefix[] = [
   ['--mount-proc'],
@@ -28,8 +28,8 @@ const OWN_PROCESSES: readonly Prefix[] = [
 ].map((options) => [...UNTIL_PARENT_ENDS, 'unshare', '--pid', '--fork', '--kill-child', ...options, '--']);
 
 /**
- * Root without capabilities is still the user who owns the cache, but reaches into no process that
- * has some: with them, code that has broken out of the bundler would write into the node's memory.
+ * Root without capabilities still owns the cache, but cannot reach a process that has capabilities.
+ * With them, code that breaks out of the bundler could write into the node's memory.
  */
 const WITHOUT_PRIVILEGES: readonly Prefix[] = [
   ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
@@ -111,10 +111,7 @@ async function findUsable(outer: Prefix, needs: Omit<BuildSurroundings, 'network
   return [];
 }
 
-/**
- * Root may use what is others' by a capability alone, such as a data folder that belongs to another
- * user.
- */
+/** Root may need a capability to use the paths, such as a data folder of another user. */
 async function mayUse(
   prefix: Prefix,
   { readable = [], writable = [] }: Omit<BuildSurroundings, 'network'>,

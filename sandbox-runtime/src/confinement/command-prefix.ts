@@ -10,9 +10,9 @@ export type Prefix = readonly string[];
 export const PROBE_MS = 5_000;
 
 /**
- * The first of the ways that works behind `outer` on this system, found by doing it. The programs
- * are those of util-linux and coreutils; without one, or where the system forbids what it does, the
- * way does not work.
+ * The first command prefix that works behind `outer` on this system; each is tried. They use
+ * util-linux and coreutils. A prefix fails if a program is missing or the system forbids its
+ * action.
  */
 export async function findWay(outer: Prefix, ways: readonly Prefix[]): Promise<Prefix> {
   for (const way of ways) if (await works([...outer, ...way, 'true'])) return way;
@@ -55,8 +55,8 @@ export async function works(command: Prefix, descriptors: readonly number[] = []
 }
 
 /**
- * Whether what is started behind the prefix has no capability. What drops them ends well also where
- * it was not allowed to: root without CAP_SETPCAP keeps what it has.
+ * Whether a command behind the prefix has no capability. Dropping them can succeed without effect:
+ * root without CAP_SETPCAP keeps its own.
  */
 export function hasNoCapabilities(prefix: Prefix): Promise<boolean> {
   return works([...prefix, 'grep', '-Eq', '^CapPrm:[[:space:]]*0+$', '/proc/self/status']);

@@ -18,11 +18,11 @@ const MAX_OPEN_FILES = 128;
 /** Most likely to be taken by the kernel when the machine has no memory left: -1000 to 1000. */
 const TAKE_FIRST = 1_000;
 /**
- * The kernel's bound is behind the one that this node watches: what it ends can be told from a
- * crash in any case.
+ * The kernel's memory limit is this much above the limit that the node enforces. So a kill by the
+ * kernel is always distinguishable from a crash.
  */
 const MEMORY_HEADROOM_MB = 256;
-/** How one sandbox process is started, and what is to be done beside it. */
+/** How to start one sandbox process, and the steps that go with it. */
 export interface Launch extends NodeCommand {
   rights: ProcessRights;
   /**
@@ -62,7 +62,7 @@ async function probe(options: ConfinementOptions, addonPath: string): Promise<Fi
     [['prlimit', '--core=0', '--fsize=0', `--nofile=${MAX_OPEN_FILES}:${MAX_OPEN_FILES}`, '--']],
     [
       ['setpriv', '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--pdeathsig', 'KILL', '--'],
-      // Without a privilege there is none to be given up.
+      // A process without privileges has none to drop.
       ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL', '--'],
     ],
   ]);

@@ -36,7 +36,7 @@ export interface ControlGroups {
   confine(pid: number, limits: GroupLimits): Promise<ProcessGroups>;
 }
 
-/** `/proc` and `/sys/fs/cgroup`, or what a test has put in their place. */
+/** `/proc` and `/sys/fs/cgroup`, or a test's stand-ins. */
 export interface GroupRoots {
   proc: string;
   groups: string;
@@ -46,10 +46,10 @@ export const SYSTEM_ROOTS: GroupRoots = { proc: '/proc', groups: '/sys/fs/cgroup
 const NAME = /^headwater-\d+-\d+$/;
 
 /**
- * Finds where groups may be made: in `given`, a folder that the operator has handed to this node,
- * or at the top of a hierarchy, where this node is itself (in a container). Anywhere else the
- * groups belong to whoever started it, such as systemd, which does not expect others to make groups
- * among its own. Groups that dead nodes left are removed.
+ * Finds the folders where this node may create control groups. These are `given`, a folder from the
+ * operator, or the top of a hierarchy if this node is there (in a container). Other folders belong
+ * to the node's starter: systemd, for example, does not allow foreign groups among its own. Removes
+ * groups that dead nodes left.
  */
 export function findControlGroups(given: string | undefined, roots: GroupRoots = SYSTEM_ROOTS): ControlGroups {
   const places = (given === undefined ? ownPlaces(roots) : [placeAt(given)]).filter((place) => isUsable(place));
@@ -107,8 +107,8 @@ function isUsable({ folder, controllers, version }: Place): boolean {
 async function confine(places: readonly Place[], pid: number, limits: GroupLimits): Promise<ProcessGroups> {
   const made: string[] = [];
   const remove = async (): Promise<void> => {
-    // Its process may not be quite gone, or another node was faster: the next start removes what is
-    // left.
+    // The process may not be quite gone, or another node was faster. The next start removes the
+    // rest.
     await Promise.allSettled(made.splice(0).map((group) => rmdir(group)));
   };
   try {

@@ -5,9 +5,9 @@ import type { ProcessStarter } from '../starter/starter.ts';
 type Cores = readonly number[];
 
 /**
- * The processors for processes that start, build or compute for long: the later half of this
- * node's. A full processor makes even whoever goes before wait for the clock's next tick, so the
- * others are kept free of them. Undefined where there is no half.
+ * The later half of this node's processors, for processes that start, build or compute for long. On
+ * a fully used processor, even a thread of higher priority waits for the next clock tick. So the
+ * first half stays free of them. Undefined with one processor.
  */
 export function findHotCores(all = ownCores()): Cores | undefined {
   return all.length < 2 ? undefined : all.slice(Math.floor(all.length / 2));

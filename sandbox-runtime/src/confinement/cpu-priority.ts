@@ -6,17 +6,14 @@ import { findHotCores, ownCores, setCores } from './cpu-cores.ts';
 import type { ProcessRights } from './process-rights.ts';
 import { setSessionNice } from '../starter/session-nice.ts';
 
-/** Niceness of a sandbox process: behind the node and its database, which serve everybody. */
+/** Niceness of a sandbox process: below the node and its database, which serve all tenants. */
 export const USUAL_NICE = 1;
 /**
  * Niceness of a starting session. It computes for some tenths of a second, and nothing else should
  * wait for that.
  */
 export const BOOT_NICE = 3;
-/**
- * Niceness of a build process and its session: the user who saves a component waits for seconds
- * anyway.
- */
+/** Niceness of a build process and its session. A save takes seconds anyway. */
 export const BUILD_NICE = 5;
 /**
  * Niceness of a process that just began a long computation and may end soon. Gets less than half of
@@ -35,9 +32,9 @@ const HOT_NICE = 10;
 const HOT_THREAD_NICE = 19;
 
 /**
- * A process is warm, then hot, when it has used this much processor time beyond that of short runs,
- * less what is always free. Where a priority cannot be given back, the process has to be replaced
- * afterwards, and none is only warm.
+ * CPU time beyond that of short runs and beyond the free share, after which a process is warm, then
+ * hot. If its priority cannot be raised again, it must be replaced afterwards, so it never becomes
+ * warm.
  */
 const WARM_MS = 60;
 const HOT_MS = 200;
@@ -51,8 +48,8 @@ const HOT_COMPUTING_MS = 1_000;
 /** It has calmed down when none of its threads was seen computing for so long. */
 const CALM_MS = 2_000;
 /**
- * Each is a file that is read on the node's own thread, up to 20 times a second. Components have so
- * many only where dozens compute at once.
+ * Each thread is a file that the node's own thread reads, up to 20 times a second. Only components
+ * with dozens of computing threads have this many.
  */
 const MAX_THREADS_READ = 64;
 /**
@@ -79,8 +76,8 @@ export function onAllCores(way: Prefix): Prefix {
 }
 
 /**
- * Lowers the priority of a process while it computes for long, and keeps it to half of the
- * processors, so that it takes nothing from those that do not. Does what of this the node may.
+ * Lowers the priority of a process during a long computation. Also keeps it on half of the
+ * processors, so that short runs do not suffer. Does as much of this as the node may.
  */
 export class CpuPriority {
   readonly #pid: number;
@@ -88,7 +85,7 @@ export class CpuPriority {
   readonly #rights: ProcessRights;
   readonly #hotCores: readonly number[] | undefined;
   readonly #mayLower: boolean;
-  /** Whether what was made less urgent can be made more so again. */
+  /** Whether a lowered priority can be raised again. */
   readonly #isReversible: boolean;
   #sessionNice = { value: BOOT_NICE, isSet: true };
   #explainedMs = 0;
@@ -178,8 +175,8 @@ export class CpuPriority {
     return this.#beyondMs > beyondMs || nowMs - (this.#computingSinceMs ?? nowMs) >= computingMs;
   }
 
-  // The kernel lets whoever is not root change sessions ten times a second: what did not work is
-  // tried at the next look.
+  // Without root, the kernel allows ten changes of sessions a second. The next check tries a failed
+  // change again.
   #setSession(nice: number): void {
     this.#sessionNice = { value: nice, isSet: !this.#rights.session || setSessionNice(this.#pid, nice) };
   }

@@ -6,9 +6,9 @@ import { findRights, type ProcessRights } from './process-rights.ts';
 import { findUserIds, type UserIds } from './user-ids.ts';
 
 /**
- * Users for processes, where this one is root's, and what it may do to those, or why there are
- * none. Node's program and the addon may be in a folder that nobody else may enter: the process
- * gets both as open files.
+ * Unused user ids for processes, if this process runs as root, and the rights it has over those
+ * users; else the reason why not. Node's program and the addon may be in a folder closed to other
+ * users, so the process gets both as open files.
  */
 export async function findUsers(
   found: Findings,

@@ -15,8 +15,7 @@ const WAYS: readonly Prefix[] = [
 ];
 
 /**
- * How a process can be started in a network namespace of its own, without even a loopback that is
- * up. Whoever breaks out of an isolate then still reaches nothing. Linux only, and not in every
- * container.
+ * Ways to start a process in its own network namespace, without even an active loopback. Code that
+ * breaks out of an isolate then reaches no network. Linux only, and not in every container.
  */
 export const networkWays = (): readonly Prefix[] => (process.platform === 'linux' ? WAYS : []);

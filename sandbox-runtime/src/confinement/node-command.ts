@@ -26,10 +26,9 @@ export interface NodeCommand {
 }
 
 /**
- * How Node is started for a sandbox process: its script comes on standard input, and Node's
- * permission model lets it read nothing, write nothing, start no process and no worker. Addons are
- * allowed for what the script loads from `addonPaths`: isolated-vm, and koffi to filter the system
- * calls of the process.
+ * Arguments of Node for a sandbox process. Its script comes on standard input. Node's permission
+ * model forbids reads, writes, processes and workers. Addons are allowed, because the script loads
+ * isolated-vm, and koffi to filter its system calls, from `addonPaths`.
  */
 export function nodeArguments(addonPaths: readonly string[]): string[] {
   return [

@@ -60,7 +60,7 @@ export async function findRights(prefix: Prefix): Promise<ProcessRights> {
 async function tryOn(pid: number): Promise<Omit<ProcessRights, 'kill'>> {
   const sessionsCount = hasSessionShares();
   const session = sessionsCount && mayWrite(`/proc/${pid}/autogroup`, 1);
-  // Within a session whose share cannot be changed, it says nothing to others.
+  // In a session with a fixed share, a thread's niceness has no effect on other sessions.
   const threadsCount = session || !sessionsCount;
   const nice = getPriority(pid);
   const lower = threadsCount && maySetPriority(pid, Math.min(nice + 1, LEAST_URGENT));

@@ -26,7 +26,7 @@ function isInRootCpuGroup({ proc, groups }: GroupRoots): boolean {
   );
   const ofV1 = paths.get('cpu');
   if (ofV1 !== undefined) return ofV1 === '/';
-  // In a container it may not be mounted, and hides what is above.
+  // In a container this may not be mounted, so that groups above are hidden.
   if (!existsSync(join(groups, 'cgroup.controllers'))) return false;
   const names = (paths.get('') ?? '').split('/').filter((name) => name !== '');
   // The root has no weight, and a group without one is part of that above it.

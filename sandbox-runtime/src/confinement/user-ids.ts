@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto';
 type Range = readonly [from: number, to: number];
 
 /**
- * Ids that neither people, packages, containers nor systemd give to anybody: the first range is for
- * machines, the second for containers, whose user namespace has the first 65 536 ids only.
+ * User ids that people, packages, containers and systemd leave unused. The first range is for
+ * machines. The second is for containers, whose user namespace has only the first 65 536 ids.
  * https://systemd.io/UIDS-GIDS/
  */
 const UNUSED: readonly Range[] = [

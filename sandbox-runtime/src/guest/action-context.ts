@@ -52,8 +52,8 @@ export function makeActionContext(
 }
 
 /**
- * At once, so that it is kept of a step that fails later. The last value of a name holds; what is
- * undefined is null.
+ * Exports at once, so that the value is kept if the step fails later. The last value of a name
+ * counts. Undefined becomes null.
  */
 function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name: unknown, value: unknown): void {
   if (context.over) return;

@@ -65,7 +65,8 @@ function previousDefinitions(component: LoadedComponent, json: string): Record<s
 }
 
 /**
- * Functions have become true in what was outlined, and apps their slugs: the component's own stay.
+ * Merges the outline into the component's own prop. In the outline, functions are `true` and apps
+ * are slugs, so the own ones stay.
  */
 function overlay(own: Record<string, unknown>, outlined: Record<string, unknown>): Record<string, unknown> {
   const { options, propDefinition: _, ...rest } = outlined;

@@ -11,8 +11,8 @@ import { type GuestStream, isDisturbed, isStream, readToEnd, STREAM_CLASSES, str
 type Source = string | Uint8Array<ArrayBuffer>;
 
 /**
- * A body: a stream, or what it would give (`source`), for which a stream is made when somebody asks
- * for it. Text stays text, because the process encodes it faster than the guest.
+ * A body: a stream, or the content of one (`source`), whose stream is made on demand. Text stays
+ * text, because the process encodes it faster than the guest.
  */
 export interface BodyState {
   source?: Source;
@@ -117,7 +117,7 @@ export function failBody(state: BodyState | undefined, reason: unknown): void {
   state.fail?.(reason);
 }
 
-/** The whole content. At once where it is there already. */
+/** The whole content. Synchronous if it is already there. */
 export function consumeBody(state: BodyState | undefined): Source | Promise<Source> {
   if (state === undefined) return '';
   requireUnused(state);

@@ -127,6 +127,6 @@ completeEvents();
 completeStreams();
 completeBuffer();
 defineGlobal('Buffer', Buffer);
-// Steps are usually written with it. It is there for editors: what it is given is the component.
+// Steps usually call it for their editor's types. It returns its argument, the component.
 defineGlobal('defineComponent', (component: unknown) => component);
 defineGlobal('__headwaterBoot', bootGuest);

@@ -49,8 +49,8 @@ const AVAILABLE_NAMES = [
 ] as const;
 
 /**
- * Can be imported, because packages do so for cases that never arise here; what is called or
- * constructed throws.
+ * Can be imported, because packages import them for cases that never arise here. A call or
+ * construction throws.
  */
 export const UNAVAILABLE_NAMES = [
   'child_process',

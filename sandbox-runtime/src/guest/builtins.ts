@@ -202,8 +202,8 @@ function asErrorOfNode(error: unknown): unknown {
 const { get: getVolume, set: setVolume } = WeakMap.prototype;
 
 /**
- * The files of the run that asks. They go with it: nobody else has ever seen them, nor the context
- * of the run.
+ * Gives the current run its own files. They disappear with it, and no other run can reach them or
+ * the run's context.
  */
 function makeVolumes(runs: RunTracker): () => Volume {
   const volumes = new WeakMap<RunContext, Volume>();

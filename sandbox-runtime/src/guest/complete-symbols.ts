@@ -1,7 +1,7 @@
 /*
- * The symbols of explicit resource management, which Node adds to V8's. Imported before everything
- * else, for what it does: packages read them when they are evaluated, and would take `undefined`
- * for a name.
+ * Symbols of explicit resource management, which Node adds to V8's. This file must be imported
+ * first: packages read the symbols when they are evaluated, and would otherwise take `undefined` as
+ * a name.
  */
 for (const name of ['dispose', 'asyncDispose']) {
   if (name in Symbol) continue;

@@ -4,8 +4,8 @@ const kindOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.
   ?.get as () => string | undefined;
 
 /**
- * Primitives and bytes cross to the process; another value becomes null, which the process rejects.
- * Copying an object would fill the process's heap before any check, whatever its size.
+ * Primitives and bytes cross to the process. Another value becomes null, which the process rejects:
+ * a copy of an object could fill the process's heap before any check.
  */
 export function crossing<T>(value: T): T | null {
   if (typeof value === 'function' || typeof value === 'symbol') return null;

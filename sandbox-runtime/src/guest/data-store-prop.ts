@@ -34,8 +34,8 @@ interface Page<Item> {
 }
 
 /**
- * A data store as a component has it. Every call is made at once and awaited: what it changes is
- * there for all others, and stays also where the run fails. Lists come in pages.
+ * A data store as a component has it. Every call is made at once and awaited. Its changes are
+ * visible to all other runs, and stay even if the run fails. Lists come in pages.
  */
 export function makeDataStoreProp(calls: HostCalls, context: RunContext, storeId: string): DataStoreProp {
   const ask: Ask = (op, parts = {}) => askStore(calls, context, storeId, op, parts);

@@ -15,8 +15,8 @@ export interface DbProp {
 const DELETED = '';
 
 /**
- * `$.service.db`: plain values at once, and `await` works as well. A run sees what it has set
- * itself. Setting undefined deletes the key.
+ * `$.service.db`: returns plain values at once, and `await` works too. A run reads its own writes.
+ * Setting undefined deletes the key.
  */
 export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext): DbProp {
   return {

@@ -20,16 +20,13 @@ export interface DescribedError {
   stack?: string;
   /** Further reasons: the error's causes, its `errors`, and the response that it concerns. */
   details?: string;
-  /**
-   * The component does not accept how it is configured, and the message is for whoever configures
-   * it.
-   */
+  /** The component rejects its configuration; the message is for the user who configures it. */
   isConfiguration?: true;
 }
 
 /**
- * Turns whatever was thrown into capped strings. It runs here, in the isolate and on its clock,
- * because reading `message` or `stack` may run code of the component: getters, proxies,
+ * Converts a thrown value to strings of limited length. It runs in the isolate, on its clock,
+ * because reading `message` or `stack` may run component code: getters, proxies,
  * Error.prepareStackTrace.
  */
 export function describeError(thrown: unknown): DescribedError {

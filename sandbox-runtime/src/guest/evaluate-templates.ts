@@ -8,8 +8,8 @@ import { isPathOf, readPath, type TemplateScope } from './read-path.ts';
 import type { ResolvedProp } from './resolve-prop.ts';
 
 /**
- * One expression, made ready once for all runs of the isolate. Throws MissingPath, and whatever the
- * expression throws.
+ * One expression, compiled once for all runs of the isolate. Throws MissingPath, and errors of the
+ * expression.
  */
 type Evaluate = (scope: TemplateScope) => unknown;
 
@@ -36,7 +36,7 @@ export interface EvaluatedProps {
 }
 
 /**
- * The props of a step with what their expressions come to. Throws TemplateError, which names step,
+ * The props of a step with the values of their expressions. Throws TemplateError, which names step,
  * prop and expression.
  */
 export class Templates {
@@ -71,7 +71,7 @@ export class Templates {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, this.#resolve(inner, scope, where)]));
   }
 
-  /** One expression alone keeps its type; what is beside others or beside text becomes text. */
+  /** A single expression keeps its type; beside other expressions or text it becomes text. */
   #fill(template: string, scope: TemplateScope, where: string): unknown {
     const pieces = this.#piecesOf(template, where);
     const [first] = pieces;

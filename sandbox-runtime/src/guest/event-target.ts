@@ -264,8 +264,8 @@ function callListener(target: GuestEventTarget, callback: Callback, event: Guest
     if (typeof handleEvent !== 'function') throw new TypeError('The listener has no method handleEvent');
     applyFunction(handleEvent, callback, [event]);
   } catch (error) {
-    // The other listeners are still called. As in Node, the error is nobody's to catch: here it
-    // ends the run.
+    // The other listeners are still called. As in Node, no code can catch the error: here it ends
+    // the run.
     setTimeout(() => {
       throw error;
     });
@@ -273,8 +273,8 @@ function callListener(target: GuestEventTarget, callback: Callback, event: Guest
 }
 
 /**
- * `onabort` and the like: a property that holds one listener, which keeps its place among the
- * others. `name` is that of the event; `whenSet` is called with the target when somebody sets one.
+ * Defines a property such as `onabort`. It holds one listener, which keeps its place among the
+ * others. `name`: the event; `whenSet`: called with the target when a listener is set.
  */
 export function defineHandler(
   target: { prototype: object },

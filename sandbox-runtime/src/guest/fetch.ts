@@ -107,7 +107,7 @@ export class GuestFetch {
     return context;
   }
 
-  /** Sends at once what is there already: only a stream is waited for. */
+  /** Sends content that is already there at once, and waits only for a stream. */
   #read(call: number, body: BodyState | undefined): void {
     try {
       const content = body === undefined ? undefined : consumeBody(body);

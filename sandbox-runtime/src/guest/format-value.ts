@@ -1,6 +1,6 @@
 const MAX_DEPTH = 4;
 const MAX_ITEMS = 100;
-/** More than a log line can have: what is cut here is cut again there, and told. */
+/** One more than a log line may have: the log cuts it again and reports that. */
 const MAX_CHARS = 64 * 1024 + 1;
 const LINE_CHARS = 100;
 

@@ -82,8 +82,8 @@ export class Guest {
   }
 
   /**
-   * Calls back what has waited for its turn within an entry; what it throws is the end of its run,
-   * as in a timer.
+   * Runs a callback that has waited for its turn within an entry. As in a timer, an error ends its
+   * run.
    */
   runCallback(callback: (...args: unknown[]) => unknown, args: unknown[]): void {
     const { runs } = this.#parts;
@@ -167,9 +167,8 @@ export class Guest {
   }
 
   /**
-   * Only the entries that answer something have a value that counts. What goes on in the microtasks
-   * after this, and what is open outside, is of the run still: the process knows when there is
-   * nothing left.
+   * Only some entries return a result. Later microtasks and open work outside still belong to the
+   * run: the process knows when none is left.
    */
   #finish(context: RunContext, value: unknown): undefined {
     if (context.over || context.ended) return;

@@ -84,7 +84,7 @@ export class HostCalls {
   }
 }
 
-/** As the methods of `crypto.subtle` reject for whatever they cannot do. */
+/** The error that the methods of `crypto.subtle` reject with when an operation fails. */
 function operationError(limit: ExceededLimit): Error {
   return standardLimitError((message) => new DOMException(message, 'OperationError'), limit);
 }

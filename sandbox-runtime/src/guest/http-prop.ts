@@ -147,7 +147,7 @@ function valuesOf(name: string, value: unknown): string[] {
 
 function headerText(name: string, value: unknown): string {
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  // A date or a URL says what it is as text.
+  // A date or a URL has a defined text form.
   if (isText || typeof value === 'bigint' || value instanceof URL) return toText(value);
   if (value instanceof Date) return value.toUTCString();
   throw new TypeError(
@@ -189,7 +189,7 @@ export function isData(body: unknown): boolean {
 }
 
 const { isPrototypeOf } = Object.prototype;
-/** Prototypes of generators, and of what Map and Set are gone through with. */
+/** Prototype of generators, and of the iterators of Map and Set. */
 const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([].values())) as object;
 
 const INSTEAD: Record<string, string> = {
@@ -210,7 +210,7 @@ const WITHOUT_JSON = [
   'WritableStream',
 ];
 
-/** The name of what JSON would have nothing of; undefined for anything else. */
+/** Name of a type that JSON would turn into an empty value; undefined for any other value. */
 export function withoutJson(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Error && typeof (value as { toJSON?: unknown }).toJSON !== 'function') return 'Error';

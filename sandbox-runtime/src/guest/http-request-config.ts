@@ -15,7 +15,7 @@ export interface ReadRequest {
   init: RequestInit & { method: string };
 }
 
-/** Throws TypeError for what no request can be made of. */
+/** Throws TypeError if the configuration cannot become a request. */
 export function readRequestConfig(configured: unknown): ReadRequest {
   const request = isObjectValue(configured) ? configured : {};
   const method = toText(request['method'] ?? 'GET').toUpperCase();

@@ -12,7 +12,7 @@ interface ExecutedRequest {
   config: { method: string; url: string };
 }
 
-/** An http_request prop: what is configured, and `execute`. */
+/** An http_request prop: its configuration, and `execute`. */
 export function makeHttpRequestProp(fetches: GuestFetch, configured: unknown): Record<string, unknown> {
   return { ...(isObjectValue(configured) ? configured : {}), execute: () => execute(fetches, configured) };
 }
@@ -31,7 +31,7 @@ async function execute(fetches: GuestFetch, configured: unknown): Promise<Execut
   return executed;
 }
 
-/** JSON whatever its type says, as axios reads it; anything else as text. */
+/** JSON if it parses, with any content type, as in axios; else text. */
 async function readData(response: GuestResponse): Promise<unknown> {
   const text = await response.text();
   try {
@@ -42,7 +42,7 @@ async function readData(response: GuestResponse): Promise<unknown> {
   }
 }
 
-/** An answer that is no 2xx, with what axios puts on its error. */
+/** An answer other than 2xx, with the fields of axios's error. */
 class RequestFailedError extends Error {
   readonly code: 'ERR_BAD_REQUEST' | 'ERR_BAD_RESPONSE';
   readonly status: number;

@@ -27,7 +27,7 @@ function withoutToJson(value: object): object {
 
 const sliceString = String.prototype.slice;
 
-/** `text.slice(from, to)`, whatever happened to String.prototype since. */
+/** `text.slice(from, to)`, safe from changes to String.prototype. */
 export function sliceText(text: string, from: number, to?: number): string {
   return applyFunction(sliceString, text, [from, to]);
 }
@@ -38,7 +38,7 @@ export const toText: (value: unknown) => string = String;
 const promiseThen = Promise.prototype.then;
 const promiseResolve = Promise.resolve.bind(Promise);
 
-/** `Promise.resolve(value).then(…)`, whatever happened to Promise.prototype since. */
+/** `Promise.resolve(value).then(…)`, safe from changes to Promise.prototype. */
 export function whenSettled(value: unknown, done: (value: unknown) => void, failed: (reason: unknown) => void): void {
   void applyFunction(promiseThen, promiseResolve(value), [done, failed]);
 }

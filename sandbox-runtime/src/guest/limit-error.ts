@@ -39,9 +39,8 @@ export function limitError(limit: ExceededLimit, code = 'LIMIT_EXCEEDED'): Error
 }
 
 /**
- * As `limitError`, of the kind that a standard has for what is refused: `fetch` throws a TypeError
- * for headers that it does not take, whatever is wrong with them, and code that catches one is to
- * catch this too.
+ * As `limitError`, with an error type that a standard defines. `fetch` throws a TypeError for any
+ * headers that it refuses, and code that catches a TypeError must catch this error too.
  */
 export function standardLimitError(make: (message: string) => Error, limit: ExceededLimit): Error {
   return reasonedBy(limit, make(describeLimit(limit)));

@@ -1,6 +1,6 @@
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** `type/subtype` in lower case, without parameters; '' for what is no MIME type. */
+/** `type/subtype` in lower case, without parameters; '' if it is no MIME type. */
 export function mimeEssence(contentType: string): string {
   const [essence = ''] = contentType.split(';');
   const [type = '', subtype = '', ...more] = essence.trim().split('/');

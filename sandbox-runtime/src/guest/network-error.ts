@@ -70,8 +70,8 @@ export function requestFailure({ message, code, limit }: NetworkFailure, peer: P
 }
 
 /**
- * An error of the operating system as Node throws it; `reason` is its cause, and is told at once
- * where nobody was asked.
+ * An error of the operating system as Node throws it. `reason`: its cause, also shown in the
+ * message if no host was asked.
  */
 export function systemError(code: string, reason: string, peer: Peer): Error {
   const error = new Error(worded(code, reason, peer.host, peer.port), { cause: new Error(reason) });

@@ -10,10 +10,10 @@ type PropBounds = Pick<GuestLimits, 'maxPropDepth' | 'maxPropDefinitionValues'>;
 const MAX_HOOKS_SHOWN = 100;
 
 /**
- * The default export as plain data: functions become true under `hooks`, `methods` and `run`, and
- * are left out of props except for a prop's `options`, where true means that the component computes
- * them. A prop with a `propDefinition` of an app has what the app says of it, under what it says
- * itself. Judged outside the isolate. Throws LimitError for more than the limits allow.
+ * The default export as plain data. Functions become true under `hooks`, `methods` and `run`. Props
+ * lose them, except `options`, where true means that the component computes them. A prop with an
+ * app's `propDefinition` gets the app's fields, overridden by its own. The host validates the
+ * result. Throws LimitError if it exceeds the limits.
  */
 export function outlineComponent(exported: unknown, limits: PropBounds & Pick<GuestLimits, 'maxOutlineChars'>): string {
   if (typeof exported !== 'object' || exported === null) {
@@ -43,7 +43,7 @@ export function outlineComponent(exported: unknown, limits: PropBounds & Pick<Gu
 }
 
 /**
- * Prop definitions as plain data, as `outlineComponent` shows them. Throws LimitError for what is
+ * Prop definitions as plain data, as `outlineComponent` shows them. Throws LimitError if they are
  * too large or too deep.
  */
 export function outlineProps(props: unknown, bounds: PropBounds): unknown {

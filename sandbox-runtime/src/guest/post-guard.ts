@@ -19,8 +19,8 @@ export function guardPosts(post: PostValues, runs: RunTracker): { post: Bridge['
     post(message) {
       sent += 1;
       const { kind } = message;
-      // The end of a run is always told, whatever the run did before, and with it how its workflow
-      // goes on.
+      // The end of a run is always sent, after any number of messages, and so is the flow of its
+      // workflow.
       if (kind !== 'done' && kind !== 'failed' && kind !== 'step-flow') {
         const value = runs.limits.maxCallsPerTurn + runs.limits.maxEmitsPerRun;
         if (sent > value) throw limitError({ name: 'maxCallsPerTurn', value, used: sent });

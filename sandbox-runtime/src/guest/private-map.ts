@@ -5,8 +5,8 @@ const size = Object.getOwnPropertyDescriptor(Map.prototype, 'size')?.get as () =
 const { next } = Object.getPrototypeOf(new Map().values()) as Iterator<unknown>;
 
 /**
- * A map for what the guest keeps of runs. A component that patches Map.prototype would otherwise be
- * handed the map itself, with the contexts and pending calls of every run in its isolate.
+ * A map for the guest's data about runs. A component that patches Map.prototype would otherwise
+ * receive the map, with the contexts and pending calls of every run in its isolate.
  */
 export class PrivateMap<Key, Value> {
   readonly #map = new Map<Key, Value>();

@@ -8,7 +8,7 @@ import { Writable } from './node/stream.ts';
 const { versions: MODULE_VERSIONS, version: NODE_VERSION } = NODE_FACTS;
 
 export interface ProcessParts {
-  /** Runs a callback before anything that waits for an event; what it throws ends the run. */
+  /** Runs a callback before callbacks that wait for an event; an error ends the run. */
   nextTick(callback: (...args: unknown[]) => void, ...args: unknown[]): void;
   getBuiltin(name: string): unknown;
 }
@@ -17,8 +17,8 @@ const NOTHING = (): void => undefined;
 const RSS_BYTES = 64 * 1024 * 1024;
 
 /**
- * A `process` with what packages look at to find out where they run. There is no environment in a
- * sandbox.
+ * A `process` with the fields that packages read to detect their platform. A sandbox has no
+ * environment variables.
  */
 export function makeProcess(parts: ProcessParts): Record<string, unknown> {
   const startedAtMs = now();

@@ -58,7 +58,7 @@ function isPage(answered: unknown): answered is { options?: unknown; context?: u
   return isObjectValue(answered) && (Object.hasOwn(answered, 'options') || Object.hasOwn(answered, 'context'));
 }
 
-/** A prop of the component itself; else of those that it computes from what is configured. */
+/** A prop of the component itself, else one that it computes from its configuration. */
 async function findProp(
   component: LoadedComponent,
   { self }: RunInstance,
@@ -110,9 +110,8 @@ async function readInputs(all: readonly unknown[], { props }: RunInstance): Prom
 }
 
 /**
- * The `this` of what an app defines: the prop that is this very app, or one of the same slug; of
- * several, one with an account. An app that is no prop of the component has its methods all the
- * same.
+ * The `this` of an app's functions: the prop that is this very app, or one with the same slug. Of
+ * several, one with an account. An app that is no prop of the component still has its methods.
  */
 function appOf(component: LoadedComponent, { self, props }: RunInstance, from: object): unknown {
   const { app: slug, methods } = from as Record<string, unknown>;

@@ -8,8 +8,8 @@ const NAME = /(?:^|;)\s*name="([^"]*)"/i;
 const FILE_NAME = /;\s*filename="([^"]*)"/i;
 
 /**
- * Reads a multipart/form-data body. Throws TypeError for what is none. The bytes are looked at as a
- * string with one character for each, because that can be searched and cut by V8 itself.
+ * Reads a multipart/form-data body. Throws TypeError if it is invalid. The bytes become a string of
+ * one character each, because V8 searches and cuts strings natively.
  */
 export function readMultipart(bytes: Uint8Array, boundary: string): GuestFormData {
   const text = toBinary(bytes);

@@ -1,9 +1,9 @@
-/** A prop of a component with what it takes over from an app. Functions are still in it. */
+/** A prop of a component with the fields it takes over from an app. Functions are still in it. */
 export interface ResolvedProp {
   definition: Record<string, unknown>;
   /**
-   * Only with a `propDefinition`. `from`: the app whose `options` the prop uses, unless it has its
-   * own. `inputs`: their values; a later one wins.
+   * Present only with a `propDefinition`. `from`: the app whose `options` the prop uses, unless it
+   * has its own. `inputs`: input values; a later one wins.
    */
   origin: { from: object; inputs: readonly unknown[]; givesOptions: boolean } | undefined;
 }

@@ -31,7 +31,7 @@ export interface RunContext {
   bytes: number;
   emits: number;
   sends: number;
-  /** Calls of `$.send.http` whose stream is being read, and what waits for them. */
+  /** Calls of `$.send.http` whose stream is being read, and the callback that waits for them. */
   sendsBeingRead: number;
   whenSendsAreRead: (() => void) | undefined;
   /**
@@ -64,15 +64,15 @@ export function refuseInForm({ entry }: RunContext, call: string): void {
 }
 
 /**
- * Knows which run the code that is being executed belongs to. Calls through `this` carry their run
- * in a closure. For globals (console, fetch, timers) it is the run that the process named when it
- * entered the isolate, and it is exact while the microtasks of an entry belong to its run: V8
- * drains them before the entry returns.
+ * Tracks the run of the code that executes. Calls through `this` hold their run in a closure.
+ * Globals (console, fetch, timers) use the run that the process named when it entered the isolate.
+ * That is exact while all microtasks of an entry belong to its run: V8 drains them before the entry
+ * returns.
  *
- * Where it blurs: two runs await one promise kept at module level (a memoised token). Both go on in
- * the entry that settles it, and what the second does through globals counts for the first. If that
- * one is over, a run that still lives is taken instead, so that nothing is lost; the process lets
- * requests and timers of an ended run live while others run.
+ * Limitation: two runs may await one module-level promise (a memoised token). Both resume in the
+ * entry that settles it, so the second one's global calls count for the first. If the first is
+ * over, a live run is used instead, so that no output is lost. The process keeps requests and
+ * timers of an ended run while others run.
  */
 export class RunTracker {
   readonly #live = new PrivateMap<number, RunContext>();
@@ -88,7 +88,9 @@ export class RunTracker {
     return this.knownLimits;
   }
 
-  /** The run that the component was loaded for begins twice: what it did meanwhile counts. */
+  /**
+   * A component is loaded for a run, so that run begins twice. Output from loading counts for it.
+   */
   begin(run: number, entry: EntryName, dedupe: string): RunContext {
     const context = this.#live.get(run) ?? this.#make(run);
     context.entry = entry;

@@ -6,7 +6,7 @@ import { SHOWS_CODE } from './node/errors.ts';
 import { PrivateMap } from './private-map.ts';
 
 const BUNDLE = 'hw:component:';
-/** Code of packages, whose places no map tells. */
+/** Code of packages, whose positions the map does not contain. */
 const PACKAGES = 'node_modules:';
 const MAX_KNOWN_PLACES = 1_000;
 const { indexOf, charCodeAt } = String.prototype;
@@ -15,9 +15,9 @@ const [ZERO, NINE] = [48, 57];
 
 /**
  * Makes `stack` name the author's files and lines. V8 calls this when a stack is first read, so
- * errors that nobody looks at cost nothing; the map is asked for with the first of them, and all is
- * on the clock of the isolate. It is a property of `Error` as in Node: a component may put its own
- * in its place, and what it then says of its errors is its own affair.
+ * unread errors cost nothing. The map is requested with the first one, on the isolate's clock. As
+ * in Node, it is a property of `Error`: a component may replace it, and then decides itself how its
+ * errors look.
  */
 export function mapStacks(bridge: Bridge): void {
   const known = new PrivateMap<string, string>();

@@ -25,8 +25,8 @@ export interface GuestFlow {
 }
 
 /**
- * `$.flow`. Nothing happens before the end of the step: what was asked for last holds, and `exit`
- * over all.
+ * `$.flow`. It takes effect at the end of the step: the last request counts, and `exit` wins over
+ * all.
  */
 export function makeFlow(
   { runs, warn }: { runs: RunTracker; warn(context: RunContext, message: string): void },

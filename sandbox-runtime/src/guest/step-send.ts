@@ -29,7 +29,7 @@ type Fields = Record<string, unknown>;
 type TextLimit = Omit<ExceededLimit, 'used'>;
 
 /**
- * `$.send`. What is wrong is an error at the author's line; what is right leaves after the workflow
+ * `$.send`. An invalid argument throws at the author's line; a valid send leaves after the workflow
  * has ended.
  */
 export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext): GuestSend {
@@ -68,10 +68,7 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
   };
 }
 
-/**
- * The step does not end before it has settled; where it rejects, and nobody handles that, the step
- * fails.
- */
+/** The step ends after this promise settles. An unhandled rejection fails the step. */
 function heldOpen(context: RunContext, reading: Promise<void>): Promise<void> {
   const settled = (): void => {
     context.sendsBeingRead -= 1;

@@ -7,8 +7,8 @@ interface Turn {
 }
 
 /**
- * The order of a run's calls on its data stores: as they were made. Reads go side by side, a write
- * alone, so a run reads what it has written also where it did not wait for the write.
+ * Orders a run's calls on its data stores as they were made. Reads run side by side, and a write
+ * runs alone. So a run reads its own writes, even those it did not await.
  */
 export class StoreTurns {
   readonly #waiting: Turn[] = [];
@@ -34,7 +34,7 @@ export class StoreTurns {
   }
 
   /**
-   * Settles when every write that was begun has ended, well or not. Undefined where there is none.
+   * Settles when all started writes have ended, successfully or not. Undefined if there are none.
    */
   writes(): Promise<void> | undefined {
     if (this.#openWrites === 0) return undefined;

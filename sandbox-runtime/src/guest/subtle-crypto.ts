@@ -246,7 +246,7 @@ function readAnswer(head: string, bytes: Uint8Array): unknown {
   throw answer.name === 'TypeError' ? new TypeError(answer.message) : new DOMException(answer.message, answer.name);
 }
 
-/** Bytes are ArrayBuffers where they are a result, and Uint8Arrays inside of a key. */
+/** Bytes in a result are ArrayBuffers; bytes in a key are Uint8Arrays. */
 function unpack(value: unknown, bytes: Uint8Array, outside: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { bytes: place, key } = value as { bytes?: [number, number]; key?: object };

@@ -9,7 +9,7 @@ import { asInterface, toDictionary, toUsv } from './web-idl.ts';
 
 const EMPTY = new Uint8Array(0);
 
-/** Encodings whose state between chunks is no more than the bytes of an incomplete character. */
+/** Encodings whose only state between chunks is the bytes of an incomplete character. */
 const SIMPLE = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252'];
 
 export class GuestTextEncoder {
@@ -104,8 +104,8 @@ export class GuestTextDecoder {
     return strip ? text.slice(1) : text;
   }
 
-  // No state crosses the bridge: the stream is decoded from its start, and what was given out
-  // before is cut off.
+  // No decoder state crosses the bridge: the stream is decoded from its start, and earlier output
+  // is cut off.
   #decodeAgain(bytes: Uint8Array<ArrayBuffer>, stream: boolean): string {
     const text = this.#ask(bytes, stream);
     const fresh = text.slice(this.#given);

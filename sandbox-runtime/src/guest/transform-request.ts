@@ -10,8 +10,7 @@ import { utf8LengthUpTo } from './utf8.ts';
 const RETURN_SOMETHING = 'run must return the request, what is to change of it, or null to drop it';
 
 /**
- * Calls `run` of a transform with the request, and writes what it returns for
- * `readTransformAnswer`.
+ * Calls `run` of a transform with the request, and encodes the result for `readTransformAnswer`.
  */
 export async function answerTransform(
   component: LoadedComponent,

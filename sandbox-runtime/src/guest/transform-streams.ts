@@ -13,7 +13,7 @@ interface Steps {
   flush(): unknown;
 }
 
-/** A transform whose steps answer the next chunk, or undefined for none. */
+/** A transform stream whose steps return the next chunk, or undefined for none. */
 function makeTransform(steps: Steps): Transform {
   return new STREAM_CLASSES.TransformStream({
     transform(chunk, controller) {
@@ -102,8 +102,7 @@ asInterface(GuestTextDecoderStream, 'TextDecoderStream');
 const FORMATS = ['gzip', 'deflate', 'deflate-raw'];
 
 /**
- * Collects what is written and gives it out, compressed, at the end: the process works on whole
- * bodies.
+ * Collects the input and emits it compressed at the end, because the process works on whole bodies.
  */
 class GuestCompressionStream extends StreamPair {
   constructor(format: string) {

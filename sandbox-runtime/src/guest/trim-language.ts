@@ -5,8 +5,8 @@ const construct = Reflect.construct as (target: unknown, args: unknown[], newTar
 const RESIZABLE_MEMBERS = ['resize', 'resizable', 'maxByteLength'] as const;
 
 /**
- * Takes away what the language has and a sandbox cannot hold to its limits. What is left looks like
- * an engine of a few years ago, which code that asks for such features is prepared for.
+ * Removes language features that a sandbox cannot limit. The rest looks like an engine of a few
+ * years ago, for which code that detects features is prepared.
  */
 export function trimLanguage(): void {
   replaceArrayBuffer();

@@ -1,4 +1,4 @@
-/* core-js brings no types; its modules are imported for what they install. */
+/* core-js has no types; its modules are imported for their side effects. */
 declare module 'core-js/actual/*';
 
 /* The npm packages behind Node's modules: the slash keeps them apart from Node's own. */

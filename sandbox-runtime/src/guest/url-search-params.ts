@@ -182,7 +182,7 @@ function unescape(text: string): string {
   }
 }
 
-/** Bytes with `%41` and the like replaced by what they stand for; other percent signs stay. */
+/** Bytes with `%41` and the like decoded; other percent signs stay. */
 export function percentDecode(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(bytes.length);
   let length = 0;

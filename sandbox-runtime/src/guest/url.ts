@@ -19,8 +19,8 @@ type Parts = [
 ];
 
 /**
- * `URL`: parsed by the process, whose parser is that of Node. One written in JavaScript would be
- * most of the snapshot, with its tables for domain names.
+ * `URL`, parsed by the process with Node's parser. With its tables for domain names, a JavaScript
+ * parser would make up most of the snapshot.
  */
 export class GuestUrl {
   #parts: Parts;

@@ -19,7 +19,7 @@ export function utf8Length(text: string): number {
 }
 
 /**
- * The bytes of a string in UTF-8; of one with more than `enough` characters at least so many,
+ * Length in UTF-8. For a string of more than `enough` characters, returns its character count
  * without reading it all.
  */
 export function utf8LengthUpTo(text: string, enough: number): number {
@@ -77,11 +77,12 @@ function writeCodePoint(out: Uint8Array, start: number, code: number): number {
   return at;
 }
 
-/** Not fatal: what is no UTF-8 becomes U+FFFD. */
+/** Not fatal: invalid UTF-8 becomes U+FFFD. */
 export function decodeUtf8(bridge: Bridge, bytes: Uint8Array): string {
   if (bytes.length > CHUNK || !isAscii(bytes)) {
     const text = bridge.ask({ kind: 'decode-utf8', data: exact(bytes) }) as string;
-    // Three bytes make a character at least: a shorter text is the reason why there is none.
+    // A character has at most three bytes. A shorter text is therefore the error instead of the
+    // result.
     if (text.length * 3 < bytes.length) throwLimitOf(text);
     return text;
   }

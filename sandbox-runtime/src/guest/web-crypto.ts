@@ -48,10 +48,7 @@ export const CRYPTO_CLASSES = {
   SubtleCrypto: GuestSubtleCrypto,
 };
 
-/**
- * `crypto`: random values, UUIDs, and `subtle`, whose work is done by the process around the
- * isolate.
- */
+/** `crypto`: random values, UUIDs, and `subtle`, which runs in the process around the isolate. */
 export function makeWebCrypto(call: SubtleCall): GuestCrypto & Record<string, unknown> {
   return new GuestCrypto(MAKE, GuestSubtleCrypto.connect(call)) as GuestCrypto & Record<string, unknown>;
 }

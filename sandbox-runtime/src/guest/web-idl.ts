@@ -2,8 +2,8 @@ import { toText } from './intrinsics.ts';
 import { invalidArgument, missingArguments } from './node/errors.ts';
 
 /*
- * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for what cannot
- * be converted.
+ * Conversions of WebIDL, as far as the classes here need them. They throw TypeError for a value
+ * that cannot be converted.
  */
 
 /** A string without lone surrogates. */
@@ -42,9 +42,7 @@ export function toInteger(value: unknown): number {
   return Number.isFinite(number) ? number : 0;
 }
 
-/**
- * A whole number as `[Clamp] long long`: rounded, and to the even one where it lies in the middle.
- */
+/** A whole number as `[Clamp] long long`: rounded, and halves to the even neighbour. */
 export function toRounded(value: unknown): number {
   const number = Number(value);
   if (Number.isNaN(number)) return 0;
@@ -59,7 +57,7 @@ export function requireArguments(count: number, given: number, name: string): vo
     );
 }
 
-/** As Node does it where it has these names. */
+/** As Node checks arguments whose names it reports. */
 export function requireNamed(given: number, ...names: string[]): void {
   if (given < names.length) throw missingArguments(...names);
 }

@@ -66,7 +66,7 @@ for (const { prototype } of [ReadableStream, WritableStream]) {
   });
 }
 
-/** The polyfill tells nobody of the end but a reader or writer, which would lock the stream. */
+/** The polyfill reports the end of a stream only to a reader or writer, which would lock it. */
 function watchEnd(stream: StreamSlots): { promise: Promise<void> } {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   promise.catch(() => undefined);
@@ -93,10 +93,7 @@ function watchEnd(stream: StreamSlots): { promise: Promise<void> } {
  */
 const MAX_CHUNK_BYTES = 64 * 1024;
 
-/**
- * A stream of bytes that are there already. `read` is called when somebody reads for the first
- * time.
- */
+/** A stream of bytes that are already there. `read` is called at the first read. */
 export function streamOf(read: () => Uint8Array<ArrayBuffer>): {
   stream: ReadableStream;
   fail(reason: unknown): void;
@@ -110,7 +107,7 @@ export function streamOf(read: () => Uint8Array<ArrayBuffer>): {
     },
     pull(made) {
       rest ??= read();
-      // A copy: what is enqueued takes its whole buffer along.
+      // A copy, because an enqueued view takes its whole buffer along.
       const chunk = rest.length <= MAX_CHUNK_BYTES ? rest : rest.slice(0, MAX_CHUNK_BYTES);
       rest = rest.subarray(chunk.length);
       if (chunk.length > 0) made.enqueue(chunk);
@@ -135,7 +132,7 @@ export async function readToEnd(stream: ReadableStream): Promise<Uint8Array[]> {
     if (done) return chunks;
     if (!(value instanceof Uint8Array)) {
       const fault = new TypeError('A body stream must be one of Uint8Arrays');
-      // The fault is what the caller learns, whatever the source says to being cancelled.
+      // The caller gets this error, even if the cancellation of the source fails.
       await reader.cancel(fault).catch(() => undefined);
       throw fault;
     }

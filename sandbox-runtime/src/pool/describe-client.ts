@@ -28,7 +28,7 @@ export type LoadOutcome =
       /** Stack of a failure as the guest reports it, not yet mapped to the author's file. */
       stack?: string | undefined;
     }
-  /** Nobody looked at it: too much of its tenant waits, or it waited for too long. */
+  /** Not loaded: too many loads of the tenant wait, or it waited too long. */
   | { kind: 'refused'; message: string; limit: ExceededLimit };
 
 interface DescribeClientOptions {
@@ -38,7 +38,7 @@ interface DescribeClientOptions {
    * is higher.
    */
   memoryLimit: 'describeMemoryMb' | 'memoryMb';
-  /** It is loaded once more where it may not be what ended its process. */
+  /** It is loaded again if another task may have ended its process. */
   mayRepeat: boolean;
 }
 

@@ -41,7 +41,7 @@ export class Heartbeat {
     this.#openSinceMs = undefined;
   }
 
-  /** False for an answer that nobody asked for. */
+  /** False for an unexpected answer. */
   answered(): boolean {
     if (this.#owed === 0) return false;
     this.#owed -= 1;

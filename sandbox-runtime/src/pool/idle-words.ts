@@ -8,8 +8,8 @@ import type { FromSandbox } from '../bridge/messages.ts';
 const MAX_IDLE_WORDS = 20_000;
 
 /**
- * Counts what a process says to no effect: no limit of a run stands against it, and each word costs
- * the node a moment.
+ * Counts messages of a process that have no effect. No limit of a run counts them, and each one
+ * costs the node a moment.
  */
 export class IdleWords {
   #count = 0;

@@ -19,9 +19,9 @@ export type JudgedAnswer = { ok: true; result: string } | { ok: false; message: 
 type Read = { answer?: Record<string, unknown>; limit?: ExceededLimit };
 
 /**
- * Judges what an entry answers, before anything of the node reads it: it comes from the sandbox.
- * Entries without an answer have none to judge, and what a step returns is judged with the rest
- * that it puts out: undefined.
+ * Validates the answer of an entry before the node uses it, because it comes from the sandbox.
+ * Undefined for entries without an answer, and for steps, whose return value is validated with
+ * their other output.
  */
 export function judgeAnswer(entry: RunEntry, text: string | undefined): JudgedAnswer | undefined {
   switch (entry.kind) {

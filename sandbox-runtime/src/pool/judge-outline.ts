@@ -31,8 +31,8 @@ type Outline = Record<string, unknown>;
 const STEP_VERSION = '0.0.1';
 
 /**
- * Judges what a component exports, as the sandbox outlined it. Everything that is wrong is reported
- * at once. `stepName`: the code is that of a step, and may be nothing but a `run`.
+ * Validates a component's exports, as the sandbox outlined them. Reports all errors at once.
+ * `stepName`: the code is a step's, and may be only a `run`.
  */
 export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   // Before it is parsed, which takes the node's thread.
@@ -60,7 +60,7 @@ export function judgeOutline(text: string, stepName?: string): DescribeOutcome {
   return { ok: false, errors: errors.slice(0, MAX_ERRORS), ...(limit === undefined ? {} : { limit }) };
 }
 
-/** A component that says what it is called is one like any other. */
+/** A component that declares a name and version is treated like any other. */
 function withStepDefaults(outline: Outline, name: string): Outline {
   const isGiven = (field: string) => outline[field] !== undefined && outline[field] !== null;
   if (isGiven('name') && isGiven('version')) return outline;
@@ -107,7 +107,7 @@ function judgeType(type: unknown, errors: FieldError[]): ComponentType {
   return 'source';
 }
 
-/** No webhook could configure what it asked for. */
+/** A transform has no props, because a webhook cannot configure them. */
 function judgeTransform({ props, hasAdditionalProps }: ComponentDescription, errors: FieldError[]): void {
   if (props.length > 0 || hasAdditionalProps)
     errors.push({ path: 'props', message: 'a transform has no props: its run gets the request, and nothing else' });

@@ -20,8 +20,8 @@ const NUMERIC_TYPES = ['integer', 'integer[]', 'number', 'number[]'];
 const ALERT_TYPES = ['info', 'neutral', 'warning', 'error'];
 
 /**
- * Judges what a prop says beside its type. Null is as good as absent. A `default` may be on a
- * required prop, as many real components have it: it is what the form begins with.
+ * Validates a prop's fields besides its type. Null counts as absent. A `default` is allowed on a
+ * required prop, because many real components have one: the form begins with it.
  */
 export function judgeFields(path: string, type: string | undefined, fields: Fields, errors: FieldError[]): void {
   for (const name of Object.keys(fields)) if (fields[name] === null && name !== 'default') delete fields[name];

@@ -4,11 +4,11 @@ import type { LoadOutcome } from './describe-client.ts';
 
 export interface LoadTurns {
   /**
-   * Does `load`, of so many characters of code, when those of the tenant that were asked for before
-   * have ended; refuses it where that takes too long, or too many wait.
+   * Runs `load` after earlier loads of the tenant have ended. `chars`: size of the code. Refuses if
+   * the wait is too long, or too many loads wait.
    */
   run(tenantId: string, chars: number, load: () => Promise<LoadOutcome | undefined>): Promise<LoadOutcome | undefined>;
-  /** From here on nobody rests. */
+  /** From now on, loads do not pause. */
   stop(): void;
 }
 
@@ -24,10 +24,10 @@ const MAX_REST_MS = 1_000;
 const CHARS_PER_REST_MS = 64 * 1_024;
 
 /**
- * Code that was never seen is loaded while nothing else of its tenant is in the process. So loads
- * of a tenant go one after the other: at the same time, each would have a process made for it that
- * ends with it. After one that was slow there is a rest as long as it took, and one for large code:
- * whoever loads much, or loads what computes, is served slower himself.
+ * New code is loaded while its process has no other task of the tenant. So a tenant's loads run one
+ * after the other: parallel ones would each start a process that ends with them. A slow load is
+ * followed by a pause of the same length, and so is large code. A tenant that loads a lot, or
+ * computes while loading, slows down only itself.
  */
 export function createLoadTurns({ maxQueuedPerTenant, maxLoadWaitMs }: LoadTurnsBounds): LoadTurns {
   const turns = createLimiter(1);

@@ -82,7 +82,7 @@ function callsIn(stack: string): Call[] {
 }
 
 const AT = '    at ';
-/** At the end of a line, whose beginning may hold anything. */
+/** At the end of a line, because the beginning may contain anything. */
 const PLACE = /:(\d{1,9}):(\d{1,9})\)?$/;
 
 /**

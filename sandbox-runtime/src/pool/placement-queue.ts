@@ -43,7 +43,7 @@ export class PlacementQueue {
     return this.#queue.size;
   }
 
-  /** Answers why not, where it is refused. */
+  /** Returns the reason if it refuses. */
   add(placement: Placement, nowMs: number): RunFault | undefined {
     const { tenantId } = placement;
     const line = lineOf(placement);

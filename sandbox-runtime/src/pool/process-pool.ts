@@ -201,8 +201,9 @@ export class ProcessPool {
   }
 
   /**
-   * An old process goes on until there is another for its tenant, whose new runs would wait for
-   * those in it, or until a tenant waits that has none and could get one in no other way.
+   * An old process is replaced in two cases: another one for its tenant is available, or a tenant
+   * without a process waits and can get one in no other way. Otherwise new runs would wait for the
+   * runs in it.
    */
   #replaces(old: SandboxProcess, placement: Placement): boolean {
     if (!this.#isOld(old)) return false;

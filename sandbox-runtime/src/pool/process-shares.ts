@@ -49,7 +49,7 @@ export class ProcessShares {
     const { tenantId, alone } = use;
     const own = this.#all.of(tenantId);
     if (own === 0) return true;
-    // One of its share is for what needs not be alone.
+    // One process of its share is reserved for tasks that can share a process.
     if (own >= this.#maxOfTenant || (alone && this.#alone.of(tenantId) >= this.#maxOfTenant - 1)) return false;
     if (own > 1 && this.#all.extras >= this.#maxOfTenant - 1) return false;
     if (isLong(use) && this.#long.of(tenantId) > 0 && this.#long.extras >= this.#maxLongExtras) return false;

@@ -14,9 +14,9 @@ export interface ProcessUsage {
 }
 
 /**
- * From /proc; undefined where there is none (macOS), and the isolates' own limits have to do, and
- * for a process that is gone. Both are read at once, which takes the thread 10 µs: to have one read
- * on another thread took it 26, and waited behind whatever else is read there.
+ * Reads /proc; undefined without it (macOS, where only the isolates' own limits apply) and for an
+ * ended process. The synchronous read takes the thread 10 µs. A read on another thread took it 26
+ * µs, and waited for other reads there.
  */
 export function readUsage(pid: number): ProcessUsage | undefined {
   try {
@@ -30,8 +30,8 @@ export function readUsage(pid: number): ProcessUsage | undefined {
   }
 }
 
-// Each page table maps 2 MB, of which nothing has to be resident: who reads a byte of each fills
-// the memory with tables alone.
+// Each page table maps 2 MB, of which no page needs to be resident. Code that reads one byte of
+// each fills the memory with tables alone.
 function memoryKb(status: string): number {
   const parts = status.matchAll(/^Vm(?:RSS|Swap|PTE):\s*(\d+) kB$/gm);
   return parts.reduce((sum, [, kb]) => sum + Number(kb), 0);

@@ -33,8 +33,7 @@ export interface ProcessClient {
 }
 
 /**
- * One run as the engine's side keeps it: hands what it puts out to its host, in order, and its
- * outcome at the end.
+ * The engine's side of one run: passes its output to the host in order, and its outcome at the end.
  */
 export class RunClient implements ProcessClient {
   readonly #request: RunRequest;
@@ -153,8 +152,7 @@ export class RunClient implements ProcessClient {
     };
     this.#host.dbGet(message.key).then(
       (valueJson) => answer(valueJson === undefined ? 'u' : `v${valueJson}`),
-      // A host must not reject. Whatever it said is for its own log; an unanswered read would block
-      // the isolate.
+      // A host must not reject. It logs its own error; an unanswered read would block the isolate.
       () => answer('ethe store did not answer'),
     );
   }

@@ -2,8 +2,7 @@ import type { RunHost } from '../sandbox.ts';
 import type { DataStoreAnswer, DataStoreCall, RunRequest } from '../sandbox-types.ts';
 
 /**
- * The calls of one run on data stores: only on those that are among its props, whatever its process
- * asks for.
+ * The data store calls of one run: only on stores among its props, for any request of the process.
  */
 export class RunStores {
   readonly #host: RunHost;
@@ -27,8 +26,7 @@ export class RunStores {
     try {
       return await this.#host.dataStore(call, controller.signal);
     } catch {
-      // A host must not reject. Whatever it said is for its own log; an unanswered call would never
-      // end.
+      // A host must not reject. It logs its own error; an unanswered call would never end.
       return { ok: false, message: 'the store did not answer' };
     } finally {
       this.#open.delete(controller);

@@ -17,7 +17,7 @@ export class RunTraffic implements FetchMeter {
     this.#limits = limits;
   }
 
-  /** A request is about to be made while so many are open. Answers the limit that forbids it. */
+  /** Counts a new request, with `openRequests` already open. Returns the limit that forbids it. */
   open(bodyBytes: number, openRequests: number): ExceededLimit | undefined {
     this.#asked += 1;
     this.#sentBytes += bodyBytes;

@@ -65,9 +65,8 @@ interface Task {
 export type TaskOrder = Omit<RunOrder, 'run' | 'bundleHash'> | { kind: 'describe'; limits: EntryLimits };
 
 /**
- * A sandbox process from the outside. Whatever happens in it, every task ends here: by its word, by
- * its deadline, or by the end of the process. Nothing it says is believed before `readFromSandbox`
- * has checked it.
+ * The node's side of a sandbox process. Every task ends here: by a message, its deadline, or the
+ * end of the process. `readFromSandbox` checks each message before it is trusted.
  */
 export class SandboxProcess {
   readonly ready: Promise<void>;
@@ -162,7 +161,7 @@ export class SandboxProcess {
     return run;
   }
 
-  /** Its client was told; the process ends what it does for it. */
+  /** The task's client was already told; the process stops its work for the task. */
   cancel(run: number): void {
     if (this.#tasks.get(run)?.over === false) this.#send({ kind: 'cancel', run });
   }
@@ -177,7 +176,7 @@ export class SandboxProcess {
     this.#usage?.expectHot(performance.now());
   }
 
-  /** Called 20 times a second: looks at what it uses where a task is not as short as most are. */
+  /** Called 20 times a second. Reads the usage only if a task runs longer than most do. */
   glance(nowMs: number): void {
     if (this.exited || this.isHot) return;
     for (const task of this.#tasks.values()) {
@@ -339,7 +338,7 @@ export class SandboxProcess {
       const path = await starter.keepFile(`guest-${this.#pid}`, snapshot);
       guest.snapshot ??= { path, bytes: snapshot.length };
     } catch (error) {
-      // At a stop there is nobody left to keep it.
+      // During a stop, no part is left to keep it.
       if (!this.expected)
         log('warn', 'The snapshot of the guest cannot be kept: each process makes one', { error: String(error) });
     }

@@ -233,9 +233,9 @@ interface DescribeTask extends DescribeOptions {
 }
 
 /**
- * Throws UNAVAILABLE when the processes keep ending for reasons that are not the component's, as
- * when the sandbox stops, and RATE_LIMITED where too much of the tenant waits, or it has waited for
- * too long.
+ * Throws UNAVAILABLE if processes keep ending for reasons outside the component, such as a stop of
+ * the sandbox. Throws RATE_LIMITED if too many loads of the tenant wait, or this one waited too
+ * long.
  */
 async function describe(
   { pool, loads, mapStack }: { pool: ProcessPool; loads: LoadTurns; mapStack: MapStack },

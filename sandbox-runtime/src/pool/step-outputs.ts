@@ -12,8 +12,8 @@ export type StepMessage = Extract<
 >;
 
 /**
- * Hands on what a step puts out by `$`. What would break its host later is refused here: the
- * process may be in any hands.
+ * Passes on a step's output through `$`. Output that would break its host later is refused here,
+ * because the process may be compromised.
  */
 export class StepOutputs {
   readonly #host: StepHost | undefined;
@@ -29,8 +29,8 @@ export class StepOutputs {
   }
 
   /**
-   * Answers the limit that was gone over; nothing is handed on then. Throws FrameError for what no
-   * guest says.
+   * Returns the exceeded limit, and then passes on nothing. Throws FrameError for a message that no
+   * guest sends.
    */
   take(message: StepMessage): ExceededLimit | undefined {
     if (this.#host === undefined) throw new FrameError('What only a step says, of a run that is none');

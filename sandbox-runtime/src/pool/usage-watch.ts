@@ -7,8 +7,8 @@ import { readUsage } from './read-usage.ts';
 const FULL = 0.7;
 
 /**
- * Processor time without a task, for what is left to be done after the last one: nobody pays for
- * more of it, and no limit of a run ends it.
+ * CPU time without a task, for cleanup after the last one. No tenant is charged for more, and no
+ * run's limit ends it.
  */
 const MAX_IDLE_CPU_MS = 2_000;
 
@@ -25,8 +25,8 @@ export interface TaskCount {
 }
 
 /**
- * Looks at what a process takes of the machine: its memory is bounded, and computing for long
- * lowers its priority.
+ * Checks a process's use of the machine: its memory is limited, and a long computation lowers its
+ * priority.
  */
 export class UsageWatch {
   readonly #pid: number;

@@ -28,9 +28,9 @@ const MADE_UP = /^(?:<|[^/]{2,}:)/;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Bundles code of this package into one script. Where Node keeps what it compiles
- * (`NODE_COMPILE_CACHE`), the bundle is kept beside that, as who can write there decides what runs
- * anyway; it is made anew when one of its files is another.
+ * Bundles code of this package into one script. With a compile cache (`NODE_COMPILE_CACHE`), the
+ * bundle is stored beside it: writers of that folder control the executed code anyway. A change of
+ * one of its files makes a new bundle.
  */
 export async function bundleOwnCode(code: OwnCode): Promise<string> {
   const folder = getCompileCacheDir();

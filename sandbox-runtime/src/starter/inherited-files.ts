@@ -9,9 +9,9 @@ const CLOSE_ON_EXEC = 0o2_000_000;
 const LAST_STANDARD_FD = 2;
 
 /**
- * Closes what whoever started the node has left open beside its standard files: pipes of a
- * supervisor, files of a shell. Node keeps the first of these from its children itself, and would
- * hand on those with high numbers to each of them: tenants would share them.
+ * Closes files that the node's starter left open besides the standard files, such as pipes of a
+ * supervisor or files of a shell. Node protects its children only from the first of these.
+ * Descriptors with high numbers would reach every child, and tenants would share them.
  */
 export function closeInheritedFiles(): void {
   for (const fd of openDescriptors()) {

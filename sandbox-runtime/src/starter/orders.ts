@@ -23,7 +23,7 @@ export const FIRST_FILE_FD = 4;
 export type ToStarter =
   | { kind: 'script'; script: number; code: string }
   | { kind: 'start'; token: string; script: number; order: Omit<StartOrder, 'script'> }
-  /** A small program that nobody waits for; one after the other. */
+  /** A small program whose end is not awaited. They run one after the other. */
   | { kind: 'command'; program: string; args: readonly string[] };
 
 /** From the starter to the node. */
@@ -35,7 +35,7 @@ export type FromStarter =
   | { kind: 'not-killed'; token: string; error: string }
   | { kind: 'ended'; token: string; code: number | null; signal: string | null; stderr: string };
 
-/** Hexadecimal; the first bytes on a connection, which say whose channel it is. */
+/** Hexadecimal. The first bytes on a connection, which name its process. */
 export const TOKEN_CHARS = 32;
 /** Largest part of a process's standard error that is kept. */
 export const MAX_STDERR_CHARS = 4_096;

@@ -56,8 +56,7 @@ function begin(token: string, order: Start['order'], script: string, channel: So
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(0, MAX_STDERR_CHARS);
-    // Read on without end, it would take the time in which others are started. Nobody hears more of
-    // it.
+    // Reading on without end would delay the start of other processes. The rest has no reader.
     if (stderr.length === MAX_STDERR_CHARS) child.stderr?.destroy();
   });
   const ended = (code: number | null, signal: string | null): void => {
@@ -107,7 +106,7 @@ function opened(path: string): number {
 /** Without its node, the starter ends all processes and itself. */
 function end(): void {
   for (const child of children) {
-    // The node hears no more of it: whoever reads what it has written does.
+    // The node is gone, so the error goes to standard error.
     killAll(child, (error) =>
       process.stderr.write(`Process ${child.pid} could not be killed and lives on: ${error}\n`),
     );
@@ -137,7 +136,7 @@ filterSyscalls();
 process.on('message', (message: ToStarter) => {
   if (message.kind === 'script') scripts.set(message.script, message.code);
   else if (message.kind === 'start') start(message);
-  // One after the other: what is set and then taken back must not end up set.
+  // One after the other, so that a change and its reversal keep their order.
   else lastCommand = lastCommand.then(() => run(message.program, message.args));
 });
 process.on('disconnect', end);

@@ -14,7 +14,7 @@ import { type FromStarter, type StartOrder, TOKEN_CHARS, type ToStarter } from '
 export interface ProcessEnd {
   code: number | null;
   signal: string | null;
-  /** The first of what it wrote there. */
+  /** The beginning of its standard error. */
   stderr: string;
 }
 
@@ -25,8 +25,8 @@ interface ProcessEvents {
    */
   started(pid: number, channel: Socket): void;
   /**
-   * The system did not let us kill it, or what it left in its group: that lives on. At most once;
-   * only where it may be another user's.
+   * The system refused to kill the process or the rest of its group, which lives on. At most once,
+   * and only if it may belong to another user.
    */
   notKilled?(pid: number, error: string): void;
   /** Exactly once, when the channel has been read to its end and is closed. */
@@ -34,22 +34,20 @@ interface ProcessEvents {
 }
 
 export interface ProcessHandle {
-  /**
-   * Kills it with everything in its process group, also where it has not started yet. Idempotent.
-   */
+  /** Kills the process and its group, even before it has started. Idempotent. */
   kill(): void;
 }
 
 /**
- * Starts processes for the node from a small process beside it. Starting one copies the tables of
- * all memory of whoever does it, and waits until the new process has had its first turn on a
- * processor: the node's only thread would stand still for 5 to 35 ms.
+ * Starts processes for the node from a small process beside it. A start copies the page tables of
+ * the parent, and waits until the child has run once. In the node, that would block its only thread
+ * for 5 to 35 ms.
  */
 export interface ProcessStarter {
   start(order: StartOrder, events: ProcessEvents): ProcessHandle;
-  /** Runs a small program that nobody waits for, after those that were asked for before. */
+  /** Runs a small program after earlier ones. Its end is not awaited. */
   command(program: string, args: readonly string[]): void;
-  /** Writes a file for `StartOrder.files`, and answers where it is. It is removed at the end. */
+  /** Writes a file for `StartOrder.files` and returns its path. It is removed at the end. */
   keepFile(name: string, content: Uint8Array): Promise<string>;
   /** Ends every process that is left. Idempotent. */
   stop(): Promise<void>;
@@ -69,14 +67,14 @@ interface Pending {
 const MAX_PATH_BYTES = 100;
 const HEAP_MB = 64;
 /**
- * For what is in the pipe of a process that has ended; somebody who got hold of its other end may
- * keep it open.
+ * Time for the output left in the pipe of an ended process. Another process that holds the other
+ * end may keep it open.
  */
 const LAST_WORDS_MS = 1_000;
 /**
- * The starter says whose channel a connection is at once. Others of this user may find where it
- * connects to, such as code that has broken out of a process that fetches packages: each connection
- * of theirs would be kept for as long as they like.
+ * The starter names each connection's process at once. Other code of this user may find the
+ * address, such as code that has broken out of a fetch process. Without these limits, it could keep
+ * connections open without end.
  */
 export const NAMELESS = { maxMs: 5_000, maxConnections: 64 };
 
@@ -118,7 +116,7 @@ class Starter {
   readonly #server: Server;
   readonly #all = new Map<string, Pending>();
   readonly #connections = new Set<Socket>();
-  /** Those that have not said yet whose they are, oldest first. */
+  /** Connections that have not named their process yet, oldest first. */
   readonly #nameless = new Set<Socket>();
   #scripts = new Map<string, number>();
   #child: ChildProcess | undefined;
@@ -139,7 +137,7 @@ class Starter {
     this.#child = child;
     const up = once(child, 'message');
     const over = once(child, 'exit').then(() => Promise.reject(new Error('The process that starts others has ended')));
-    // It ends some day, and by then nobody waits for this.
+    // The starter ends at some time, and then this promise has no waiter.
     over.catch(() => undefined);
     await Promise.race([up, over]);
   }
@@ -173,7 +171,7 @@ class Starter {
       await exited;
     }
     for (const socket of this.#connections) socket.destroy();
-    // Answers with an error where it has never listened.
+    // Calls back with an error if the server never listened.
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
@@ -240,8 +238,8 @@ class Starter {
   }
 
   /**
-   * Until what it answers is called. Beyond the bound the oldest gives way: the starter's own is
-   * never old.
+   * Waits for the connection to name its process, until the returned function is called. Over the
+   * limit, the oldest connection is closed; the starter's own is never old.
    */
   #waitForName(socket: Socket): () => void {
     this.#nameless.add(socket);
@@ -285,7 +283,10 @@ async function whenRead({ isStarted, channel }: Pending): Promise<void> {
   channel?.destroy();
 }
 
-/** It starts in half the time with the node's; what it starts is not told of it. */
+/**
+ * With the node's compile cache, the starter starts in half the time. Its children do not inherit
+ * it.
+ */
 function compileCache(): NodeJS.ProcessEnv {
   // Without the folder of this version of Node.
   const folder = getCompileCacheDir();

@@ -31,8 +31,8 @@ export class TenantQueue<T> {
   }
 
   /**
-   * Offers what is first of each tenant in turn until a whole round takes nothing. A tenant that
-   * was served goes behind the others, and the line behind the tenant's others.
+   * Offers each tenant's first item in turn, until a whole round takes none. A served tenant goes
+   * behind the others, and the served line behind the tenant's other lines.
    */
   serve(tryServe: (item: T) => boolean): void {
     let served = true;

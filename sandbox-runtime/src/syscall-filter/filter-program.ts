@@ -36,17 +36,17 @@ const DO_NOTHING = 0x00_05_00_00;
 export const INSTRUCTION_BYTES = 8;
 
 /**
- * A filter for seccomp(2), as the bytes of its instructions: what is not allowed is answered as a
- * call that the kernel does not have. Calls by the numbers of another processor's table (32-bit
- * programs on a 64-bit kernel) end the process.
+ * A filter for seccomp(2), as the bytes of its instructions. A call that is not allowed fails like
+ * one that the kernel does not have. Calls by another processor's numbers (32-bit programs on a
+ * 64-bit kernel) end the process.
  */
 export function allowOnly(arch: FilterArch, allowed: readonly AllowedSyscall[]): Buffer {
   return encode([...ifOtherArch(arch, KILL_PROCESS), ...allowed.flatMap(allow), end(REFUSE)]);
 }
 
 /**
- * A filter that refuses these calls and allows all others. So it does those by other numbers: who
- * translates programs of one processor for another may make all of its calls by them.
+ * A filter that refuses these calls and allows all others. It also allows calls by another
+ * processor's numbers: a processor emulator may make all its calls that way.
  */
 export function refuseOnly(arch: FilterArch, refused: readonly number[]): Buffer {
   const each = refused.flatMap((number) => ifCall(number, [end(REFUSE)]));
@@ -59,7 +59,7 @@ function allow({ number, rule }: AllowedSyscall): Instruction[] {
   return ifCall(number, [...load(argumentAt(rule)), ...check(rule), otherwise]);
 }
 
-/** Comes to what is behind it where the argument is not as it has to be. */
+/** Falls through to the next instruction if the argument breaks the rule. */
 function check(rule: ArgumentRule): Instruction[] {
   if ('oneOf' in rule) return rule.oneOf.flatMap((value) => allowIf(JUMP_IF_EQUAL, true, value));
   return 'withBit' in rule ? allowIf(JUMP_IF_BIT, true, rule.withBit) : allowIf(JUMP_IF_BIT, false, rule.withoutBit);

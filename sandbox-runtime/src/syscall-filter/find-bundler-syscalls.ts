@@ -1,9 +1,9 @@
 import { type FilterArch, listingSyscalls } from './syscalls.ts';
 
 /**
- * To make a socket, and to lead one to somebody else. The network namespace of a bundler holds only
- * for those with a port: those with a path lead to whoever listens there for the node's user, such
- * as a database, or what starts containers as root.
+ * Calls that make or connect a socket. A bundler's network namespace isolates only sockets with a
+ * port. Sockets with a path reach local servers of the node's user, such as a database or a
+ * container service that runs as root.
  */
 const SOCKETS: Record<string, Record<FilterArch, number>> = {
   socket: { x64: 41, arm64: 198 },

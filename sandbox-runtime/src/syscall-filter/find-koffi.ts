@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { filterArch } from './syscalls.ts';
 
 /**
- * koffi's native part for this system, which installs filters; undefined where there is none, or no
+ * koffi's native part for this system, which installs filters. Undefined if it is missing, or no
  * filter is known.
  */
 export function findKoffi(): string | undefined {

@@ -9,7 +9,7 @@ import { allowedSyscalls, filterArch, refusedSyscalls, SECCOMP } from './syscall
  */
 type NativeKoffi = Pick<typeof koffi, 'load' | 'struct'>;
 
-/** Makes a system call by its number; -1 where it failed. */
+/** Makes a system call by its number; -1 if it fails. */
 export type Syscall = (number: number, a: number, b: number, c: number) => number;
 
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -28,17 +28,17 @@ export function leaveNextToNothing(koffiPath: string): Syscall {
 }
 
 /**
- * No process that this one starts can make a call that none of them needs (`refusedSyscalls`).
- * Rings are among these: Node makes one for itself at its start where it can, and could not go on
- * under a filter of its own then.
+ * Refuses system calls that none of the child processes needs (`refusedSyscalls`). io_uring is
+ * among these: Node sets it up at its start if it can, and could not continue under its own filter
+ * then.
  */
 export function refuseToChildren(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, refusedSyscalls(arch)));
 }
 
 /**
- * Neither this process nor what it starts can see what is in a folder, or reach whoever listens on
- * this machine. Files are still opened by their names.
+ * Prevents this process and its children from listing folders and from reaching servers on this
+ * machine. They can still open files by name.
  */
 export function refuseToBundler(koffiPath: string): void {
   install(koffiPath, (arch) => refuseOnly(arch, findBundlerSyscalls(arch)));

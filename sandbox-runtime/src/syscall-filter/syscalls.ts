@@ -1,4 +1,4 @@
-/** Processors whose numbers of system calls are known here, as `process.arch` names them. */
+/** Processors with known system call numbers, named as in `process.arch`. */
 export type FilterArch = 'x64' | 'arm64';
 
 /**
@@ -19,7 +19,7 @@ export type ArgumentRule = { argument: number; otherwise?: 'nothing' } & (
 
 export interface AllowedSyscall {
   number: number;
-  /** Undefined: whatever its arguments are. */
+  /** Undefined: any arguments. */
   rule: ArgumentRule | undefined;
 }
 
@@ -85,14 +85,14 @@ const ALLOWED = {
 const CLONE_THREAD = 0x1_00_00;
 /** Names of threads and of memory. */
 const PRCTL_NAMES = [15, 16, 0x53_56_4d_41];
-/** Flags of descriptors, and of what they lead to. */
+/** Flags of descriptors and of their files. */
 const FCNTL_FLAGS = [1, 2, 3, 4];
 /**
- * Those that everybody has, up to the time since the start, and international atomic time. Others
- * are made of the id of a process or thread.
+ * Clock ids that exist for every process, up to boot time, and international atomic time. Other ids
+ * contain the id of a process or thread.
  */
 const CLOCKS = [0, 1, 2, 3, 4, 5, 6, 7, 11];
-/** Memory that stays when nothing of it is mapped at the moment, and is counted for nobody then. */
+/** Shared memory stays while it is unmapped, and then counts for no process. */
 const MAP_SHARED = 1;
 /**
  * To wait and to wake. Those that lend priority take the id of a thread, and tell whether there is
@@ -173,7 +173,7 @@ const REFUSED: Record<string, Numbers> = {
   ioperm: [173, undefined],
 };
 
-/** Reading what is in a folder. */
+/** Calls that list a folder. */
 const LIST: Numbers[] = [
   [217, 61],
   [78, undefined],

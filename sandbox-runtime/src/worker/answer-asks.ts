@@ -10,9 +10,9 @@ const MAX_RANDOM_BYTES = 65_536;
 const HASHES = new Set(getHashes().map((name) => name.toLowerCase()));
 
 /**
- * Answers what a guest asks for while it waits. Never throws: an error that crosses into an isolate
- * would carry the stack and the paths of this process. Text where bytes are expected is the reason,
- * and the guest throws it.
+ * Answers a guest's synchronous request. Never throws: an error that crosses into an isolate would
+ * carry this process's stack and paths. Text instead of bytes is the error's reason, which the
+ * guest throws.
  */
 export function answerAsk(raw: RawAsk): Uint8Array | string {
   try {

@@ -1,7 +1,7 @@
 import { type PlatformLimitName, platformLimit } from '@headwater/shared';
 import { askLimitText } from '../bridge/ask-limit.ts';
 
-/** Error whose message the guest gets for a failed ask. */
+/** Its message is the guest's error for a failed ask. */
 export class AskError extends Error {
   override readonly name = 'AskError';
 }
@@ -16,8 +16,8 @@ const MAX_MESSAGE_CHARS = 300;
 const SHOWN_CODE = /^(ERR_|Z_|EVP|OPENSSL)/;
 
 /**
- * The reason for a guest, as text. Messages of crypto and zlib say what is wrong with the data and
- * hold nothing of this process; any other error could, and is not told.
+ * The error's reason for the guest. Messages of crypto and zlib describe the data and reveal
+ * nothing about this process. Other errors could, so they stay hidden.
  */
 export function describeAskError(error: unknown): string {
   if (error instanceof AskError) return error.message;

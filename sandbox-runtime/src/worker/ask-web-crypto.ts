@@ -6,9 +6,9 @@ import { readJwk, refuseCostlyJwk, refuseCostlyKey } from './key-costs.ts';
 import { readHead } from './read-head.ts';
 
 /*
- * The sandbox process's half of `crypto.subtle`. A call is JSON, with places in one block of bytes
- * where the standard has buffers, and whole keys where it has CryptoKeys. Checking arguments is
- * left to Node's own implementation; what is checked here is what a call may cost.
+ * The process's half of `crypto.subtle`. A call is JSON, with positions in one block of bytes
+ * instead of buffers, and whole keys instead of CryptoKeys. Node's implementation validates the
+ * arguments; this file limits a call's cost.
  */
 
 /** Longest arguments without their bytes: a JSON Web Key is the largest. */
@@ -46,8 +46,8 @@ const METHODS = [
 type Method = (typeof METHODS)[number];
 
 /**
- * Arguments that may be bytes, and members of an algorithm or of a key: whatever else is bytes
- * would be made a number, digit by digit.
+ * Arguments that may be bytes, and byte members of an algorithm or key. Bytes elsewhere would be
+ * converted to a number, digit by digit.
  */
 const BYTES_AT: Partial<Record<Method, readonly number[]>> = {
   digest: [1],
@@ -77,8 +77,8 @@ export interface WebCryptoAnswer {
 }
 
 /**
- * Does what a guest asked `crypto.subtle` for. Never rejects: a failure is an answer, with a name
- * and a message.
+ * Runs a guest's call of `crypto.subtle`. Never rejects: a failure is an answer with a name and a
+ * message.
  */
 export async function answerWebCrypto(head: string, bytes: Uint8Array): Promise<WebCryptoAnswer> {
   try {
@@ -149,8 +149,8 @@ async function unwrapKey(args: unknown[]): Promise<webcrypto.CryptoKey> {
 }
 
 /**
- * Refuses what would take long or much memory. Lengths are in bits, those of keys to make as well
- * as of what is derived.
+ * Refuses calls that cost much time or memory. Lengths are in bits, for new keys and for derived
+ * bits.
  */
 function checkCost(algorithms: readonly Named[], args: readonly unknown[]): void {
   const given = [...args, ...algorithms.map((algorithm) => algorithm['length'])];

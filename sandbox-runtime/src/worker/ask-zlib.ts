@@ -6,16 +6,16 @@ import { readHead } from './read-head.ts';
 /** A larger window needs memory that the isolate's limit does not see. */
 const MAX_BROTLI_WINDOW_BITS = 22;
 /**
- * This thread serves every isolate of the process, and the hardest settings take a second and more
- * for each megabyte: the worst are two letters in no order. What is longer than this is compressed
- * with the hardest that takes about a second for it.
+ * This thread serves every isolate of the process, and the hardest settings take over a second per
+ * megabyte. The worst input is two letters in random order. Longer input is compressed with the
+ * hardest setting that takes about a second for it.
  */
 const MAX_HARD_BYTES = 512 * 1024;
 const LARGE_BYTES = 4 * 1024 * 1024;
 const HARDEST = { deflate: 6, brotli: 9, zstd: 12 };
 const HARDEST_OF_LARGE = { deflate: 4, brotli: 5, zstd: 9 };
 
-/** The hardest setting for so many bytes; undefined where any will do. */
+/** The hardest setting for an input of this size; undefined: any. */
 function hardest(kind: keyof typeof HARDEST, bytes: number): number | undefined {
   if (bytes > LARGE_BYTES) return HARDEST_OF_LARGE[kind];
   return bytes > MAX_HARD_BYTES ? HARDEST[kind] : undefined;
@@ -70,7 +70,7 @@ export function inflateWithin(work: () => Uint8Array): Uint8Array {
   try {
     return work();
   } catch (error) {
-    // How much it would have been nobody knows.
+    // The full size is unknown, so the limit reports one byte more.
     if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
       requireWithin('maxInflatedBytes', LIMITS.maxInflatedBytes + 1);
     throw error;

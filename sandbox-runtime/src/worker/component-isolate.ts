@@ -1,10 +1,7 @@
 import type { GuestIsolate } from './guest-isolate.ts';
 import type { ProcessRun } from './process-run.ts';
 
-/**
- * A warm isolate as the process keeps it: whose it is, who runs in it, who still has something
- * open.
- */
+/** A warm isolate of the process: its component, its current runs, and the runs with open work. */
 export class ComponentIsolate {
   readonly key: string;
   readonly bundleHash: string;

@@ -1,7 +1,7 @@
 /**
- * CPU time of this process, all threads together: nothing in it can have used more. An isolate's
- * own clock goes on while its thread waits for a processor, and on a machine that others keep busy
- * it would end runs that have used next to nothing (measured: 7.6 s for a loop that took 3.8 s).
+ * CPU time of all threads of this process, an upper bound for each isolate. An isolate's own clock
+ * continues while its thread waits for a processor. On a busy machine it would end runs that used
+ * almost no CPU (measured: 7.6 s for a loop that took 3.8 s).
  */
 export class CpuClock {
   #lastNs = 0;

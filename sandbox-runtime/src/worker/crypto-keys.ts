@@ -11,7 +11,7 @@ const CURVES = new Set(crypto.getCurves());
 type Head = Record<string, unknown>;
 type Half = 'private' | 'public';
 
-/** A key as the guest keeps it: the standard binary form, and what is known of it. */
+/** A key as the guest keeps it: its DER form and its known properties. */
 interface KeyFacts {
   der: string;
   type: Half;

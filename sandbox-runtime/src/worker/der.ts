@@ -1,9 +1,9 @@
 import { AskError } from './ask-error.ts';
 
 /*
- * DER, as far as keys have it: definite lengths, short tags, nothing in pieces. What has another
- * form, which OpenSSL might read all the same, is refused. Values are views of the bytes, and a
- * list of them is short, whatever the bytes say.
+ * DER as far as keys use it: definite lengths, short tags, no constructed strings. Other forms are
+ * refused, even if OpenSSL might read them. Values are views of the bytes, and a list of them has a
+ * fixed maximum.
  */
 
 export const [INTEGER, BIT_STRING, OCTET_STRING, OID, SEQUENCE] = [0x02, 0x03, 0x04, 0x06, 0x30];
@@ -19,7 +19,7 @@ export interface Value {
   whole: Buffer;
 }
 
-/** The value that starts there, and where it ends. */
+/** The value that starts at `at`, and its end. */
 export function readValue(bytes: Buffer, at: number): { value: Value; end: number } {
   const [tag, first] = [bytes[at], bytes[at + 1]];
   if (tag === undefined || first === undefined || (tag & LONG_TAG) === LONG_TAG) throw unreadable();

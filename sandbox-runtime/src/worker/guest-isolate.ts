@@ -19,12 +19,10 @@ export interface IsolateHandlers {
   catastrophe(): void;
 }
 
-/**
- * A component's code as the process keeps it, with what V8 made of it when it was first compiled.
- */
+/** A component's code in the process, with V8's compiled form after the first compilation. */
 export interface LoadedBundle {
   code: string;
-  /** JSON text of its source map; '' where it has none here. */
+  /** JSON text of its source map; '' if it has none here. */
   map: string;
   compiled: ivm.ExternalCopy<ArrayBuffer> | undefined;
 }
@@ -45,18 +43,17 @@ interface OpenCall {
   owner: ProcessRun;
 }
 
-/** Thrown by `load` with what the component threw; `cause` is the copied error. */
+/** `load` throws it for an error of the component; `cause` is the copied error. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
 }
 
 /**
- * One V8 isolate with one component in one context. Calls into it run in the order they are made,
- * each with its microtasks before the next, so the CPU time since the last finished call belongs to
- * the oldest open one.
+ * One V8 isolate with one component in one context. Calls run in order, each with its microtasks
+ * before the next. So the CPU time since the last finished call belongs to the oldest open one.
  *
- * The library's own `timeout` is not used: it costs half of the throughput, and the clock read by
- * `cpuOfOldestCall` covers the same and more.
+ * The library's own `timeout` is not used: it halves the throughput, and the clock that
+ * `cpuOfOldestCall` reads covers the same and more.
  */
 export class GuestIsolate {
   readonly #isolate: ivm.Isolate;
@@ -96,10 +93,9 @@ export class GuestIsolate {
   }
 
   /**
-   * Evaluates the component. Throws LoadError, or what the library throws for an isolate that
-   * ended. Answers what a promise was rejected with that nobody handled: as in a run, that is no
-   * failure. undici begins to compile WebAssembly when it is loaded, and needs it for its own
-   * sockets alone.
+   * Evaluates the component. Throws LoadError, or the library's error for an ended isolate. Returns
+   * the reason of an unhandled rejection, which is no failure here: undici, for example, starts to
+   * compile WebAssembly at load time, but needs it only for its own sockets.
    */
   async load(bundle: LoadedBundle, owner: ProcessRun): Promise<{ unhandled: unknown } | undefined> {
     const call = this.#open(owner);
@@ -133,7 +129,7 @@ export class GuestIsolate {
     return this.#dispatch?.apply(undefined, encodeCall(call, run, moveBytes));
   }
 
-  /** The run whose call is being executed, and the CPU time of that call so far. */
+  /** The run of the executing call, and that call's CPU time so far. */
   oldestCall(): { owner: ProcessRun; cpuNs: number } | undefined {
     const oldest = this.#calls[0];
     return oldest === undefined ? undefined : { owner: oldest.owner, cpuNs: this.#cpuNow() - this.#cpuMarkNs };

@@ -11,7 +11,7 @@ import { AskError, requireWithin } from './ask-error.ts';
  * that its component may have changed: a value is of its type only once it was read here.
  */
 
-/** A post as it comes out of an isolate: its code, its run, and what it carries. */
+/** A post from an isolate: its code, its run, and its arguments. */
 export type RawPost = [code: unknown, run: unknown, a: unknown, b: unknown, c: unknown];
 export type RawAsk = [code: unknown, a: unknown, b: unknown, c: unknown];
 
@@ -108,7 +108,7 @@ export function decodeAsk([code, a, b, c]: RawAsk): WorkedAsk {
   }
 }
 
-/** Arguments of the guest's `dispatch`. `move` makes of bytes what is handed over, not copied. */
+/** Arguments of the guest's `dispatch`. `move` transfers bytes instead of copying them. */
 export function encodeCall(call: GuestCall, run: number, move: (bytes: Uint8Array) => Transferable): Transferable[] {
   switch (call.kind) {
     case 'loading':

@@ -68,8 +68,8 @@ type RsaName = (typeof RSA_NAMES)[number];
 export type KeyForm = 'pkcs8' | 'spki' | 'other';
 
 /**
- * Throws AskError for a key that takes too long to be read or used, and for what is no key that is
- * known here. It is not encrypted.
+ * Throws AskError for a key that is expensive to read or use, or has no known form. The key is not
+ * encrypted.
  */
 export function refuseCostlyKey(der: Buffer): KeyForm {
   refuseLargeKey(der.length);
@@ -106,9 +106,7 @@ export function readJwk(json: Uint8Array): Record<string, unknown> {
   return jwk as Record<string, unknown>;
 }
 
-/**
- * Throws AskError for a JSON Web Key that takes too long to be used, whatever type it says it has.
- */
+/** Throws AskError for a JSON Web Key that is expensive to use, regardless of its declared type. */
 export function refuseCostlyJwk(jwk: unknown): void {
   if (typeof jwk !== 'object' || jwk === null) throw new AskError('A JSON Web Key must be an object');
   const bits = new Map(Object.entries(jwk).map(([name, value]) => [name, bitsOfText(value)]));

@@ -4,8 +4,8 @@ import { refuseCostlyKey, refuseLargeKey } from './key-costs.ts';
 import { openOldPem, openPkcs8 } from './open-key.ts';
 
 /*
- * The key of a PEM is taken out of it and judged, and OpenSSL is given what was judged: in a text
- * there may be several, and what OpenSSL makes of one is its own matter.
+ * Extracts the key of a PEM, checks it, and gives OpenSSL only the checked key: a text may hold
+ * several keys, and OpenSSL's choice is its own.
  */
 
 const PEM = /-----BEGIN ([A-Z\d .]{1,40})-----([\s\S]*?)-----END \1-----/g;

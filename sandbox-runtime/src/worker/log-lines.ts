@@ -4,10 +4,9 @@ import type { ToHost } from '../bridge/messages.ts';
 import type { ProcessRun } from './process-run.ts';
 
 /**
- * Passes on a line of a run. In place of the first one beyond the limit of lines goes one that says
- * that the rest is dropped, whoever wrote the others: the isolate, or this process. Answers the
- * limit of the run's output where that was gone over. Throws FrameError for a line that is longer
- * than they are cut to.
+ * Passes on a log line of a run. The first line over the limit becomes a notice that the rest is
+ * dropped, for lines of the isolate and of this process. Returns the run's output limit if it is
+ * exceeded. Throws FrameError for a line longer than the cut.
  */
 export function passLogLine(
   send: (message: ToHost) => void,

@@ -7,9 +7,9 @@ const MAX_ANSWERING_MS = 20;
 let answeringSinceMs: number | undefined;
 
 /**
- * True where nothing else has had a turn for too long: isolates that ask without end keep the queue
- * of questions full, and the library empties it before the event loop goes on to timers, limits and
- * what the engine sends.
+ * True if no other work has had a turn for too long. Isolates that ask without end keep the request
+ * queue full. The library empties it before the event loop continues with timers, limits and
+ * messages of the engine.
  */
 export function isOthersTurn(nowMs: number): boolean {
   if (answeringSinceMs !== undefined) return nowMs - answeringSinceMs > MAX_ANSWERING_MS;

@@ -8,14 +8,14 @@ export function isNothing({ requests, calls, timers, intervals }: OpenWork): boo
   return requests.length === 0 && calls === 0 && timers === 0 && intervals === 0;
 }
 
-/** An interval that nobody clears would hold its run to the limit of its time. */
+/** A forgotten interval would keep its run open until its time limit. */
 export function isIntervalsOnly({ requests, calls, timers }: OpenWork): boolean {
   return requests.length === 0 && calls === 0 && timers === 0;
 }
 
 /**
- * `Still running when the run ended: fetch GET https://a.example/b, 2 timers`. Queries may hold
- * secrets that nobody knows of.
+ * `Still running when the run ended: fetch GET https://a.example/b, 2 timers`. Query strings are
+ * left out, because they may hold unknown secrets.
  */
 export function describeOpenWork({ requests, calls, timers, intervals }: OpenWork): string {
   const named = requests

@@ -36,7 +36,7 @@ export interface OpenWork {
   intervals: number;
 }
 
-/** One run inside a sandbox process: its clocks, and what it has open outside of its isolate. */
+/** One run inside a sandbox process: its clocks, and its open work outside the isolate. */
 export class ProcessRun {
   readonly run: number;
   readonly limits: EntryLimits;
@@ -46,7 +46,7 @@ export class ProcessRun {
   readonly conduct: RunMessageLimits;
   readonly startedAtMs = performance.now();
   readonly timers = new Map<number, OpenTimer>();
-  /** With what each is, for people. */
+  /** With a description of each, for people. */
   readonly fetches = new Map<number, string>();
   /** Calls into the isolate that have not returned, and answers that are on their way into it. */
   entries = 0;
@@ -114,8 +114,8 @@ export class ProcessRun {
   }
 
   /**
-   * Set where the run may have no more work, of so many bytes, beside its isolate open. The guest
-   * has counted before: one that keeps to it never gets here.
+   * Returns the limit that one more piece of work beside the isolate, of `bytes`, would exceed. The
+   * guest counts first, so an honest guest never exceeds it.
    */
   openCallsOver(bytes: number): ExceededLimit | undefined {
     const { maxOpenCalls, maxOpenCallBytes } = this.guestLimits.limits;
@@ -126,9 +126,9 @@ export class ProcessRun {
   }
 
   /**
-   * Does work for the run beside its isolate, one piece after another, and counts its time as the
-   * run's: so the time is that of one thread. Rejects with what the work throws. How much of it may
-   * wait is up to the caller: `openCallsOver`.
+   * Does work for the run beside its isolate, one piece at a time, so that its time is that of one
+   * thread. The time counts as the run's. Rejects with the work's error. The caller limits the
+   * waiting work: `openCallsOver`.
    */
   async workBeside<Result>(bytes: number, work: () => Promise<Result> | undefined): Promise<Result | undefined> {
     this.#openCalls += 1;
@@ -139,7 +139,7 @@ export class ProcessRun {
       this.cpuNs += (performance.now() - startedAtMs) * 1e6;
       return result;
     });
-    // The next piece is done whatever became of this one.
+    // The next piece runs even if this one fails.
     this.#lastCall = done.catch(() => undefined);
     return await done.finally(() => {
       this.#openCalls -= 1;

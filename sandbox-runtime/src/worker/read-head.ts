@@ -4,8 +4,8 @@ import { AskError } from './ask-error.ts';
 /** Arguments of one ask: keys and data of some megabytes may be written in them. */
 const MAX_HEAD_CHARS = 8 * 1024 * 1024;
 /**
- * A list of the same object four million times is nothing in an isolate, and more than all memory
- * of this process once it is read.
+ * A list with the same object four million times is small in an isolate, but parsing it takes more
+ * memory than this process has.
  */
 const BOUNDS = { values: 20_000, lists: 2_000, names: 2_000 };
 

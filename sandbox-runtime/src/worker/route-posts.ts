@@ -26,9 +26,9 @@ export interface PostRoutes {
 }
 
 /**
- * Passes on what a guest posts. Called for every emit and log line, in the order they were made.
- * All is read here as the host will read it, and what is not sound ends the run that says it. The
- * host would end the process with all runs of the account.
+ * Passes on a guest's posts, called in order for every emit and log line. It reads each post as the
+ * host will, and an invalid one ends its run. The host would end the process, with all runs of the
+ * account.
  */
 export function routePost(routes: PostRoutes, isolate: ComponentIsolate, raw: RawPost): void {
   const run = isolate.find(runOf(raw));

@@ -28,8 +28,8 @@ const DISPOSE_CPU_NS = 100e6;
 const MAX_DISPOSE_MS = 5_000;
 
 /**
- * A call of so much CPU time computes; a run that others kept from its isolate for this part of its
- * time was not slow itself.
+ * A call with this much CPU time is computing. If other runs kept a run from its isolate for this
+ * part of its time, the run itself was not slow.
  */
 const COMPUTING_NS = 50e6;
 const BLOCKED_PART = 1 / 4;
@@ -47,7 +47,7 @@ const MAX_LINGERING_TIMERS = 10_000;
  */
 export class SandboxWorker {
   readonly #send: (message: ToHost) => void;
-  /** For what is only described. */
+  /** Limits for components that are only described. */
   readonly #defaultLimits: ToldLimits;
   /** Limits for runs that are ordered from now on. */
   #limits: ToldLimits;
@@ -200,8 +200,8 @@ export class SandboxWorker {
   }
 
   /**
-   * Calls into the isolate. What rejects is its end, or a promise of the component that nobody
-   * handled.
+   * Calls into the isolate. It rejects if the isolate ends, or with an unhandled rejection of the
+   * component.
    */
   #enter(isolate: ComponentIsolate, run: ProcessRun, call: GuestCall): void {
     if (isolate.dead) return;
@@ -221,10 +221,7 @@ export class SandboxWorker {
     });
   }
 
-  /**
-   * As a process of Node ends with a promise that is rejected and that nobody handles, so does a
-   * run.
-   */
+  /** An unhandled rejection ends a run, as it ends a process of Node. */
   #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.dead) return;
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
@@ -277,10 +274,7 @@ export class SandboxWorker {
     this.#endIfDone(isolate, run);
   }
 
-  /**
-   * Ends a run whose entry has ended well as soon as nothing is open that it began: as Node ends a
-   * process.
-   */
+  /** Ends a run after a successful entry when its open work is done, as Node ends a process. */
   #endIfDone(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending === undefined || run.over || run.entries > 0) return;
     const open = run.openWork();

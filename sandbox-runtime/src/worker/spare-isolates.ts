@@ -1,9 +1,12 @@
 import { GuestIsolate, type IsolateHandlers, type IsolateOptions } from './guest-isolate.ts';
 
-/** After an isolate was taken, so that making the next one does not delay what it was taken for. */
+/**
+ * Delay after an isolate is taken, so that the next one's creation does not slow down the task that
+ * took it.
+ */
 const REFILL_DELAY_MS = 20;
 
-/** Whom a spare isolate will belong to: nobody until it is taken, and it runs nothing before. */
+/** The later owner of a spare isolate. It has none until it is taken, and runs no code before. */
 interface LateHandlers {
   target: IsolateHandlers | undefined;
 }
@@ -14,10 +17,9 @@ interface Spare {
 }
 
 /**
- * Keeps one isolate booted for a component that has none yet: making one from the snapshot takes
- * longer than most components take to load. It has never seen a component, so it can become
- * anybody's of this process's tenant. It has the memory that the last one taken had: that is the
- * tenant's limit.
+ * Keeps one booted isolate for a new component: making one from the snapshot takes longer than most
+ * components take to load. It has run no component, so it can serve any component of this process's
+ * tenant. Its memory is that of the last isolate taken, the tenant's limit.
  */
 export class SpareIsolates {
   readonly #options: Omit<IsolateOptions, 'handlers'>;

@@ -6,7 +6,7 @@ const POLL_MS = 50;
 /** CPU time that a call of an already ended run may still take. */
 const ENDED_CALL_NS = 250e6;
 const HEAP_CHECK_MS = 2_000;
-/** A call of so much CPU time computes. */
+/** A call with this much CPU time is computing. */
 const COMPUTING_NS = 20e6;
 /** Between two looks, where this thread was held up. */
 const MAX_COUNTED_MS = 1_000;
@@ -16,15 +16,15 @@ export interface WatchHandlers {
   overWall(isolate: ComponentIsolate, run: ProcessRun): void;
   /** V8 has ended the isolate, and what runs in it may go on all the same. */
   outOfMemory(isolate: ComponentIsolate): void;
-  /** The isolate goes on with something whose run is over. */
+  /** The isolate still executes code of a run that is over. */
   stuck(isolate: ComponentIsolate): void;
-  /** Now and then, with fresh figures of what the isolates hold. */
+  /** Called now and then, after the heap figures of the isolates were updated. */
   idle(): void;
 }
 
 /**
- * Looks at every isolate 20 times a second while anything runs in one. The isolates have threads of
- * their own, so this clock ticks whatever they do.
+ * Checks every isolate 20 times a second while code runs in one. Isolates have their own threads,
+ * so they cannot block this timer.
  */
 export function watchIsolates(
   isolates: () => ComponentIsolate[],

@@ -1,16 +1,14 @@
 import type { z } from 'zod';
 
 /**
- * The types of a resource that follow from its one schema, which describes the JSON of answers:
- * names in snake_case, times as numbers, null for what is not there. Everything here is erased.
+ * Types of a resource, derived from its one schema. It describes the JSON of answers: names in
+ * snake_case, times as numbers, null for absent values. These types have no runtime code.
  */
 
 /** A resource as answers have it. */
 export type Shown<S extends z.ZodType> = z.input<S>;
 
-/**
- * The same as the engine has it: names in camelCase, times as dates, and what is not there absent.
- */
+/** The same in the engine: names in camelCase, times as dates, absent values left out. */
 export type RecordOf<S extends z.ZodType> = InCamelCase<z.output<S>>;
 
 export type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`

@@ -7,8 +7,8 @@ export type ExpressionEnd = { ok: true; end: number } | { ok: false; message: st
 type Token = { end: number; isValue?: boolean } | { message: string };
 
 /**
- * Owner of an open brace: the expression itself, or a `${` whose template literal continues after
- * it.
+ * Owner of an open brace: the expression itself, or a `${`, after which its template literal
+ * continues.
  */
 type Brace = 'plain' | 'template';
 

@@ -19,9 +19,9 @@ const PART =
   /(\?\.|\.)\s*(?<name>[\p{ID_Start}$_][\p{ID_Continue}$]*)\s*|(\?\.)?\s*\[\s*(?:(?<index>0|[1-9]\d{0,15})|"(?<double>[^"\\\n\r]*)"|'(?<single>[^'\\\n\r]*)')\s*\]\s*/uy;
 
 /**
- * The path that an expression is, if it is nothing but one: `steps.foo.$return_value[0]?.["user
- * id"]`. Undefined for any other expression, also for what could be a path but needs more of the
- * language to be read, as an escape in a string.
+ * The path, if the expression is only a path: `steps.foo.$return_value[0]?.["user id"]`. Undefined
+ * for any other expression, and for a path that needs more of the language, such as an escape in a
+ * string.
  */
 export function parsePath(expression: string): ExpressionPath | undefined {
   const root = ROOT.exec(expression);

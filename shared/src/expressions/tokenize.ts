@@ -48,7 +48,7 @@ export function tokenize(template: string): TokenizeOutcome {
  * not templates.
  */
 export function hasExpression(value: unknown): boolean {
-  // Without recursion: data can be deeper than the stack of whoever asks.
+  // Not recursive: data can be deeper than the stack.
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();

@@ -8,12 +8,12 @@ export interface ActiveTenants {
   saw(tenantId: string, nowMs: number, brought?: number): void;
   /** Whether at least two tenants have, within LIMITS.othersPresentMs. */
   hasSeveral(nowMs: number): boolean;
-  /** Whether somebody else is here who is not busy. */
+  /** Whether another tenant is active and light. */
   hasLightOther(tenantId: string, nowMs: number): boolean;
   /**
-   * Whether what the tenant brings is to wait for others: it is busy, and somebody is here who is
-   * not. Those who are busy share what there is by taking turns; with pauses for each other all of
-   * them together would get less than one alone.
+   * Whether the tenant's work must wait: the tenant is heavy, and a light tenant is active. Heavy
+   * tenants only take turns with each other. If they also paused for each other, all of them
+   * together would get less than one alone.
    */
   mustGiveWay(tenantId: string, nowMs: number): boolean;
 }
@@ -37,7 +37,7 @@ const LIGHT_FOR_MS = 5;
 export function createActiveTenants(): ActiveTenants {
   // Ordered by last use, so the tenant that was seen last comes last.
   const tenants = new Map<string, Tenant>();
-  /** Two of those who are not busy, if there are two. */
+  /** Up to two light tenants. */
   let light: { ids: string[]; untilMs: number } = { ids: [], untilMs: Number.NEGATIVE_INFINITY };
 
   function levelOf({ level, seenAtMs }: Tenant, nowMs: number): number {

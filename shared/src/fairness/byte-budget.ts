@@ -1,6 +1,6 @@
 /**
- * Bytes that one tenant holds in memory at a time. Limits of one request times many requests at
- * once is still too much for a node, and the sum over tenants is not one tenant's to use up.
+ * Limits the bytes that one tenant holds in memory. A limit per request is not enough, because a
+ * tenant may have many requests at once. A total over all tenants would let one tenant use it up.
  */
 export interface ByteBudget {
   /**

@@ -1,7 +1,7 @@
 /**
- * Items wait in lanes, lanes belong to tenants. `next` goes round the tenants and, within a tenant,
- * round its lanes, so that neither a busy tenant nor a busy lane holds up its neighbours. Order
- * within a lane is kept.
+ * A fair queue. Items wait in lanes, and lanes belong to tenants. `next` rotates over the tenants,
+ * and over the lanes within a tenant, so that a heavy tenant or lane does not delay others. Items
+ * of a lane stay in order.
  */
 export interface FairQueue<T> {
   push(tenant: string, lane: string, item: T): void;

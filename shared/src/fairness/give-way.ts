@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A turn this short causes no delay that a user notices. */
 const TURN_MS = 2;
 /**
- * Twice as long: a request of somebody else needs the thread a dozen times, and waits for the end
- * of a turn each time.
+ * Twice as long: a request of another tenant needs the thread a dozen times, and each time waits
+ * for the end of a turn.
  */
 const REST_MS = 4;
 
@@ -20,8 +20,8 @@ type GiveWay = () => Promise<void>;
 export const createGiveWay = createRests();
 
 /**
- * Rests of their own, for what must not wait for the work of tenants. What has to rest does so one
- * after the other: hundreds who rested at the same time would go on at the same time.
+ * Creates separate pauses, for work that must not wait behind tenants' work. Pauses run one after
+ * the other: hundreds of parallel pauses would all end at the same time.
  */
 export function createRests(): (begunAtMs?: number) => GiveWay {
   let resting: Promise<void> = Promise.resolve();

@@ -1,13 +1,13 @@
 /** Lets a few things of each tenant happen at a time, in the order of asking. */
 export interface Limiter {
   /**
-   * Resolves with what ends the turn, to be called once; with undefined where `signal` fired before
-   * it came.
+   * Resolves with a function that ends the turn; call it once. Resolves with undefined if `signal`
+   * fires first.
    */
   take(tenantId: string, signal: AbortSignal): Promise<(() => void) | undefined>;
   /** How many wait for their turn. */
   countWaiting(tenantId: string): number;
-  /** Whether whoever asks next waits. */
+  /** Whether the next request must wait. */
   isFull(tenantId: string): boolean;
 }
 

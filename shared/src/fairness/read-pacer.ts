@@ -2,9 +2,9 @@ import { createPacer } from './pacer.ts';
 import type { ActiveTenants } from './active-tenants.ts';
 
 /**
- * How fast what one tenant brings by the megabyte is read while others are here: each byte passes
- * the node's memory and thread, and what comes from a process or a host next door comes as fast as
- * both can take it.
+ * Limits the pace of reading a tenant's large input while other tenants are active. Each byte
+ * passes the node's memory and thread, and a local process or host sends as fast as both can take
+ * it.
  */
 export interface ReadPacer {
   /**

@@ -1,7 +1,7 @@
 import type { Comparison, FilterMeter } from './filter.ts';
 import { isScalar } from './operands.ts';
 
-/** Native searches of texts: characters that cost as much as one look at a value. */
+/** Native text search: this many characters cost as much as one check of a value. */
 const CHARS_PER_STEP = 512;
 
 /** A missing value passes nothing but `$exist: false`. */
@@ -71,7 +71,10 @@ function ofElements(value: unknown, meter: FilterMeter, isOne: (one: unknown) =>
   return false;
 }
 
-/** The same JSON, whatever the order of its members. As deep as the operand, which is bounded. */
+/**
+ * Equal JSON, in any order of members. The recursion is as deep as the operand, whose depth is
+ * limited.
+ */
 function isEqual(value: unknown, operand: unknown, meter: FilterMeter): boolean {
   if (typeof operand !== 'object' || operand === null) return value === operand;
   if (--meter.left < 0 || typeof value !== 'object' || value === null) return false;

@@ -19,7 +19,6 @@ export type Scalar = string | number | boolean | null;
 
 export type FilterJson = Readonly<Record<string, unknown>>;
 
-/** One comparison with what its operator is given. */
 export interface Check {
   operator: Comparison;
   operand: unknown;
@@ -53,7 +52,7 @@ export interface Filter {
   namesFields: boolean;
 }
 
-/** How many more values may be looked at. Below zero, what was answered means nothing. */
+/** Remaining value checks. Below zero, the filter's answer has no meaning. */
 export interface FilterMeter {
   left: number;
 }

@@ -18,7 +18,7 @@ const MAX_HAND_CHARS = 1_000;
 export const NONE = -1;
 
 /**
- * Finds where a JSON value ends, piece by piece. By hand and with a list of what is open: recursion
+ * Finds the end of a JSON value, piece by piece. It keeps a list of open values, because recursion
  * would overflow the stack.
  */
 export class JsonScanner {

@@ -3,7 +3,7 @@ import type { Fault } from '../errors.ts';
 import { platformLimit, type PlatformLimitName } from '../exceeded-limit.ts';
 import { LIMITS } from '../limits/platform-limits.ts';
 
-/** Smaller texts are parsed without a noticeable pause, whatever their content. */
+/** Smaller texts are parsed without a noticeable pause, with any content. */
 const SMALL_CHARS = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -37,12 +37,12 @@ function boundsOf({ values, lists, names }: BoundNames): JsonBounds {
 
 const WORDS = { values: 'values', lists: 'lists and objects', names: 'different names of members' };
 
-/** `findTooMany` of what the REST API is sent. */
+/** `findTooMany` for a request to the REST API. */
 export function findTooManyOfRequest(text: string): Fault | undefined {
   return faultOf(findExcess(text, OF_REQUESTS), OF_REQUESTS, LIMITS_OF_REQUESTS);
 }
 
-/** `findTooMany` of what a component says of itself, and of what it answers about its props. */
+/** `findTooMany` for a component's outline, and for its answers about props. */
 export function findTooManyOfOutline(text: string): Fault | undefined {
   return faultOf(findExcess(text, OF_OUTLINES), OF_OUTLINES, LIMITS_OF_OUTLINES);
 }

@@ -1,7 +1,7 @@
 import type { Limit } from './define-limits.ts';
 
 interface AccountLimit extends Limit {
-  /** Bounds of what an operator may set. `default` holds unless it is set. */
+  /** Range that an operator may set. `default` applies unless a value is set. */
   min: number;
   max: number;
 }
@@ -10,9 +10,9 @@ const KB = 1024;
 const MB = 1024 * KB;
 
 /**
- * The limits that hold for one account, which its operator can set (`PUT /v1/accounts/{id}/limits`)
- * and whose defaults a node takes from HEADWATER_LIMITS. Those of the platform itself are in
- * `platform-limits.ts`. docs/configuration.md is generated from both.
+ * Limits of one account. The operator can set them (`PUT /v1/accounts/{id}/limits`), and a node
+ * takes their defaults from HEADWATER_LIMITS. Limits of the platform are in `platform-limits.ts`.
+ * docs/configuration.md is generated from both.
  */
 // biome-ignore format: one limit a line
 export const ACCOUNT_LIMITS = {

@@ -1,8 +1,8 @@
 import { defineLimits } from './define-limits.ts';
 
 /**
- * Code of components: saving it, loading it to see what it exports, fetching it from a URL, and
- * importing folders of it.
+ * Code of components: saving, loading to read its exports, fetching from a URL, and importing
+ * folders.
  */
 // biome-ignore format: one limit a line
 export const COMPONENT_LIMITS = defineLimits({

@@ -1,6 +1,6 @@
 import { ACCOUNT_LIMITS, type AccountLimitName, type AccountLimits } from './account-limits.ts';
 
-/** The defaults, overridden by what is set. */
+/** The defaults, overridden by the given limits. */
 export function accountLimits(...overrides: readonly Partial<AccountLimits>[]): AccountLimits {
   const entries = Object.entries(ACCOUNT_LIMITS).map(([name, spec]) => [name, spec.default]);
   const defaults = Object.fromEntries(entries) as AccountLimits;
@@ -20,10 +20,7 @@ export function findLimitProblems(given: Readonly<Record<string, unknown>>): { p
   });
 }
 
-/**
- * Leaves out what is not a limit, and brings what was stored under other bounds within those of
- * today.
- */
+/** Drops unknown limits, and clamps stored values to the present range. */
 export function keepKnownLimits(stored: Readonly<Record<string, unknown>>): Partial<AccountLimits> {
   const known: Partial<AccountLimits> = {};
   for (const [name, value] of Object.entries(stored)) {

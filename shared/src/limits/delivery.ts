@@ -1,8 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/**
- * Deliveries to webhooks: their attempts, what a node holds of them, and the turns that they take.
- */
+/** Deliveries to webhooks: attempts, memory of a node, and concurrency. */
 // biome-ignore format: one limit a line
 export const DELIVERY_LIMITS = defineLimits({
   maxKeptDeliveryAttempts: { default: 100, unit: 'count', scope: 'delivery', why: 'attempts that are kept, the newest' },

@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** Events: what one may have, what is remembered of them, and lists of them and of log lines. */
+/** Events: their fields, dedupe memory, and lists of events and log lines. */
 // biome-ignore format: one limit a line
 export const EVENT_LIMITS = defineLimits({
   uniqueCacheSize: { default: 100, unit: 'count', scope: 'source', why: 'ids that the dedupe strategy `unique` remembers, first in, first out' },

@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** Requests that carry an Idempotency-Key: what is kept of their answers. */
+/** Requests with an Idempotency-Key: the stored answers. */
 // biome-ignore format: one limit a line
 export const IDEMPOTENCY_LIMITS = defineLimits({
   maxIdempotencyKeyChars: { default: 255, unit: 'characters', scope: 'request', why: 'an `Idempotency-Key`' },

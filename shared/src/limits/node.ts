@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** One node: its word to whoever asks whether it is ready, its database, and its end. */
+/** One node: readiness checks, its database, and shutdown. */
 // biome-ignore format: one limit a line
 export const NODE_LIMITS = defineLimits({
   readyCheckMs: { default: 2_000, unit: 'ms', scope: 'node', why: 'how long `/readyz` waits for the database' },

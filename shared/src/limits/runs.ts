@@ -1,9 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/**
- * Runs of sources and workflows: what begins them, what a node holds of them, and committing what
- * they put out.
- */
+/** Runs of sources and workflows: their start, memory of a node, and commits of their output. */
 // biome-ignore format: one limit a line
 export const RUN_LIMITS = defineLimits({
   maxCachedSourceBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'node', why: 'props and secrets of sources that are kept in memory, about' },

@@ -1,9 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/**
- * The processes that code runs in: what it calls, what it holds there, and what the node reads of
- * it.
- */
+/** Sandbox processes: calls of the code, its memory there, and data that the node reads from it. */
 // biome-ignore format: one limit a line
 export const SANDBOX_LIMITS = defineLimits({
   maxHeldBundleChars: { default: 128 * 1024 * 1024, unit: 'characters', scope: 'account', why: 'code of components, with packages and source maps, that runs hold on a node; more wait' },

@@ -1,6 +1,6 @@
 import { defineLimits } from './define-limits.ts';
 
-/** Webhooks whose requests go to a developer who listens. */
+/** Webhooks whose requests go to a developer's `hw listen`. */
 // biome-ignore format: one limit a line
 export const TUNNEL_LIMITS = defineLimits({
   tunnelPollMs: { default: 100, unit: 'ms', scope: 'tunnel', why: 'how often a stream of `hw listen` looks for requests, and a node for their answers' },

@@ -20,7 +20,7 @@ const STORE = `export default {
   },
 };`;
 
-/** Sets values of so many characters; answers the error of the run, or null. */
+/** Sets values with these numbers of characters; returns the error of the run, or null. */
 async function set(source: DeployedSource, ...values: [string, number][]) {
   const headers = { 'content-type': 'application/json' };
   await fetch(source.endpoint, { method: 'POST', headers, body: JSON.stringify(values) });

@@ -24,6 +24,6 @@ test('what takes long is followed by a rest where more of the account waits, and
   const after = (one: string, before: string) => (begun[one] ?? 0) - (begun[before] ?? 0);
   expect(after('second', 'first')).toBeGreaterThanOrEqual(2 * (WORK_MS - EARLY_MS));
   expect(after('other', 'first')).toBeLessThan(2 * (WORK_MS - EARLY_MS));
-  // Nobody waited for it.
+  // No other work waited for it.
   expect(after('third', 'second')).toBeLessThan(2 * (WORK_MS - EARLY_MS));
 });

@@ -26,7 +26,7 @@ async function workflow(run: string): Promise<{ id: string; endpoint: string }> 
 
 const start = ({ endpoint }: { endpoint: string }) => fetch(endpoint, { method: 'POST', body: BODY });
 
-/** The newest of so many executions, once all have ended or wait. */
+/** The newest of `count` executions, once all have ended or wait. */
 async function settled({ id }: { id: string }, count: number, underWay = ['running', 'queued']) {
   return eventually(
     async () => {

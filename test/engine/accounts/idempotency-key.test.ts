@@ -31,7 +31,7 @@ afterEach(() => {
 let keys = 0;
 const newKey = () => `key-${++keys}`;
 
-/** A POST as a client sends it; what it was answered. */
+/** Sends a POST as a client does, and returns the answer. */
 async function post(path: string, body: object, key?: string, { url, apiKey }: { url: string; apiKey: string } = hw) {
   const response = await fetch(`${url}/v1${path}`, {
     method: 'POST',

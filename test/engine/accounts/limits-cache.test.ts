@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLimitsCache } from '../../../engine/src/accounts/limits-cache.ts';
 import { type AccountLimits, accountLimits } from '../../../shared/src/index.ts';
 
-/** Reads that end when the test says, with what it says. */
+/** Reads that the test ends, with a value of the test. */
 function heldReads() {
   const reads: { end: (set: Partial<AccountLimits>) => void; fail: (error: Error) => void }[] = [];
   const read = () => new Promise<Partial<AccountLimits>>((end, fail) => reads.push({ end, fail }));

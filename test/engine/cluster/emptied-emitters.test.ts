@@ -8,7 +8,7 @@ const world = accountDatabase();
 
 const sql = () => world.sql;
 
-/** A source whose component is deleted as well, two hours ago. */
+/** A source that was deleted two hours ago, with its component. */
 async function deletedSource(): Promise<string> {
   const id = await insertSource(sql(), world.accountId, { deleted: true });
   await sql()`update emitters set deleted_at = now() - interval '2 hours' where id = ${id}`;

@@ -11,7 +11,7 @@ import { startReceiver } from '../../support/receiver.ts';
 import { insertAccount, insertSource } from '../../support/source-rows.ts';
 
 let hw: Headwater;
-/** Without a node, which would go on with what is committed. */
+/** Without a node, which would continue with committed rows. */
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -155,6 +155,6 @@ test('what is cancelled before it began is counted, and so is what a request bri
     return rows.length > 0 && rows;
   });
   expect((await post(JSON.parse(step?.exports ?? '{}').url)).status).toBe(200);
-  // Neither alone is so much.
+  // Neither alone is this large.
   await eventually(async () => (await shown()) > before + 200_000, { timeoutMs: 20_000 });
 });

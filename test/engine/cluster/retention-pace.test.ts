@@ -29,7 +29,7 @@ async function leftOf(emitterId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Ids of so many sources, in their order. */
+/** Ids of `count` new sources, in order. */
 async function sources(count: number): Promise<string[]> {
   const owner = await insertAccount(sql());
   const ids = await Promise.all(Array.from({ length: count }, () => insertSource(sql(), owner)));

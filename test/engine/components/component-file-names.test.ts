@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FileServer, startFileServer } from '../../support/file-server.ts';
 import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 
-/* Files of a component may have the names of what every object has. */
+/* A component's file may be named like a member of Object.prototype. */
 
 let hw: Headwater;
 let files: FileServer;

@@ -117,7 +117,7 @@ it('a check uses the app’s own request, and only a refusal makes an account de
   expect(await check()).toMatchObject({ check: { conclusive: false, detail: expect.stringContaining('redirect') } });
   accepted = KEYS.api_key;
   expect(await check()).toMatchObject({ healthy: true, error: null });
-  // New keys are not judged by what was found out about the old ones.
+  // The health of old keys does not apply to new ones.
   accepted = 'another';
   await check();
   expect(

@@ -65,7 +65,7 @@ it('nodes that need a new token at the same time make one refresh together', asy
     expect(new Set(await Promise.all(calls)).size).toBe(1);
     expect(provider.tokenRequests().length - before).toBe(1);
   }
-  // The provider ends all tokens of a grant whose refresh token comes twice: they still work.
+  // The provider ends all tokens of a grant if a refresh token arrives twice. They still work.
   const me = await fetch(`${provider.url}/me`, {
     headers: { authorization: `Bearer ${await tokenFrom(first(), id)}` },
   });

@@ -25,7 +25,7 @@ const party: OAuthParty = {
 };
 const flow = { code: 'the-code-of-this-flow', redirectUri: 'https://here.example/oauth/callback' };
 
-/** A provider that answers this, whatever it is asked. */
+/** A provider with a fixed answer. */
 function asking(outcome: FetchOutcome) {
   const limits = { get: async () => accountLimits() };
   return createAskProvider({ fetch: async () => outcome, limits } as unknown as Parameters<

@@ -55,7 +55,7 @@ test('who has more than half makes room, and others keep what they have', async 
   await read('o_small', 'apn_small');
   for (let i = 0; i < 100; i++) await read('o_large', `apn_${i}`);
   expect(await isKept('o_small', 'apn_small')).toBe(true);
-  // The newcomer is not the one who makes room either.
+  // A new account does not make room either.
   await read('o_third', 'apn_third');
   expect(await isKept('o_small', 'apn_small')).toBe(true);
   expect(await isKept('o_third', 'apn_third')).toBe(true);
@@ -83,7 +83,7 @@ test('what is forgotten while it loads weighs nothing', async () => {
   const count = LIMITS.maxCachedAuthBytes / MB - 1;
   for (let i = 0; i < count; i++) await read('o_1', `apn_later_${i}`);
   expect(await isKept('o_1', 'apn_later_0')).toBe(true);
-  // Nor what is forgotten later.
+  // Nor do entries that are forgotten later.
   for (let i = 0; i < count; i++) cache.forget(`apn_later_${i}`);
   for (let i = 0; i < count; i++) await read('o_1', `apn_last_${i}`);
   expect(await isKept('o_1', 'apn_last_0')).toBe(true);

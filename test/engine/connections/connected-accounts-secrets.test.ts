@@ -27,7 +27,7 @@ const party: OAuthParty = {
 };
 const redirectUri = 'https://here.example/oauth/callback';
 
-/** A provider whose error repeats something of the request. */
+/** A provider whose error repeats part of the request. */
 function repeating(words: (request: ProviderRequest) => string): AskProvider {
   return async (_, request) => ({
     ok: true,

@@ -117,7 +117,7 @@ test.each(['forget', 'forgetAll'] as const)(
     expect(tokenOf(await before)).toBe('new');
     const reads = counts.reads;
     expect((await Promise.all([...after, later])).map(tokenOf)).toEqual(Array.from({ length: 21 }, () => 'new'));
-    // One look for all who came after it, begun when the one before had ended.
+    // One read for all later callers, begun after the previous one had ended.
     expect(counts.reads).toBe(reads + 1);
   },
 );

@@ -177,8 +177,8 @@ it('what a flow is started with wrongly is named', async () => {
     400,
     ['scopes', 'redirect'],
   ]);
-  // Loopback in 610 characters: nobody needs such a host, and one in other letters takes the thread
-  // when it is read.
+  // Loopback in 610 characters. No real host is that long, and non-ASCII letters would block the
+  // thread during parsing.
   expect(await start({ app: 'loopback', redirect: `http://0x${'0'.repeat(600)}7f000001/cb` })).toEqual([
     400,
     ['redirect'],

@@ -49,8 +49,8 @@ async function insertConnected(): Promise<string> {
 }
 
 /**
- * A provider that gives new tokens, before whose answer arrives `meanwhile` happens. Answers the
- * tokens that it was told to revoke.
+ * A provider that returns new tokens; `meanwhile` happens before its answer arrives. Resolves with
+ * the tokens that it was asked to revoke.
  */
 async function refresh(id: string, meanwhile: () => Promise<unknown>): Promise<unknown[]> {
   const revoked: unknown[] = [];

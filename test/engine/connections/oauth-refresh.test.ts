@@ -98,7 +98,7 @@ it('a refresh that took longer than its lease does not end the lease of the next
   const first = await lease(0);
   const second = await lease(60);
   await endRefreshLease(sql, accountId, id, first);
-  // Nor does somebody who asks the provider meanwhile whether the credentials are good.
+  // Nor does a check of the credentials at the provider meanwhile.
   await recordHealth(sql, accountId, id, { version, state: 'healthy', reason: null, isCheck: true });
   expect(await leaseRefresh(sql, accountId, id, { version, seconds: 60 })).toBeUndefined();
   await endRefreshLease(sql, accountId, id, second);

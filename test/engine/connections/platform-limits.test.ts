@@ -7,8 +7,8 @@ import { accountLimits, LIMITS, newId } from '../../../shared/src/index.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 import { databaseOfTests } from '../../support/database-of-tests.ts';
 
-// Limits of the platform whose refusals are out of reach of a test over HTTP: each says its name,
-// its value and what was used.
+// Limits of the platform that a test over HTTP cannot reach. Each refusal has the limit's name, its
+// value and the used amount.
 
 const database = databaseOfTests();
 

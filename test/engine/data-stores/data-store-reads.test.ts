@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database.ts
 import { insertAccount } from '../../support/source-rows.ts';
 
 let database: TestDatabase;
-/** One connection: it counts what it has read itself. */
+/** One connection, because statistics of reads are per connection. */
 let db: Database;
 beforeAll(async () => {
   database = await createTestDatabase();

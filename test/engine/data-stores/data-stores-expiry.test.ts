@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const sql = () => world.sql;
 
-/** A store with one record that stays and so many that have expired, with its sizes. */
+/** A store with one permanent record and `expired` expired ones, with its sizes. */
 async function store(expired: number, value = '1'): Promise<string> {
   const id = newId('dataStore');
   await sql()`insert into data_stores (id, account_id, name) values (${id}, ${world.accountId}, ${id})`;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBatcher } from '../../../engine/src/db/batcher.ts';
 
-/* Batches that would have to wait for what somebody else has locked. */
+/* Batches that would wait for rows that another transaction has locked. */
 
 interface Item {
   of: string;

@@ -91,7 +91,7 @@ test('while the database is gone everything is refused in time, and the node goe
   expect((await readyz()).status).toBe(503);
   expect((await fetch(`${hw.url}/healthz`)).status).toBe(503);
   expect((await fetch(`${hw.url}/livez`)).status).toBe(200);
-  // From now on nobody waits.
+  // From now on no request waits.
   await eventually(async () => {
     const beganAtMs = performance.now();
     await refusalOf(postEvent('refused'));
@@ -109,7 +109,7 @@ test('while the database says nothing everything is refused in time, and the nod
   await expectToGoOn('heard');
 });
 
-/** Inserts of invocations fail, so many times, as the server would say with `state`. */
+/** The next `times` inserts of invocations fail with the SQL state `state`. */
 async function failInserts(state: string, times: number): Promise<void> {
   await hw.sql`drop sequence if exists failures`;
   await hw.sql`create sequence failures`;

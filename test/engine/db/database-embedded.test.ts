@@ -211,7 +211,7 @@ test('a server that is killed under its owner comes back at the same address', a
   await eventually(async () => (await serverPid()) !== pid, { what: 'a new server process' });
   const marks = await eventually(() => readMark(server.url), { what: 'the server to answer again' });
   expect(marks).toEqual(['kept']);
-  // The claim on the folder is back as well; who asks for it a moment before has it himself.
+  // The claim on the folder returns a moment later; until then another caller would get it.
   const claims = () => query(server.url, (sql) => sql`select from pg_locks where locktype = 'advisory' and granted`);
   await eventually(async () => (await claims()).length > 0, { what: 'the claim on the folder' });
   await expect(startEmbeddedPostgres({ dataDir, log: testLog })).rejects.toMatchObject({ code: 'CONFLICT' });

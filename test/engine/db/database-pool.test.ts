@@ -56,7 +56,7 @@ test('of two transactions that wait for each other both go through', async () =>
 test('a statement alone that is chosen to give way in a deadlock is made once more', async () => {
   const { sql } = db;
   await sql`insert into counters select id, 0 from generate_series(1, 2) as id on conflict (id) do update set value = 0`;
-  // The statement waits for what the transaction holds, and finds the deadlock first.
+  // The statement waits for a lock of the transaction, and detects the deadlock first.
   await sql`
     create or replace function add_both(names text[]) returns void language plpgsql as $$ begin
       update counters set value = value + 1 where id = 2;

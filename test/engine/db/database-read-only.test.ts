@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => hw.stop());
 
-/** As after a failover: whoever connects finds a server that stores nothing, or one that does. */
+/** Simulates a failover: new connections find a server that is read-only, or one that is not. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   await hw.sql.begin(async (tx) => {
     await tx`set transaction read write`;

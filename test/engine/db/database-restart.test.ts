@@ -89,8 +89,8 @@ test('what a run asks of the database while that is away is answered when it is 
   await expect(retryWhileAway(async () => node.sql`select 1 / 0`)).rejects.toThrow('division by zero');
 });
 
-// Each transaction that could not begin took a connection out of the pool, and what was about to be
-// written to one that was lost closed it to all others.
+// Each transaction that could not begin took a connection out of the pool. A pending write to a
+// lost connection closed that connection for later transactions.
 test('a node has all its connections again after the database could not be reached', async () => {
   const { sql } = node;
   const work = (id: number) => sql.begin(async (tx) => tx`select ${id}::int4 as id, pg_sleep(0.01)`);

@@ -77,7 +77,7 @@ test('connections that are ended while jobs are taken and reported end no runner
       select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'headwater-jobs' and datname = current_database()`;
   }
-  // Long before anybody takes what is locked for lost.
+  // Long before the locked jobs are considered lost.
   await eventually(async () => ran.size === 400 && (await jobs()).length === 0, { timeoutMs: 8_000 });
   expect(pools).toHaveLength(1);
 });

@@ -100,7 +100,7 @@ test('a claim that fails is its job’s, or else has another turn, and those beh
   failing?.reject(new Error('no database'));
   await isBegun('a3');
   begun.get('a3')?.resolve(0);
-  // It has no job, and nobody has found it to be stalled.
+  // It has no job, and no check has found it stalled.
   await isBegun('a2');
   expect([...begun.keys()]).toEqual(['a1', 'a3', 'a2']);
   begun.get('a2')?.resolve(0);

@@ -24,10 +24,10 @@ import type { JobState } from '../../support/model-nodes.ts';
 import { fc } from '../../support/properties.ts';
 
 /*
- * Invocations, leases and deliveries, driven by random moves of three nodes, of which any may
- * crash, be declared dead while it lives, or lose its connection at any statement. After each move
- * every row is where the move may have brought it, and every row that waits has who comes for it.
- * At the end what is left comes to its end without a hand.
+ * Invocations, leases and deliveries under random moves of three nodes. A node may crash, be
+ * declared dead while it lives, or lose its connection at any statement. After each move, every row
+ * is in a state that the move allows, and every waiting row has a lease or a job. At the end, the
+ * remaining rows finish on their own.
  */
 
 let model: ModelDatabase;
@@ -42,7 +42,7 @@ class History {
   readonly #world: LeaseWorld;
   readonly #accepted = new Set<string>();
   readonly #silent = new Set<string>();
-  /** Those of the source whose deletion has begun. */
+  /** Invocations of the source whose deletion has begun. */
   readonly #doomed = new Set<string>();
   readonly #abandonedClaims = new Map<string, number>();
   #hasDeleted = false;
@@ -77,7 +77,7 @@ class History {
     return (pick(nodes.filter(isAble), at) ?? nodes[at]) as LeaseNode;
   }
 
-  /** Answers the ids that the move says to have changed, where it says so. */
+  /** Resolves with the changed ids, if the move reports them. */
   async #do(
     next: LeaseMove,
     actor: LeaseNode,
@@ -222,7 +222,7 @@ class History {
     for (const fault of brokenRules(after, this.#accepted, this.#doomed)) say(fault);
   }
 
-  /** Everybody is gone but one node, to whom nothing happens. */
+  /** All nodes but one are gone, and that one has no faults. */
   async finish(): Promise<void> {
     const base = { node: 0, cut: undefined };
     for (let at = 0; at < LEASE_NODES; at++) await this.play({ ...base, node: at, kind: 'crash' });

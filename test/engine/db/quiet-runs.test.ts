@@ -99,7 +99,7 @@ describe('runs of a source that no event leads to', () => {
 describe('in a table with many runs', () => {
   const RUNS = 20_000;
   let database: TestDatabase;
-  /** One connection: it counts what it has read itself. */
+  /** One connection, because statistics of reads are per connection. */
   let db: Database;
   beforeAll(async () => {
     database = await createTestDatabase();

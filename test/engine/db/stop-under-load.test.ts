@@ -82,7 +82,7 @@ async function startWithNpm(dataDir: string, inTerminal = false): Promise<Starte
   return { url, child, exited, output: () => output, api };
 }
 
-/** Requests to sources whose runs take so long; resolves when it is time for the signal. */
+/** Sends requests to sources whose runs last this long. Resolves when it is time for the signal. */
 async function startRequests(server: Started, runs: readonly number[], receiver: Receiver) {
   const kinds = runs.flatMap((ms) => [true, false].map((custom) => ({ ms, custom })));
   const clients = await Promise.all(
@@ -147,13 +147,13 @@ test.each(sampleCases(SIGNALS, 2))('%s ends a node under load in order', async (
   expect([await server.exited, server.output()]).toEqual([code, expect.stringContaining('stopping')]);
   expect(server.output()).not.toMatch(/stopping at once|took too long|the stop failed/);
   await load.stop();
-  // Beside those who find nobody listening any more: a connection that nobody had accepted yet may
-  // be reset.
+  // Requests after the server stopped listening may be refused. A connection that was not accepted
+  // yet may be reset.
   const unanswered = load.ends.filter(({ status, error, reused }) => {
     return status !== 200 && error !== 'ECONNREFUSED' && !(error === 'ECONNRESET' && reused === false);
   });
-  // A client whose own process stood still between an answer and its next request can be too late
-  // for closingIdleMs.
+  // If a client's process stalls between an answer and its next request, it can exceed
+  // closingIdleMs.
   const late = unanswered.filter(({ error, reused }) => error === 'ECONNRESET' && reused === true);
   expect(unanswered).toEqual(late.slice(0, 1));
   expect(load.ends.slice(before).some(({ status }) => status === 200)).toBe(true);

@@ -21,8 +21,7 @@ async function receiver(): Promise<Receiver> {
 }
 
 /**
- * Requests through an egress as the rest of the system does, whatever checks the caller makes
- * before left out.
+ * Sends requests through an egress as the system does, without the checks that callers make before.
  */
 async function get(url: string, options: Partial<EgressOptions> = {}) {
   const egress = createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [], ...options });

@@ -9,7 +9,7 @@ import { stopAfterEach } from '../../support/started.ts';
 
 const { started, stops } = stopAfterEach();
 
-/** A fetch whose names are asked of a DNS server that gives `answer`; loopback is allowed. */
+/** A fetch whose DNS server returns `answer`; loopback is allowed. */
 async function fetcher(answer: DnsAnswer, options: Partial<EgressOptions> = {}) {
   const { address } = await started(startNameServer(() => answer));
   const egress = createEgress({ allow: ['127.0.0.0/8'], deniedPorts: () => [], dnsServers: [address], ...options });

@@ -28,7 +28,7 @@ interface OddServer {
   requests: number[];
 }
 
-/** Says what is to be said to each request; `count`: which one of its connection it is, from 1. */
+/** Calls `answer` for each request. `count`: number of the request on its connection, from 1. */
 async function oddServer(answer: (socket: Socket, count: number, connection: number) => void): Promise<OddServer> {
   const requests: number[] = [];
   const server: Server = createServer((socket) => {

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
 });
 
-/** Stands for the database: what it is asked is no matter. */
+/** Stands for the database; requests to it do not matter. */
 async function listen(): Promise<string> {
   const server = createServer((_, response) => response.end('here'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

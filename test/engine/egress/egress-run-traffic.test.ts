@@ -8,7 +8,7 @@ import { recordingHost } from '../../support/run-host.ts';
 import { sandboxForFile, withRun } from '../../support/sandbox-kit.ts';
 import { serveRequests } from '../../support/serve-requests.ts';
 
-/* A run's traffic counts exactly once, whatever becomes of its requests. */
+/* A run's traffic counts exactly once, for any outcome of its requests. */
 
 const sandbox = sandboxForFile();
 const stops: (() => Promise<unknown>)[] = [];
@@ -33,10 +33,7 @@ async function run(account: Partial<AccountLimits>, listener: RequestListener, b
   return sandbox.run(withRun(body, `const url = '${url}';`), { account, host });
 }
 
-/**
- * One request after the other, each with what it sends and how it is ended, until one meets a limit
- * of the run.
- */
+/** Sequential requests with the given body and end, until one exceeds a limit of the run. */
 const repeatedly = (request = 'fetch(url)') =>
   `for (let i = 0; i < 20; i++) await (${request}).catch((e) => { if (e.limit?.name.endsWith('PerRun')) throw e; });`;
 

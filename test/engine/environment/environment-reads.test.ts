@@ -20,7 +20,7 @@ async function put(name: string, value: string): Promise<string> {
   return name;
 }
 
-/** Counts what is opened, which is what was read. */
+/** Counts opened values, which are the values read. */
 function counted() {
   const opened: string[] = [];
   const counting = {

@@ -64,7 +64,7 @@ test('known traffic is counted exactly: of the account, each source, the webhook
   expect(await totals(hw.api, { emitter_id: listener.id })).toEqual({ ...zero, received: 6, runs_ok: 6 });
   expect(await totals(hw.api, { webhook_id: webhook.id })).toEqual({ ...zero, delivered: 6, failed_attempts: 1 });
   expect(await totals(hw.api)).toEqual({ ...ofSource, received: 10, runs_ok: 9 });
-  // By minute, by hour and by day the sums are the same, and so are those of the buckets.
+  // Sums by minute, hour and day are equal, and so are those of the buckets.
   for (const step of [60, 300, 3600, 86_400]) {
     const { data } = await hw.api('GET', '/stats', { step });
     expect(data.totals).toEqual({ ...ofSource, received: 10, runs_ok: 9 });

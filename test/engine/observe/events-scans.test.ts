@@ -16,13 +16,13 @@ import { insertAccount, insertSource } from '../../support/source-rows.ts';
 
 const ROWS = 100_000;
 /**
- * A page, its count and the newest ones' end each look through so many, and one looks for where
- * they stopped.
+ * A page, its count and the end of the newest ones each scan a limited number of rows. One more
+ * scan finds the place where they stopped.
  */
 const MAX_ROWS_READ = 4 * LIMITS.maxScannedEvents + 100;
 
 let database: TestDatabase;
-/** One connection: it counts what it has read itself. */
+/** One connection, because statistics of reads are per connection. */
 let db: Database;
 let who: Principal;
 let emitterId: string;
@@ -39,7 +39,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** So many of a channel, from `ms` on. */
+/** Inserts events of a channel, from `ms` on. */
 async function addEvents(channel: string, count: number, ms: number): Promise<void> {
   await db.sql`
     insert into events (emitter_id, indexed_at_ms, seq, account_id, channel, data)

@@ -51,7 +51,7 @@ test('streams of one account that are opened together look where they begin in t
   const opening = await hw.sql.begin(async (tx) => {
     await tx`lock table events in access exclusive mode`;
     const waiting = async () => {
-      // Not in the transaction, which would see again and again what it has seen once.
+      // Outside the transaction, which would see the same snapshot each time.
       const rows = await hw.sql`
         select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%from events%'`;

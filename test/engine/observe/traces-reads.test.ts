@@ -20,7 +20,7 @@ const MAX_ROWS_READ = 3 * EVENTS * ROWS_OF_A_MOMENT;
 const LIMIT = LIMITS.maxTraceRows + 1;
 
 let database: TestDatabase;
-/** One connection: it counts what it has read itself. */
+/** One connection, because statistics of reads are per connection. */
 let db: Database;
 let accountId: string;
 let emitterId: string;

@@ -89,7 +89,7 @@ test('a trace is a tree from the request to the deliveries and the runs of those
     events: [{ name: '$errors' }],
   });
   expect(by(echo.id).run.events[0].listeners).toMatchObject([{ listener_id: hook, outcome: 'delivery' }]);
-  // By whatever is part of it.
+  // The id of any part finds the trace.
   const { data: again } = await hw.api('GET', `/traces/${by(echo.id).run.events[0].emit_id}`);
   expect(again.id).toBe(trace.id);
 });

@@ -65,8 +65,8 @@ test('a lane that is cleared answers what waited, in its order, and takes nothin
         }
         same(lanes.waiting(), model.total());
       }
-      // All that is left begins sooner or later, and then there is room for as much as ever where
-      // no attempt has timed out.
+      // All remaining deliveries begin eventually. Then there is full room again if no attempt has
+      // timed out.
       do {
         for (const ended of model.inFlight.splice(0)) end(ended, 'answered');
         while (begin());

@@ -33,7 +33,6 @@ async function until(webhookId: string, status: string) {
   });
 }
 
-/** A webhook whose deliveries have failed. */
 async function failedWebhook(count: number) {
   const webhook = await world.webhook(who, { url: receiver.url });
   await world.emit(webhook, who, count, null);

@@ -47,8 +47,8 @@ test.each([
     await sql.begin(async (tx) => {
       await subscribeNewEmitter(tx, accountId, newId('source'), accountLimits());
       removing = remove(listenerId);
-      // Without the lock it would be through by now, and would not have seen what is not committed
-      // yet.
+      // Without the lock, the removal would be finished by now, and would have missed the
+      // uncommitted row.
       await eventually(async () => (await sql`select from pg_locks where not granted`).length > 0);
     });
     await removing;

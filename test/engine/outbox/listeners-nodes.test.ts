@@ -7,7 +7,7 @@ import { deploy, killNode, post, startServer, type TestServer } from '../../supp
 const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: '$.interface.http' },
   run({ body }) { for (let n = 0; n < body.count; n++) this.$emit({ n }); } };`;
 
-/** Waits at the gate before it emits what it heard. */
+/** Waits at the gate before it emits the received event. */
 const GATED = `export default { name: 'Gated', version: '1', props: { gate: 'string' },
   async run(event) { await fetch(this.gate); this.$emit(event); } };`;
 

@@ -18,7 +18,7 @@ const EMITTER = `export default { name: 'Emitter', version: '1', props: { http: 
     }
   } };`;
 
-/** Emits what it hears. */
+/** Emits each received event. */
 const ECHO = `export default { name: 'Echo', version: '1', run(event) { this.$emit({ heard: event }); } };`;
 
 const post = (source: DeployedSource, body: unknown) =>

@@ -100,7 +100,7 @@ test('no way leads to the receiver of another account, and none around the guard
   }
   expect(await got(victim)).toEqual([]);
   expect(await got(attacker)).toEqual([]);
-  // Nothing from outside comes in either, whoever knows the address.
+  // Requests from outside are refused as well, even with the address.
   expect((await fetch(theirs, { method: 'POST', body: '{}' })).status).toBe(404);
 }, 180_000);
 

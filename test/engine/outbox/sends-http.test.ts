@@ -22,7 +22,9 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** Sends one and makes one turn of the lane; answers its row after so many attempts. */
+/**
+ * Sends one payload and runs one turn of the lane. Resolves with its row after the given attempts.
+ */
 async function attempt(payload: object, options: Parameters<SendWorld['node']>[0] & { attempts?: number } = {}) {
   const [id = ''] = await world.send(who, 'http', [payload]);
   const { runner } = await world.node(options);

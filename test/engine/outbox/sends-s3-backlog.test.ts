@@ -6,11 +6,11 @@ import { createSendWorld, type SendWorld } from '../../support/send-world.ts';
 
 const ROWS = 40_000;
 const PREFIXES = 2;
-/** Each line once where it is found and once where it is written, with some to spare. */
+/** Each line is read once to find it and once to write it, with a margin. */
 const MAX_ROWS_READ = 3 * LIMITS.maxS3LinesPerObject;
 
 let world: SendWorld;
-/** One connection: it counts what it has read itself. */
+/** One connection, because statistics of reads are per connection. */
 let db: Database;
 
 beforeEach(async () => {
@@ -48,7 +48,7 @@ test('an upload reads its own lines, in order, however many others are due', asy
     const before = await rowsRead();
     const [upload] = await claimUpload(db.sql, 'node_a', accountId, Date.now());
     const read = (await rowsRead()) - before;
-    // The second object is of the other prefix, whose first line has waited longest by then.
+    // The second object is of the other prefix, whose first line has then waited longest.
     const expected = Array.from({ length: LIMITS.maxS3LinesPerObject }, (_, at) => ROWS + 1 + turn + at * PREFIXES);
     const lines = upload?.contents.map(({ payload }) => JSON.parse(payload).payload);
     expect(lines).toEqual(expected);

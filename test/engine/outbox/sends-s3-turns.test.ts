@@ -6,7 +6,7 @@ import type { SendTransportParts } from '../../../engine/src/outbox/transports/s
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
 import { createSendWorld, type SendWorld } from '../../support/send-world.ts';
 
-/** As much as one object holds. */
+/** Sized so that all lines fit into one object. */
 const LINE = JSON.stringify({
   bucket: 'lines',
   payload: 'x'.repeat(LIMITS.maxS3ObjectBytes / LIMITS.maxS3LinesPerObject / 2),

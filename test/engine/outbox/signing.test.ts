@@ -79,7 +79,7 @@ test('requests say the version of this package', () => {
   expect(USER_AGENT).toBe(`Headwater/${version}`);
 });
 
-/** As the specification tells a receiver who has the public key alone. */
+/** Verifies as the specification describes it, with the public key only. */
 function isSignedWith(publicKey: string, headers: ReturnType<typeof headersOf>, body: string): boolean {
   const raw = Buffer.from(publicKey.slice('whpk_'.length), 'base64');
   const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), raw]);

@@ -27,7 +27,7 @@ async function webhookWith(settings: object = {}) {
   return data as { id: string; secret: string };
 }
 
-/** A source whose events go to the webhook. */
+/** A source with the webhook as its listener. */
 async function sourceFor(webhookId: string) {
   const source = await hw.deploy(EMITTER);
   await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhookId });

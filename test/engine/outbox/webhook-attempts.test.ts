@@ -40,7 +40,7 @@ async function subscribed(settings: object = {}) {
 
 type Subscribed = Awaited<ReturnType<typeof subscribed>>;
 
-/** The newest delivery once it has so many attempts, none of them under way. */
+/** The newest delivery, once it has `count` attempts and none is in progress. */
 const attempted = (webhook: Subscribed, count: number) =>
   eventually(async () => {
     const [delivery] = await webhook.list();

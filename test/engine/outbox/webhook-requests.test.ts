@@ -236,9 +236,7 @@ describe('authentication', () => {
 });
 
 describe('TLS', () => {
-  /**
-   * Answers with who its client is; `requestCert`: nobody without a certificate of the authority.
-   */
+  /** Answers with the client's name. `requestCert`: requires a certificate of the authority. */
   async function startSecure(requestCert: boolean) {
     const server = createSecureServer({ ...SERVER, ca: AUTHORITY, requestCert, rejectUnauthorized: requestCert });
     server.on('request', (request, response) => {

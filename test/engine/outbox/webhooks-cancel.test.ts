@@ -81,7 +81,7 @@ test('so many discards of an account are under way, and the next is refused befo
   const [held] = await world.emit(webhook, who, 1, null);
   let under: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
-    // A discard ends after the rows that somebody has.
+    // A discard waits for rows that another transaction has locked.
     await tx`select from deliveries where webhook_id = ${webhook.id} and id = ${held!.id} for update`;
     under = Promise.allSettled(Array.from({ length: most }, discard));
     await expect(discard()).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import { deploy, post, startServer, subscribe, type TestServer } from '../../sup
 const MANY = `export default { name: "Many", version: "1", props: { http: "$.interface.http" },
   run(event) { for (let n = 0; n < event.body.count; n++) this.$emit({ n }); } };`;
 
-/** Not so many that the database makes the rows, which no node holds then. */
+/** Few enough that the node makes the rows and holds them; for more, the database makes them. */
 const HELD = 400;
 /** Without a change they take six seconds. */
 const SOON_MS = 2_000;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   [one, other] = await Promise.all([
     startServer({ databaseUrl: database.url }),
-    // Without lanes: it sends what it has accepted, and nothing that it gave back.
+    // Without lanes: it sends deliveries that it has accepted, but none that it gave back.
     startServer({ databaseUrl: database.url, role: 'api' }),
   ]);
   // A node takes on deliveries of an account once it knows its limits.
@@ -113,7 +113,7 @@ test('what a commit has read the old URL for, which is changed before it is thro
   const { id, endpoint } = await webhookOfMany();
   const probe = await deploy(one, MANY);
   await database.db.sql.begin(async (tx) => {
-    // A commit writes deliveries after it has read who listens.
+    // A commit writes deliveries after it has read the listeners.
     await tx`lock table deliveries in share mode`;
     expect((await post(endpoint, { count: 5 })).status).toBe(200);
     await eventually(async () => (await blockedBy(tx)).length > 0);

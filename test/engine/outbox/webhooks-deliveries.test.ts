@@ -198,7 +198,7 @@ test.each<[choice: Record<string, unknown>, count: number]>([
     insert into events (emitter_id, indexed_at_ms, seq, account_id, channel, data)
     select ${EMITTER}, ${FIRST_MS}::int8 + n * 1000, 0, ${server.accountId}, '', '1' from generate_series(0, ${ROWS.length - 1}::int4) n
     on conflict do nothing`;
-  // Nothing takes them on: what is due is there to be looked at.
+  // No receiver listens, so due deliveries stay visible.
   await server.sql`update webhooks set url = 'http://127.0.0.1:1/' where id = ${id}`;
   const dry = await server.api('POST', `/webhooks/${id}/redeliver`, { ...choice, dry_run: true });
   expect(dry.data).toEqual({ count });

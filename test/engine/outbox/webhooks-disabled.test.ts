@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
-/** Gets what is told of webhooks. */
+/** Receives notices about webhooks. */
 let ops: Receiver;
 
 beforeAll(async () => {

@@ -23,7 +23,7 @@ const EMITTER = `export default { name: 'Emit', version: '1', run({ from, to }) 
   for (let n = from; n <= to; n++) this.$emit({ n });
 } };`;
 
-/** A webhook, and a source whose events go to it, numbered. */
+/** A webhook, and a source that sends it numbered events. */
 async function listening(settings: object = {}) {
   const webhook = (await hw.api('POST', '/webhooks', { url: `${receiver.url}/hook`, ...settings })).data;
   const source = await hw.deploy(EMITTER);
@@ -52,7 +52,7 @@ const allAre = (id: string, status: string) =>
   eventually(async () => (await statuses(id)).every((one) => one === status), { what: `all are ${status}` });
 const numbers = () => receiver.requests.map(({ body }) => JSON.parse(body).n as number);
 
-// First: what was held before counts until it is counted anew, every five seconds.
+// Runs first: the count of held deliveries is only updated every five seconds.
 test('beyond what the account may have on hold nothing is lost in silence: the trace says so', async () => {
   const webhook = await listening();
   const other = await listening();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => hw.stop());
 
-/** A source whose event is what it reads as its props. */
+/** A source whose event shows its props. */
 const showing = (props: string) => `export default {
   name: 'Props', version: '1', props: { ${props} },
   run() { const own = {}; for (const [name, value] of Object.entries(this)) if (typeof value !== 'function') own[name] = value; this.$emit(own); },

@@ -97,7 +97,7 @@ test('nobody records what another one has ended', async () => {
   expect((await rows(id)).results).toEqual([]);
 });
 
-/** A node whose builds are called `componentId`, and stall until they are let go. */
+/** A node whose builds return `componentId` and stall until they are released. */
 function startNode(componentId: string): { letGo: () => void; asked: () => number } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let asked = 0;

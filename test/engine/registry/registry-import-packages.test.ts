@@ -51,7 +51,7 @@ async function start() {
     state,
     read,
     isOver: async () => (await read()).endedAt !== undefined,
-    /** Ends the rest of the account, as if so much time had passed. */
+    /** Ends the account's pause, as if `ms` had passed. */
     letPass: (ms: number) =>
       sql.begin(async (tx) => {
         await tx`update registry_imports set leased_until = null where id = ${id} and leased_until > now()`;

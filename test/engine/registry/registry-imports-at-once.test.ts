@@ -8,7 +8,7 @@ import { draftImports } from '../../support/draft-imports.ts';
 import { eventually } from '../../support/eventually.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 
-/* An import waits for the builds of its own account, and for nobody else's import. */
+/* An import waits for builds of its own account only. */
 
 let database: TestDatabase;
 let sql: Sql;

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
 let hw: Headwater;
-/** Another account, whose limit stays at its default. */
+/** A second account, with the default limit. */
 let guest: Headwater['api'];
 
 beforeAll(async () => {

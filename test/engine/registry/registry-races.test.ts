@@ -62,7 +62,7 @@ test('a component that is deleted while it is published in the registry is not f
   const id = await save('acme-late');
   const { promise: mayGo, resolve: go } = Promise.withResolvers<void>();
   const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
-  // Somebody else publishes.
+  // Another transaction is publishing.
   const other = hw.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(4815162345::bigint)`;
     held();

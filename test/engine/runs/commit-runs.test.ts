@@ -143,7 +143,7 @@ describe('a commit', () => {
       .map((held) => runOf(held, [held.id]));
     let committed: ReturnType<typeof commit> | undefined;
     await test.db.sql.begin(async (tx) => {
-      // Its lease is as it was: whoever waited for the row goes on with what it is now.
+      // The lease is unchanged, so a writer that waited for the row continues with its new version.
       await tx`update invocations set attempts = 5 where id = ${first!.invocation!.id}`;
       committed = commit([third!, { ...second!, final: false }, first!]);
       await eventually(async () => (await blockedBy(tx)).length > 0);

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { deploy, post, startServer, type TestServer } from '../../support/server.ts';
 
-/** Waits where it is told to, between its get and its set. */
+/** Waits on request between its get and its set. */
 const COUNTER = `export default { name: 'Counter', version: '1',
   props: { http: { type: '$.interface.http', customResponse: true }, db: '$.service.db', gate: 'string' },
   async run({ body }) {

@@ -41,7 +41,7 @@ it('keeps no more keys than the runs under way have set, however long runs overl
   overlay.set('dc_a', 'long', '1', 'long');
   const keysOf = (run: number) => [`only ${run}`, `of two ${run}`, `of two ${run + 1}`, 'of all'];
   const allKeys = Array.from({ length: 500 }, (_, run) => keysOf(run)).flat();
-  // A key of which nothing is kept was last set by nobody.
+  // A key without a kept value has the run 'nobody' as its last writer.
   const kept = () => new Set(['long', ...allKeys].filter((key) => overlay.isSuperseded('dc_a', key, 'nobody'))).size;
   const counts: number[] = [];
   for (let run = 0; run < 500; run++) {

@@ -21,7 +21,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** One run: on which of two nodes, in which of its commits, and what it emits. */
+/** One run: its node of two, its commit, and its events. */
 const run = (id: fc.Arbitrary<string>, ts: fc.Arbitrary<number | undefined>) =>
   fc.record({
     node: fc.nat(1),

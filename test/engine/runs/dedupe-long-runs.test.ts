@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => hw.stop());
 
-/** Runs a source of this code once; answers what was stored of its events, as it was stored. */
+/**
+ * Runs a source with this code once; resolves with the stored values of its events, in stored
+ * order.
+ */
 async function storedOf(run: string, dedupe?: string): Promise<number[]> {
   const source = await hw.deploy(`export default { name: 'L', version: '1', ${dedupe ? `dedupe: '${dedupe}',` : ''}
     props: { http: '$.interface.http' }, async run() { ${run} } };`);

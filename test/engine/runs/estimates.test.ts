@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createEstimates } from '../../../engine/src/runs/estimates.ts';
 
-/** Estimates whose count ends when the test says so, with what is in `stored` by then. */
+/** Estimates whose count ends on command, with the content of `stored` at that time. */
 function slowlyCounted() {
   const stored = new Map<string, number>();
   let counts = Promise.withResolvers<void>();

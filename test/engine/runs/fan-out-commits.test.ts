@@ -20,7 +20,7 @@ beforeEach(async () => {
   emitterId = await insertSource(database.db.sql, accountId);
 });
 
-/** So many events for so many listeners are more rows than a commit brings from the node. */
+/** For this many listeners, these events are more rows than a node writes in one commit. */
 const EVENTS = 60;
 const LISTENERS = 20;
 

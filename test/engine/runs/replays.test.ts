@@ -25,7 +25,7 @@ const STEP = `export default { name: 'Step', version: '1', type: 'action', run()
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of the API as they come
 type Json = any;
 
-/** A source with so many events `{ n }`, the oldest first. */
+/** A source with `count` events `{ n }`, the oldest first. */
 async function emitter(count: number, more: (n: number) => object = () => ({})): Promise<DeployedSource> {
   const source = await hw.deploy(EMITTER);
   const body = Array.from({ length: count }, (_, n) => ({ n, ...more(n) }));
@@ -71,7 +71,7 @@ test('past events go to a webhook that was not there, each once, with the id tha
   expect(deliveries[0].attempts[0].trigger).toBe('replay');
   const [first] = requestsTo('new');
   expect(first?.headers['headwater-replay-id']).toBe(made.id);
-  // Again, and it says what it repeats; the ids stay.
+  // Again: the warning counts the repeated events, and their ids stay.
   const again = await replay(source.id, hook, { rate_per_second: 1_000 });
   expect(again).toMatchObject({ count: 40, delivered_before: 40 });
   expect(again.warning).toContain('40 of these events before');

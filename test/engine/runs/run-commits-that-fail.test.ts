@@ -40,12 +40,12 @@ test('a run whose events cannot be stored ends as failed, also where the databas
   const { data } = await hw.api('GET', `/sources/${source.id}/runs`);
   expect(data.map((run: { error: { code: string } }) => run.error.code)).toEqual(['INTERNAL']);
   expect(await hw.sql`select from events where emitter_id = ${source.id} and channel = ''`).toHaveLength(0);
-  // Its code ran once: what is tried again is its end alone.
+  // The code ran once: only its commit is retried.
   expect(receiver.requests).toHaveLength(1);
   const ofRuns = lines.map(({ msg }) => msg).filter((msg) => !msg.startsWith('Sandbox'));
   expect(ofRuns).toEqual([
     'what a run brought could not be stored',
-    // One line for what fails within seconds.
+    // One line for failures within seconds.
     'a commit failed and is tried again',
   ]);
   expect(await triesOf('failures')).toBe(3);

@@ -44,7 +44,7 @@ test('others are here while two have come lately, in whatever order', () => {
 
 test('who brings much gives way while one is here who brings little, and those who bring much do not for each other', () => {
   const activeTenants = createActiveTenants();
-  /** So many a second each, for a tenth of a second. */
+  /** Brings the given number per second for each tenant, for a tenth of a second. */
   const bring = (fromMs: number, perSecond: Record<string, number>) => {
     for (let ms = 0; ms < 100; ms++) {
       for (const [tenant, rate] of Object.entries(perSecond)) {

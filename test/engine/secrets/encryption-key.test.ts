@@ -48,7 +48,7 @@ async function keyIdIn(dataDir: string): Promise<string> {
   return keyIdOf(((await readFile(path.join(dataDir, 'encryption-key'), 'utf8')).split('\n')[0] ?? '').trim());
 }
 
-/** Its code and what it wrote; for a node that is refused. */
+/** Exit code and output of a process, for a node that refuses to start. */
 async function runToEnd(main: string, env: Record<string, string>) {
   const ended = startProcess({ args: [main], env });
   const { code } = await ended.exited;

@@ -14,10 +14,10 @@ import { post, startServer, type TestServer } from '../../support/server.ts';
 const TOKEN = 'sk_live_0123456789';
 const KEPT = { type: 'string', secret: true };
 
-/** Holds whoever asks until it is opened. */
+/** Holds each request until it is opened. */
 interface Gate {
   url: string;
-  /** Resolves once so many have asked. */
+  /** Resolves after this many requests. */
   until: (count: number) => Promise<unknown>;
   open: () => void;
   server: Server;

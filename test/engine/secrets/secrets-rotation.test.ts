@@ -19,7 +19,7 @@ const MAIN = fileURLToPath(new URL('../../../api/src/main.ts', import.meta.url))
 const ROTATE = fileURLToPath(new URL('../../../api/src/rotate-secrets-main.ts', import.meta.url));
 const [FIRST, SECOND] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
 
-/** Answers with its secret: what a client gets shows whether it was opened. */
+/** Answers with its secret, which shows whether it was decrypted. */
 const TELLER = `export default { name: "Teller", version: "1",
   props: { http: { type: "$.interface.http", customResponse: true }, token: { type: "string", secret: true } },
   async run(event) { this.$emit({ n: 1 }); await this.http.respond({ status: 200, body: this.token }); } };`;
@@ -209,7 +209,7 @@ test('a secret that a change of a source writes back meanwhile is found', async 
   const isRewrapped = () =>
     db.sql`select from sources where configured_props::text like ${`%${sealer.currentPrefix()}%`}`;
   await eventually(async () => (await isRewrapped()).length === 1);
-  // Only now the change ends, and writes what it had read before.
+  // Only now the change ends, and writes the value that it read before.
   await db.sql`update sources set configured_props = ${props}::text::jsonb, busy_until = null`;
   const result = await rotation;
   expect(result).toMatchObject({ rewrapped: 2, complete: true, unopened: [] });

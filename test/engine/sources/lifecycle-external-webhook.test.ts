@@ -39,7 +39,7 @@ async function startHookService(): Promise<HookService> {
     }
     const { target, topic } = JSON.parse(body) as { target: string; topic: string };
     service.hooks.set(`hook${++count}`, { target, topic });
-    // Services call at once to see whether somebody is there.
+    // Services call at once to verify the target.
     if (topic === 'pinged') await fetch(target, { method: 'POST', body: '{"ping":true}' });
     await service.gate;
     return 201;

@@ -25,7 +25,7 @@ test('a source tells when it emitted last, and when it failed last and why', asy
   await headwater.untilIdle();
   const { last_event_at: eventAt, last_error: error } = await read();
   expect(eventAt).toBeGreaterThanOrEqual(before);
-  // The last failure, whatever order the runs were stored in.
+  // The last failure, in any order of storage.
   expect(error.at).toBeGreaterThanOrEqual(before);
   expect(error.message).toMatch(/^(no stock|closed x+)$/);
   expect(error.message.length).toBeLessThanOrEqual(300);

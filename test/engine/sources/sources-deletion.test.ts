@@ -33,7 +33,7 @@ beforeEach(() => deletions.forget());
 
 type Owner = Pick<ChangeLease, 'accountId' | 'sourceId'>;
 
-/** Nobody has been told of them. */
+/** Invocations without any notification to a node. */
 async function insertWaiting(of: Sql, { accountId, sourceId }: Owner, count: number): Promise<void> {
   await of`
     insert into invocations (id, account_id, source_id, kind, event)

@@ -15,8 +15,8 @@ import { testLog } from '../../support/logs.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
 
 /*
- * A hook's commit and the lease of its change: what a node brings that was not heard of in time is
- * stored nowhere.
+ * A hook's commit and the lease of its change: output of a node whose lease has expired is not
+ * stored.
  */
 
 let database: TestDatabase;
@@ -43,7 +43,7 @@ const options = { nodeId: NODE, deliveryCapacity: () => 1_000, runCapacity: () =
 const commit = async (runs: readonly RunCommit[], on = sql) =>
   (await commitRuns(on, runs, options)).map(({ committed }) => committed);
 
-/** A hook that stores what a service called its registration, and says so. */
+/** A hook that stores the service's registration id, and emits it. */
 function hookOf(change: ChangeLease, hookId: string): RunCommit {
   const { sourceId } = change;
   const emits = [{ data: JSON.stringify({ hookId }), id: hookId, emittedAtMs: 1 }];

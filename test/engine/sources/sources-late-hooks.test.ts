@@ -60,9 +60,7 @@ async function stored(id: string) {
   return { value: value?.value, ids: [...new Set(all.match(/id\d/g))].toSorted((a, b) => (a < b ? -1 : 1)) };
 }
 
-/**
- * The change whose hook the service holds by now is taken over and ended; then the hook goes on.
- */
+/** Takes over and ends the change whose hook the service holds; then the hook continues. */
 async function whileItStalls(id: string | undefined, change: Promise<{ status: number; text: string }>) {
   await eventually(() => calls.length === held, { what: 'the hook that is held' });
   await hw.sql`update sources set busy_until = now() - interval '1 second' where busy_until is not null`;

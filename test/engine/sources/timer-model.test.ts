@@ -13,10 +13,10 @@ import { insertSource } from '../../support/source-rows.ts';
 import type { StatementCut } from '../../support/statement-cutter.ts';
 
 /*
- * Timers of a dozen sources, whose ticks two nodes fire, late, twice, at once, and with their
- * connection cut at any statement, while the timers are changed and the nodes die. No tick is fired
- * twice, none gets another's time, runs of one timer never overlap, and each timer has the one job
- * of its next tick.
+ * Timers of a dozen sources. Two nodes fire their ticks late, twice, at once, and with connections
+ * cut at any statement. Meanwhile timers change and nodes die. No tick is fired twice or with
+ * another's time, and runs of one timer never overlap. Each timer has exactly one job, for its next
+ * tick.
  */
 
 const SOURCES = 12;
@@ -108,7 +108,7 @@ class History {
   readonly #nodes: [string, string];
   readonly #old = new Map<string, FireTimerPayload[]>();
   readonly #fired = new Set<string>();
-  /** How much later it is than the clock says: what is due was moved back by so much. */
+  /** Difference between the model's time and the clock: due times were moved back by this. */
   #aheadMs = 0;
   #before: Map<string, State>;
 
@@ -264,7 +264,7 @@ class History {
       say(`a tick made ${made.length} runs beside ${was.runs.length}`);
     for (const { timestamp } of made) if (timestamp !== Math.floor(dueMs / 1_000)) say('a tick has another time');
     if ((nextMs - dueMs) % intervalMs !== 0) say('a tick is out of phase');
-    // A second for what went by since: the tick looks at the clock before.
+    // One second of tolerance, because the tick reads the clock earlier.
     const isLate = nowMs - dueMs > LATE_MS + 1_000;
     if (!isLate && nowMs - dueMs <= LATE_MS && nextMs !== dueMs + intervalMs) say('a tick was left out');
     if (isLate && nextMs < nowMs - intervalMs - 1_000) say('a missed tick is made up for');

@@ -23,10 +23,10 @@ import type { JobState } from '../../support/model-nodes.ts';
 import { fc } from '../../support/properties.ts';
 
 /*
- * Executions of workflows, driven by random moves of two nodes and of their users: steps, waits,
- * ends, cancels and replays, with crashes, lost leases, and the connection cut at any statement.
- * After each move every execution is where the move may have brought it, and each that is open has
- * who comes for it. At the end what is left comes to its end without a hand.
+ * Executions of workflows under random moves of two nodes and their users: steps, waits, ends,
+ * cancels and replays. They include crashes, lost leases, and connections cut at any statement.
+ * After each move, every execution is in a state that the move allows, and each open one has a
+ * lease or a job. At the end, the remaining executions finish on their own.
  */
 
 let model: ModelDatabase;
@@ -43,7 +43,7 @@ class History {
   readonly #silent = new Set<string>();
   /** Workflows whose deletion has begun. */
   readonly #doomed = new Set<string>();
-  /** By what was replayed, how often a hand has asked for it. */
+  /** Number of replays that users requested, by replayed execution. */
   readonly #replays = new Map<string, number>();
   #before: ExecutionRows;
   #brought = 0;
@@ -127,7 +127,7 @@ class History {
     return this.#before.jobs.filter(({ pool, runAtMs }) => pool === null && runAtMs <= Date.now());
   }
 
-  /** Answers what whoever asked is told. */
+  /** Resolves with the answer to the caller. */
   async #do(next: ExecutionMove, actor: ExecutionNode, target: string | JobState | undefined): Promise<unknown> {
     const { moves, workflows, nodes } = this.#world;
     const { sql } = model.test.db;
@@ -247,7 +247,7 @@ class History {
       this.faults.push(`after ${next.kind}: a commit answered ${JSON.stringify(answer)}`);
   }
 
-  /** Everybody is gone but one node, to whom nothing happens. */
+  /** All nodes but one are gone, and that one has no faults. */
   async finish(): Promise<void> {
     const base = { node: 0, cut: undefined };
     const { nodes, workflows, moves } = this.#world;

@@ -10,8 +10,8 @@ import { post } from '../../support/server.ts';
 import { insertWorkflow } from '../../support/workflow-rows.ts';
 
 /*
- * Executions of several tenants end, or begin to wait, on one node, while somebody has locked
- * invocations of one of them.
+ * Executions of several tenants end, or begin to wait, on one node, while another transaction has
+ * locked invocations of one of them.
  */
 
 let hw: Headwater;
@@ -24,7 +24,7 @@ afterAll(() => hw.stop());
 
 const EXECUTIONS = 5;
 const STEP_MS = 500;
-/** Long before the lock would be taken from who holds it. */
+/** Long before the lock would be taken from its holder. */
 const SOON_MS = LIMITS.databaseSilenceMs / 10;
 
 async function flow(accountId: string, code: string): Promise<{ id: string; endpoint: string }> {

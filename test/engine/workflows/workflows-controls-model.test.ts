@@ -188,7 +188,7 @@ function brokenRules(world: ReturnType<typeof createWorld>, { concurrency, throt
     'more run than may': running.size <= (concurrency ?? Number.POSITIVE_INFINITY),
     'something overtook what is to be tried again':
       concurrency !== 1 || running.size === 0 || ![...parked.values()].includes('retry'),
-    // Executions begin in the order of their acceptance, whatever happens to earlier ones.
+    // Executions begin in the order of their acceptance, even after failures of earlier ones.
     'something began out of order': isSame(begun, accepted.slice(0, begun.length)),
     'more began in the window than may': begun.length <= (throttle?.limit ?? Number.POSITIVE_INFINITY),
   };

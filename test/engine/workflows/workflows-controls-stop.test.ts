@@ -81,6 +81,6 @@ it('nor where the workflow was deleted meanwhile, and its clients wait for nothi
   expect((await server.api('DELETE', `/workflows/${id}`)).status).toBe(204);
   await stopWhileOneRuns(server);
   expect((await answers).filter(({ status }) => status === 200).length).toBeLessThan(5);
-  // Nobody's connection was cut.
+  // No client's connection was cut.
   expect((await answers).filter(({ status }) => status === 0)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { DONE_STEP } from '../../support/executions.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 
-/** Without a node, which would wake what is resumed. */
+/** Without a node, which would wake resumed executions. */
 let database: TestDatabase;
 let accountId: string;
 const workflowId = newId('workflow');
@@ -165,7 +165,7 @@ test('what comes at the moment that the run before is being written is kept', as
   const id = await secondRun();
   let written: Promise<unknown> | undefined;
   await sql().begin(async (tx) => {
-    // As whoever brings something early does.
+    // As a resume that arrives early does.
     await tx`select from invocations where id = ${id} for no key update`;
     await tx`
       update execution_waits set early_token = '1-1', early_position = 1, early_runs = 1, early_data = '1'

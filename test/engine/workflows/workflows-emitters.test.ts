@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => hw?.stop());
 
-/** Answers what `$.context` says of the emitter, and what it was run with. */
+/** Returns the emitter in `$.context`, and the event. */
 const SEEN = { namespace: 'seen', component_code: action('return [$.context.emitter_id, steps.trigger.event];') };
 const TWO_ENDPOINTS = [{ type: 'http' }, { type: 'http' }];
 

@@ -17,7 +17,7 @@ let webhook: { id: string; secret: string };
 
 beforeAll(async () => {
   [hw, outside] = [await startHeadwater(), await startReceiver()];
-  // A server that repeats what it was sent: the step returns its answer.
+  // A server that repeats the request: the step returns its answer.
   outside.answer = ({ headers: { authorization } }) => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ number: 7, authorization }),

@@ -10,7 +10,7 @@ import { makeDataDir } from '../../support/run-folder.ts';
 const EXECUTIONS = 12;
 const STEPS = ['one', 'two', 'three', 'four'];
 
-/** As somebody runs it on one machine. */
+/** As a user runs it on one machine. */
 const dataDir = makeDataDir();
 let server: TestServer;
 let outside: Receiver;

@@ -193,7 +193,7 @@ describe('at deployment', () => {
     ['maxExpressionDepth', `{{${'!'.repeat(300)}1}}`],
     ['maxWorkflowExpressions', '{{1}}'.repeat(5_001)],
   ] as const)('the answer to one over %s names it', async (name, text) => {
-    // Two things are wrong: the limit is told also where it is not the first of them.
+    // Two errors: the limit is reported even if it is not the first.
     const refused = await hw.api('POST', '/workflows', { steps: [echo('a', { count: 'x' }), echo('b', { text })] });
     expect(refused.status).toBe(400);
     const value = LIMITS[name];

@@ -104,7 +104,7 @@ function replaceAt(value: unknown, [name, ...rest]: Place, by: unknown): unknown
   return copy;
 }
 
-/** The value with one to three places of it replaced by what does not belong there. */
+/** The value with one to three members replaced by wrong ones. */
 function nearly(right: object): fc.Arbitrary<unknown> {
   const change = fc.record({ at: fc.constantFrom(...placesOf(right).filter((place) => place.length > 0)), by: wrong });
   return fc
@@ -112,7 +112,7 @@ function nearly(right: object): fc.Arbitrary<unknown> {
     .map((changes) => changes.reduce<unknown>((value, { at, by }) => replaceAt(value, at, by), right));
 }
 
-/** Requests that are taken as they are; names in braces stand for what there is. */
+/** Valid requests; names in braces stand for ids of existing resources. */
 const TAKEN: readonly { method: 'POST' | 'PUT'; path: string; body: object }[] = [
   { method: 'POST', path: '/workflows', body: RIGHT },
   { method: 'PUT', path: '/workflows/{flow}', body: RIGHT },

@@ -15,10 +15,7 @@ beforeAll(async () => {
 afterAll(() => hw.stop());
 beforeEach(() => void errors.splice(0));
 
-/**
- * A payload that is no text: what is made of all that an execution brings throws where it comes to
- * it, and no statement is made.
- */
+/** An invalid payload: the preparation of the commit throws, and no statement is sent. */
 const BROKEN = '[{"kind":"emit","payload":[]}]';
 const INTERNAL = { code: 'INTERNAL', message: 'What the execution has put out could not be stored' };
 
@@ -29,7 +26,7 @@ interface Begun {
   sends: string;
 }
 
-/** Goes on with an execution whose first step was done elsewhere. */
+/** Continues an execution whose first step ran on another node. */
 async function goOn({ id, steps, sends }: Begun): Promise<string> {
   const { accountId, sql } = hw;
   const flow = await insertWorkflow(sql, {

@@ -30,7 +30,7 @@ async function workflow(server: TestServer, steps: StepSource[], customResponse 
   return { ...made, endpoint: `${server.url}/e/${made.endpointKey}` };
 }
 
-/** Asks the receiver, and returns what it answered. */
+/** Asks the receiver, and returns its answer. */
 const asking = (namespace: string): StepSource => ({
   namespace,
   code: action(`const answer = await fetch("${receiver.url}/${namespace}/" + steps.trigger.event.body.n);

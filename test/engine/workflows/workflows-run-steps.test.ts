@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => headwater.stop());
 
-/** Resolves once no job is left whose payload names this. */
+/** Resolves when no job has this member in its payload. */
 async function untilJobsEnd(member: 'sourceId' | 'executionId', id: string): Promise<void> {
   const left = () => headwater.sql`select from graphile_worker._private_jobs where payload ->> ${member} = ${id}`;
   await eventually(async () => (await left()).length === 0, { what: `the jobs of ${id}` });

@@ -47,7 +47,7 @@ test('time in which the database takes no commit is not the execution’s, and i
     const { id, endpoint } = await flow([{ namespace: 'first', code: action('return 1;') }, asking('second')]);
     const startedMs = Date.now();
     await hw.sql.begin(async (tx) => {
-      // As whatever holds up a commit does.
+      // Simulates a transaction that holds up a commit.
       await tx`lock table execution_steps in exclusive mode`;
       await post(endpoint, {});
       await sleep(1.5 * WALL_MS);

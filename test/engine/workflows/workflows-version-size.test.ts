@@ -14,7 +14,7 @@ const VALUE = LIMITS[NAME];
 /** Characters of one prop: almost the maximum. */
 const CHARS = 60_000;
 
-/** An action with so many props, of which each has the default, if there is one. */
+/** An action with this many props, each with the default if it is given. */
 async function action(props: number, defaults = ''): Promise<string> {
   const value = defaults === '' ? '' : `, default: '${defaults}'.repeat(${CHARS})`;
   const code = `const props = {};
@@ -54,8 +54,8 @@ test('defaults count with each step that stores them, and so do the definitions 
 
 test('values that were given count by their text, in whatever language it is', async () => {
   const id = await action(16);
-  // Three bytes each; a request has fewer bytes than a version may have, and what is given is kept
-  // for the next one.
+  // Three bytes per character. A request has fewer bytes than a version may have, and given values
+  // are kept for the next version.
   const props = (from: number) =>
     Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`p${from + i}`, '語'.repeat(CHARS / 3)]));
   const { id: workflow } = await makeWorkflow(hw, { steps: stepsOf(10, id, props(0)) });

@@ -18,7 +18,7 @@ import { insertAccount } from '../../support/source-rows.ts';
 import { insertWorkflow } from '../../support/workflow-rows.ts';
 
 let hw: Headwater;
-/** Without a node, which would wake what is resumed. */
+/** Without a node, which would wake resumed executions. */
 let database: TestDatabase;
 let accountId: string;
 let workflowId: string;

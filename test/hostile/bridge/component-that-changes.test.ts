@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-/** A component each of whose members answers with these, in turn, and then with the last one. */
+/** A component whose members return these values in turn, and then the last one again. */
 const changing = (run: string, methods: string, hooks: string) => `
 const changing = (...values) => {
   let reads = 0;

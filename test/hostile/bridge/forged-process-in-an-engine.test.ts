@@ -57,7 +57,7 @@ const BREAKS: Record<string, [frames: string, reason: string]> = {
   ],
 };
 
-/** Each with what the run has emitted itself: these end well. */
+/** Frames of attacks whose runs end well, with the events that the run itself emitted. */
 const WORDS = {
   'words about other runs': [
     `for (const other of [0, run + 1, 1000, 4294967295]) {
@@ -90,7 +90,7 @@ afterAll(() => node?.stop());
 
 type Ran = { name: string } & Awaited<ReturnType<ForgedEngine['attack']>>;
 
-/** Makes one attack after the other, and hands over what became of it with what was wanted. */
+/** Runs each attack in turn, and passes its outcome and the expected one to `judge`. */
 async function makeEach<T>(
   attacks: Readonly<Record<string, [frames: string, wanted: T]>>,
   judge: (ran: Ran, wanted: T) => void,
@@ -105,7 +105,7 @@ it('frames that break the protocol end the run as SANDBOX_CRASHED, and nobody el
     const { name } = ran;
     expect(ran).toMatchObject({ name, stored: 'SANDBOX_CRASHED', answered: 'SANDBOX_CRASHED', keys: [] });
     expect(`${name}: ${ran.reasons.join()}`).toContain(reason);
-    // A run keeps what it has emitted until then, up to its own limit.
+    // A run keeps its earlier events, up to its own limit.
     expect(ran.events.length).toBeLessThanOrEqual(accountLimits().maxEmitsPerRun);
   }));
 

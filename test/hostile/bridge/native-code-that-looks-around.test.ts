@@ -68,7 +68,7 @@ const ATTACKS = `(() => {
 it.runIf(process.platform === 'linux')('is told of no process but its own, whose clocks it keeps', async () => {
   const { layers, before, after } = await world.unharmed(() => attackNatively(ATTACKS));
   expect(layers).toContainEqual(expect.objectContaining({ layer: 'syscalls', active: true }));
-  // They work where nothing filters them, of whatever user the other process is.
+  // Without a filter these calls succeed, for processes of any user.
   expect(Object.entries(before).filter(([, outcome]) => outcome !== 'done')).toEqual([]);
   const names = Object.keys(after);
   const own = names.filter((name) => name.startsWith('own_'));

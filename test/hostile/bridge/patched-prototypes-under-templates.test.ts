@@ -7,7 +7,7 @@ import { runStep } from '../../support/step-kit.ts';
 const world = hostile();
 const sandbox = sandboxForFile();
 
-/** Patches what is named, notes what it is called with, and goes on as before. */
+/** Patches the named functions, records their arguments, and then calls the originals. */
 const WATCHES = `
 const seen = [], keys = Object.keys, apply = Reflect.apply, construct = Reflect.construct;
 let busy = false, count = 0;
@@ -82,8 +82,8 @@ it('what they answer instead reaches no further than the step itself', async () 
         `${code};\nexport default { name: 'a', version: '1', type: 'action', run({ $ }) { $.export('text', this.text); $.flow.delay(5); return 1; } };`,
         { cpuMs: 300, steps: { a: { n: 1 } }, props: { text: { kind: 'template', value: 'n={{steps.a.n}}' } } },
       );
-      // It may fail, or have what it made of its own value; the process goes on and nobody else is
-      // told anything else.
+      // The run may fail, or change its own result. The process continues, and other runs are not
+      // affected.
       expect([code, ran.outcome]).not.toMatchObject([code, { fault: { code: 'SANDBOX_CRASHED' } }]);
       const honest = await runStep(
         sandbox.run,

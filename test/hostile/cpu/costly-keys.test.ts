@@ -17,7 +17,7 @@ const sequence = (...parts: Uint8Array[]) => value(0x30, ...parts);
 const oid = (hex: string) => value(0x06, Buffer.from(hex, 'hex'));
 const octets = (bytes: Uint8Array) => value(0x04, bytes);
 const bits = (bytes: Uint8Array) => value(0x03, Buffer.from([0]), bytes);
-/** An odd number of so many bits. */
+/** An odd number of this length in bits. */
 const odd = (length: number) => Buffer.alloc(Math.ceil(length / 8), 0x7f);
 const number = (length: number) => value(0x02, odd(length));
 const small = (byte: number) => value(0x02, Buffer.from([byte]));

@@ -19,8 +19,7 @@ throw outcomes.at(-1).reason;`;
   expect(ran.events[0]).toHaveLength(20);
   expect(['fetchTimeoutMs', 'maxConnections']).toEqual(expect.arrayContaining([...new Set(ran.events[0])]));
   expect(ran.events[0].filter((name: string) => name === 'fetchTimeoutMs').length).toBeGreaterThanOrEqual(3);
-  // The server may hear of a new connection before it hears of the end of the one whose place it
-  // took.
+  // The server may see a new connection before it sees the end of the one it replaces.
   expect(server.most()).toBeLessThanOrEqual(6);
   await expect.poll(server.open).toBe(0);
 });

@@ -17,7 +17,7 @@ throw outcomes.findLast((outcome) => outcome.status === 'rejected')?.reason;`;
   const ran = await world.unharmed(() => world.attack(scan, { event: { url: server.url } }));
   expect(ran.error).toMatchObject({ code: 'RESOURCE_LIMIT', limit: { name: 'maxFetchesPerSecond', value: 1 } });
   expect(ran.error?.limit?.used).toBeGreaterThan(1);
-  // Ten seconds' worth at once, and what a second or two more allow.
+  // The burst of ten seconds, and the requests of one or two more.
   expect(ran.events[0].made).toBeLessThan(15);
   expect(server.connections()).toBeGreaterThanOrEqual(ran.events[0].made);
 });

@@ -43,7 +43,7 @@ it('keeps nobody waiting', async () => {
   await world.unharmed(async () => {
     const before = fullTimes;
     await attacker.api('POST', `/sources/${source.id}/run`, {});
-    // Answered once, and cut off once; what was cut off comes again, and not together.
+    // All are answered once and cut off once; cut-off requests return, but not all together.
     await eventually(() => fullTimes >= before + 2, { timeoutMs: 20_000, what: 'all to be held, twice' });
   });
   expect(fullTimes).toBeGreaterThanOrEqual(2);

@@ -43,7 +43,7 @@ it('are refused by the name of the limit, and what was accepted stays', async ()
   await send(40);
   const execution = await attacker.api('POST', `/workflows/${paused.id}/run`, {});
   expect([execution.status, execution.text]).toEqual([429, expect.stringContaining('maxQueuedInvocations')]);
-  // It need not wait itself; what it emits would.
+  // The run itself starts, but its event would have to wait.
   const { error } = await world.run(emitter.id);
   expect(error?.limit).toMatchObject({ name: 'maxQueuedInvocations', value: MAX });
   const [waiting] = await sql<{ count: number }[]>`

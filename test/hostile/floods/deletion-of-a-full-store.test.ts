@@ -51,6 +51,6 @@ it('keeps nobody’s ticks and commits waiting, and all that nobody holds is del
     });
     expect(pauseMs).toBeLessThan(SOON_MS);
   });
-  // Retention comes by for what was locked.
+  // Retention deletes the locked rows later.
   expect(await valuesOf(id)).toBeLessThanOrEqual(1);
 });

@@ -14,7 +14,7 @@ const SOURCES = LIMITS.sourceChangesAtOnce;
 const REQUESTS = 20;
 const EVERY_MS = 50;
 
-/** Stopped ones, so that nobody runs what waits. */
+/** Inactive sources, so that waiting invocations are not run. */
 async function makeSources(): Promise<string[]> {
   const { attacker, sql } = world;
   const ids: string[] = [];
@@ -36,7 +36,7 @@ it('follow each other, and the neighbour is served meanwhile', async () => {
   const ids = await makeSources();
   const deletions = await world.unharmed(() =>
     sql.begin(async (tx) => {
-      // As where there are so many that each piece takes long.
+      // Simulates rows so many that each piece takes long.
       await tx`select from invocations where source_id = any(${ids}::text[]) for update`;
       const begun = ids.map((id) => attacker.api('DELETE', `/sources/${id}`));
       await eventually(async () => (await blockedBy(tx)).length > 0);

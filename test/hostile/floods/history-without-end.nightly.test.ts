@@ -17,7 +17,7 @@ it('the oldest of the attacker’s are deleted, and nobody else’s', async () =
   const [flood, quiet] = [await attacker.deploy(EMIT), await neighbour.deploy(EMIT)];
   const eventsOf = (id: string) => sql<{ count: number; first: number }[]>`
     select count(*)::int4 as count, min(indexed_at_ms)::float8 as first from events where emitter_id = ${id}`;
-  /** The newest minute, which is not cut off, and what was counted in it. */
+  /** The newest minute, which is not cut off, with its count. */
   const newest = async () => {
     const [part] = await sql<{ began: number; bytes: number }[]>`
       select began_ms::float8 as began, bytes::float8 as bytes from history_parts where account_id = ${attacker.id}

@@ -17,7 +17,7 @@ it('a line is cut to its limit inside the isolate, before it goes anywhere, and 
   const runs = await world.attacker.api('GET', `/sources/${ran.sourceId}/runs`);
   for (const { limit } of runs.body.data[0].logs) {
     expect(limit).toMatchObject({ name: 'maxLogLineBytes', value: 256 });
-    // So much was looked at of each.
+    // Each line was read up to this size.
     expect(limit.used).toBeGreaterThan(65_536);
   }
 });

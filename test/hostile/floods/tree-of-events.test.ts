@@ -17,7 +17,7 @@ it('the neighbour is served while it grows, and it ends with its source', async 
   });
   const deleted = await world.unharmed(() => attacker.api('DELETE', `/sources/${tree.id}`));
   expect(deleted.status).toBe(204);
-  // Thousands of invocations are given up, in turn with everybody else's commits.
+  // Thousands of invocations are given up, in turn with commits of other tenants.
   await world.untilIdle(60_000);
   expect(await waiting()).toHaveLength(0);
 });

@@ -11,7 +11,7 @@ it('two wait at the database, the others for their turn, and the neighbour is se
   await world.unharmed(async () => {
     let writes: Promise<{ status: number }>[] = [];
     await sql.begin(async (tx) => {
-      // As whoever empties a store of a hundred thousand records holds it.
+      // Simulates the lock of a deletion of a hundred thousand records.
       await tx`select from data_stores where id = ${store} for update`;
       writes = Array.from({ length: 60 }, (_, n) => write(n));
       for (let n = 0; n < 5; n++) expect((await neighbour.api('GET', '/sources')).status).toBe(200);

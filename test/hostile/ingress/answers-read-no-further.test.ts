@@ -9,7 +9,7 @@ import { longRun } from '../../support/long-run.ts';
 
 const world = hostile();
 const BYTES = longRun(12_000_000, 20_000_000);
-/** Longer than a busy machine keeps whoever reads slowly from reading. */
+/** Longer than a busy machine delays a slow reader. */
 const STALL_MS = 2_000;
 let server: HttpServer;
 

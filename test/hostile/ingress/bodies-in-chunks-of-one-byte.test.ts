@@ -14,7 +14,7 @@ const CLIENTS = 6;
 const CHUNKS = '1\r\na\r\n'.repeat(480_000);
 // The chunks count as 1.5 GB, of which 128 MB may be held. Seconds pass between two cut-offs.
 const LEAST_CUT_OFF = 2;
-// Another attack may hold as much as bodies may count, at the same time.
+// Another attack may hold as many body bytes as the limit allows at the same time.
 const GROWTH_BYTES = 512 * 1024 * 1024;
 
 it.each(sampleCases(['api', 'endpoint'], 2))(

@@ -37,8 +37,7 @@ it('are kept for a dozen of them, and the others are cut off', async () => {
     const begun = () => sockets.every((socket) => socket.bytesRead > 0);
     await eventually(() => Promise.resolve(begun()), { timeoutMs: 60_000, what: 'the beginning of each answer' });
     const cutOff = await closed(sockets);
-    // Some fit into what the system keeps of a connection: these are in nobody's memory of the
-    // node.
+    // Some answers fit into the system's socket buffers and use no memory of the node.
     expect(cutOff.length).toBeGreaterThanOrEqual(CLIENTS - 2 * Math.ceil(MAX_UNREAD_BYTES / BYTES));
     expect(cutOff.length).toBeLessThan(CLIENTS);
     for (const socket of sockets) socket.destroy();

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => server.stop(0));
 
 /**
- * Sends a byte every few milliseconds after `head`; resolves with what came back when the server
- * ends it.
+ * Sends a byte every few milliseconds after `head`. Resolves with the answer when the server ends
+ * the connection.
  */
 function sendSlowly(head: string): Promise<string> {
   return new Promise((resolve) => {

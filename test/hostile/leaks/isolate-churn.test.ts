@@ -12,7 +12,7 @@ const sandbox = sandboxForFile({ maxIsolates: 4 });
 const ISOLATES = longRun(250, 10_000);
 const WARM_UP = 100;
 const AT_ONCE = 4;
-/** An isolate that stays takes a megabyte, and what it holds for a run a tenth of one. */
+/** A leaked isolate takes a megabyte, and its data for a run a tenth of one. */
 const MAX_GROWTH_MB = 32;
 
 function residentMb(pid: number): number {

@@ -13,7 +13,7 @@ const sandbox = sandboxForFile();
 const server = rawServer(() => undefined);
 
 it('their connections are closed with the run', async () => {
-  // A run that ends well waits that long for what it has left open.
+  // A successful run waits this long for its open requests.
   await world.limit({ timerRunWallMs: 2_500 });
   const ran = await world.unharmed(() =>
     withinMemory(world.server, () =>

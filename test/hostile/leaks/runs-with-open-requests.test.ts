@@ -36,7 +36,7 @@ it('nothing of them stays with the node', async () => {
   await world.unharmed(async () => {
     for (let round = 0; round < ROUNDS; round++) await Promise.all(Array.from({ length: AT_ONCE }, runOnce));
   });
-  // The last one may still be referred to by what is under way.
+  // Work in progress may still refer to the last one.
   await soon(() => {
     collect();
     return hosts.filter((host) => host.deref() !== undefined).length;

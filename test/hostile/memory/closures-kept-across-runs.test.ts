@@ -8,10 +8,7 @@ const KEPT_BYTES = 4_000_000;
 const FIT = (MEMORY_MB * 2 ** 20) / KEPT_BYTES;
 const RUNS = 20;
 
-/**
- * Emits how many closures there are in the isolate, once all of them have answered with what they
- * hold.
- */
+/** Emits the number of closures in the isolate, after each has returned its content. */
 const keeping = (made: string) => `
 const kept = [];
 export default { name: 'Closures', version: '1', run() {

@@ -8,8 +8,8 @@ const chain = supplyChain();
 const SOURCES = longRun(8, 16);
 const CODE_BYTES = 16_000_000;
 /**
- * Three quarters of what the code of all sources takes; other attacks on the server take some at
- * the same time.
+ * Three quarters of the code size of all sources. Other attacks use memory of the server at the
+ * same time.
  */
 const MAX_GROWTH_BYTES = SOURCES * CODE_BYTES * 0.75;
 

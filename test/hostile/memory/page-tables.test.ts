@@ -12,8 +12,8 @@ const MAX_MEMORY_MB = 200;
 /** Some seconds to make them, more on a full machine. */
 const WITHIN_MS = 20_000;
 /**
- * Each maps 2 MB and takes 4 KB: half as much again as the process may have. It stops there, should
- * nobody stop it.
+ * Each table maps 2 MB and takes 4 KB. Together they take half as much again as the process may
+ * use. The attack stops there if it is not stopped before.
  */
 const TABLES = (1.5 * MAX_MEMORY_MB * 2 ** 20) / 4_096;
 

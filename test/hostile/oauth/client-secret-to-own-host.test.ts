@@ -42,7 +42,7 @@ it('a value is one label of the host or nothing', async () => {
       const paths = answer.body.errors?.map(({ path }: { path: string }) => path);
       expect([shop, answer.status, paths]).toEqual([shop, 400, ['fields.shop']]);
     }
-    // Nor does anybody get to see it.
+    // Nor can any account read it.
     const own = { client_id: 'own', client_secret: 'own-secret-of-the-attacker' };
     for (const answer of [
       await attacker.api('PUT', `/users/me/oauth_clients/${provider.slug}`, own),

@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 
 const world = hostile();
 
-/** So many imports that the bundler is stopped at its limit of time. */
+/** Enough imports to stop the bundler at its time limit. */
 const slow = (i: number) => Array.from({ length: 50_000 }, (_, k) => `import'p${i}-${k.toString(36)}';`).join('');
 const files = { 'a/sources/s/s.mjs': `export default { name: 'S', version: '1.0.0', run() {} };` };
 

@@ -27,7 +27,7 @@ it('leads nobody else anywhere', async () => {
       const { status } = await attacker.api('POST', '/components', { component_code: registryCode(key, '1.0.0') });
       expect([key, status]).toEqual([key, 400]);
     }
-    // In one's own account any key goes, and stands for nobody else.
+    // Within an account any key is allowed, and affects no other account.
     const own = await saveCode(attacker, registryCode('http-request-bin', '99.0.0'));
     await attacker.api('POST', `/components/${own}/publish`, {});
     const deployed = await neighbour.api('POST', '/sources', { component_key: 'http-request-bin' });

@@ -21,8 +21,8 @@ it('neither the owner nor anyone else is shown it, and its sealed form opens for
     expect((await neighbour.api('GET', `/sources/${source.id}`)).text).not.toContain(SECRET);
     const code = `export default { name: 'Copy', version: '1', props: { token: { type: 'string', secret: true } },
       run() { this.$emit(this.token); } };`;
-    // As if it had leaked: what is sealed is bound to its account, and given from outside it is
-    // text like any other.
+    // Simulates a leak. A sealed value is bound to its account, and from outside it is ordinary
+    // text.
     for (const token of [JSON.stringify(sealed), sealed]) {
       const copy = await attacker.api('POST', '/sources', { component_code: code, configured_props: { token } });
       if (copy.status !== 200) continue;

@@ -9,7 +9,10 @@ const PROCESSES = 8;
 const sandbox = sandboxForFile({ maxProcesses: PROCESSES, blankProcesses: 1 });
 const ATTACKERS = ['o_1', 'o_2', 'o_3', 'o_4'];
 const SLEEPERS = 4;
-/** Each has its first one, and of eight processes three may be more than that, whoever has them. */
+/**
+ * Each attacker has its first process, and three of the eight processes may be extra ones, of any
+ * tenant.
+ */
 const HELD = ATTACKERS.length + 3;
 const OTHERS = ['o_neighbour', 'o_5', 'o_6', 'o_7', 'o_8', 'o_neighbour'];
 const SLEEP_MS = 45_000;

@@ -24,7 +24,7 @@ it('hears nothing of another account', async () => {
     const sent = await fetch(source.endpoint, { method: 'POST', body: '1' });
     expect(sent.status).toBe(200);
   });
-  // Once the event is there, who is to hear of it is decided: both come with one commit.
+  // The listeners are decided with the event: both come with one commit.
   await eventually(async () => (await sql`select from events where emitter_id = ${source.id}`).length > 0);
   expect(await sql`select from deliveries where webhook_id = ${listener}`).toHaveLength(0);
   expect(receiver.requests).toEqual([]);

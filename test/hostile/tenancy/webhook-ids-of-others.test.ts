@@ -12,7 +12,7 @@ it('every route answers as it does for a webhook that does not exist, and nothin
   const probes = await world.unharmed(() => probeRoutes(world, '/webhooks', id));
   expect(probes.map(({ path }) => path)).toContain('/webhooks/{id}/deliveries');
   for (const { method, path, foreign, unknown } of probes) {
-    // An answer to a tunnel that says nothing is wrong whatever the id.
+    // An answer to a tunnel without content is invalid for any id.
     const status = path === '/webhooks/{id}/answer' ? 400 : 404;
     expect({ method, path, ...(foreign as object) }).toMatchObject({ method, path, status });
     expect(foreign).toEqual(unknown);

@@ -29,7 +29,7 @@ function sameDigits(value: number, source: string): boolean {
   );
 }
 
-/** The JSON text of what parseExact has read, numbers as they were written. */
+/** JSON text of a value from parseExact, with numbers as they were written. */
 export function writeExact(value: unknown, indent = 2): string {
   const numbers = new Map<string, string>();
   const text = JSON.stringify(

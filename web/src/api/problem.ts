@@ -37,8 +37,8 @@ export function messagesFor(error: unknown, field: string): string[] {
 }
 
 /**
- * The messages for a field and for what is in it: `headers.x-team` is one for `headers`, and says
- * which.
+ * Messages for a field and its members: `headers.x-team` is one for `headers`, and names the
+ * member.
  */
 export function messagesBelow(error: unknown, field: string): string[] {
   if (!(error instanceof ApiError)) return [];

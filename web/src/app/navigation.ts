@@ -8,7 +8,7 @@ export interface NavigationItem {
   icon: IconName;
 }
 
-/** In the order of the way of an event, then what it needs. */
+/** In the order of an event's path, then the resources that it needs. */
 const OF_ACCOUNT: readonly NavigationItem[] = [
   { to: '/', label: 'Overview', icon: 'overview' },
   { to: '/sources', label: 'Sources', icon: 'source' },

@@ -24,7 +24,10 @@ interface BesideProps {
   className?: string;
 }
 
-/** A list, and beside it what was chosen in it: on a narrow screen in a sheet over it. */
+/**
+ * A list with the selected item beside it; on a narrow screen, the item is in a sheet over the
+ * list.
+ */
 export function Beside({ children, detail, title, onClose, from = 'lg', className }: BesideProps) {
   const { query, columns } = WIDTHS[from];
   const isWide = useMediaQuery(query);

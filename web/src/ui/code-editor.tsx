@@ -25,7 +25,7 @@ export interface CodeEditorProps {
   onChange?: (value: string) => void;
   /** Shown at their lines. */
   problems?: readonly CodeProblem[];
-  /** Shows what was changed since. */
+  /** Text to compare with: changes since then are shown. */
   original?: string;
   /** Names that `steps.` completes. */
   steps?: readonly string[];
@@ -97,8 +97,8 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
     made.scrollDOM.tabIndex = 0;
     view.current = made;
     return () => made.destroy();
-    // The editor owns its text: `value` is where it begins; what is set from outside later comes
-    // below.
+    // The editor owns its text: `value` is only the initial text. The next effect applies later
+    // changes from outside.
   }, [language, label, isReadOnly, original]);
   useEffect(() => {
     const doc = view.current?.state.doc.toString();

@@ -25,7 +25,7 @@ interface CompletionResult {
   validFor: RegExp;
 }
 
-/** `name(parameters): what it does`, or `name: what it is`. */
+/** Each line: `name(parameters): description` for a method, or `name: description`. */
 function members(text: string): Completion[] {
   return text
     .trim()
@@ -160,8 +160,8 @@ const TYPES: readonly Completion[] = [
 const STRATEGIES: readonly Completion[] = ['unique', 'greatest', 'last'].map((label) => ({ label, type: 'constant' }));
 
 /**
- * Completes what a component is given: `this`, its props, `$`, the event, `steps` of the steps
- * before it, and the fields of the component itself.
+ * Completes a component's environment: `this`, its props, `$`, the event, `steps` of earlier steps,
+ * and the fields of the component itself.
  */
 export function completeComponent(steps: () => readonly string[]) {
   return (context: CompletionContext): CompletionResult | null => {

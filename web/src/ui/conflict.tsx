@@ -21,7 +21,8 @@ interface ConflictProps<T> {
 }
 
 /**
- * Somebody else has changed what is being edited: both versions, and a choice. Nothing was written.
+ * Another user has changed the edited resource: shows both versions and a choice. Nothing was
+ * written.
  */
 export function Conflict<T>(props: ConflictProps<T>) {
   const { mine, textOf, language, read, busy, onClose, onTakeTheirs, onKeepMine } = props;

@@ -36,7 +36,7 @@ export interface Command {
   /** Below the base path, with its query. */
   path: string;
   body?: unknown;
-  /** The same with the command line; absent where it has none. */
+  /** The same command for `hw`; absent if it has none. */
   hw?: string;
 }
 

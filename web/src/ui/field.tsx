@@ -15,11 +15,11 @@ interface FieldProps {
   description?: ReactNode;
   errors?: readonly string[];
   optional?: boolean;
-  /** Gets the ids that tie the input to its label and to what is said of it. */
+  /** Receives the ids that connect the input to its label and its messages. */
   children: (ids: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
 }
 
-/** A label, an input, what helps to fill it in, and what is wrong with it. */
+/** A label, an input, its help text and its errors. */
 export function Field({ label, description, errors = [], optional = false, children }: FieldProps) {
   const id = useId();
   const isInvalid = errors.length > 0;

@@ -69,7 +69,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration: the name of what it stands for is beside it, or on the button around it. */
+/** Decorative: the name is beside the icon, or on the button around it. */
 export function Icon({ name, className = 'size-4' }: { name: IconName; className?: string }) {
   return (
     <svg

@@ -12,7 +12,7 @@ export interface JsonRow {
   isList?: boolean;
 }
 
-/** The rows that a tree shows: what is in `open` shows its members. Stops at `maxRows`. */
+/** The rows that a tree shows. Paths in `open` show their members. Stops at `maxRows`. */
 export function jsonRows(root: unknown, open: ReadonlySet<string>, maxRows = 200_000): JsonRow[] {
   const rows: JsonRow[] = [];
   // Not recursive: a payload may be nested deeper than the stack.
@@ -41,7 +41,7 @@ function pathOf(parent: JsonRow, name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${parent.path}.${name}` : `${parent.path}[${JSON.stringify(name)}]`;
 }
 
-/** Opened at first: the root, and what is small below it. */
+/** Initially open paths: the root, and small values below it. */
 export function openedAtFirst(root: unknown, maxShown = 60): Set<string> {
   const open = new Set<string>(['$']);
   let shown = jsonRows(root, open, maxShown + 1);

@@ -40,7 +40,7 @@ export function JsonTree({ value, label, maxHeight = 480, onPick }: JsonTreeProp
   return (
     <div
       ref={scroller}
-      // With buttons in it it is no tree, whose items are not pressed.
+      // A list with buttons is no tree: items of a tree cannot be pressed.
       role={onPick === undefined ? 'tree' : 'group'}
       aria-label={label}
       tabIndex={0}

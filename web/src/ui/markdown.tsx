@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** So much of a text of a component's author is shown. */
+/** Shown characters of a text by a component's author. */
 const MAX_CHARS = 8_000;
 
 /**

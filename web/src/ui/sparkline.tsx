@@ -2,7 +2,7 @@ const WIDTH = 96;
 const HEIGHT = 20;
 const GAP = 1;
 
-/** Bars of what happened lately, with what failed in red. Decoration: `label` says it in words. */
+/** Bars of recent activity, with failures in red. Decorative: `label` says it in words. */
 export function Sparkline(props: { activity: readonly number[]; failures?: readonly number[]; label: string }) {
   const { activity, failures = [], label } = props;
   const most = Math.max(1, ...activity, ...failures);

@@ -11,7 +11,9 @@ const TONES: Record<Tone, string> = {
   calm: 'bg-sunken text-ink-soft',
 };
 
-/** The words of the API, with a colour and a shape each: nobody has to tell colours apart. */
+/**
+ * Statuses of the API, each with a colour and a shape, so that users need not distinguish colours.
+ */
 const STATUSES: Record<string, { tone: Tone; icon: IconName; word?: string }> = {
   active: { tone: 'good', icon: 'check' },
   inactive: { tone: 'calm', icon: 'pause' },

@@ -8,7 +8,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** One clock for all times on a page. */
 function subscribe(listener: () => void): () => void {
   subscribers.add(listener);
-  // Nobody has watched it since: it may be long ago.
+  // The clock stood still without subscribers, so `nowMs` may be old.
   if (timer === undefined) nowMs = Date.now();
   timer ??= setInterval(() => {
     nowMs = Date.now();

@@ -36,7 +36,10 @@ export async function checkDatabase(options: DoctorOptions): Promise<DoctorCheck
   }
 }
 
-/** There is none yet: one that is made elsewhere shows whether it can be. */
+/**
+ * No embedded database exists yet: start one in a temporary folder to see whether Postgres works
+ * here.
+ */
 async function tryEmbedded({ log }: DoctorOptions): Promise<DoctorCheck[]> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-doctor-'));
   try {

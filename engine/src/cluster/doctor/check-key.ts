@@ -51,7 +51,7 @@ function judgeFile(file: string, id: string, databaseUrl: string | undefined): D
   );
 }
 
-/** Whether what is sealed in the database can be opened with the keys that are there. */
+/** Checks whether the configured keys can open the secrets in the database. */
 export async function checkStoredKeys(options: DoctorOptions, url: string): Promise<DoctorCheck> {
   const db = openDatabase({ url, maxConnections: 1 });
   try {

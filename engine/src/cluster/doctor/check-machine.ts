@@ -12,7 +12,7 @@ const FAIL_FREE_BYTES = GB / 8;
 const WARN_MEMORY_BYTES = 1.5 * GB;
 const OLDEST_NODE = 24;
 
-/** Room for what is stored, where it is stored, and that it can be written there. */
+/** Checks that `dataDir`, or its nearest existing parent, is writable and has enough free space. */
 export async function checkDisk({ dataDir }: DoctorOptions): Promise<DoctorCheck> {
   const folder = existing(path.resolve(dataDir));
   try {
@@ -33,7 +33,7 @@ export async function checkDisk({ dataDir }: DoctorOptions): Promise<DoctorCheck
   }
 }
 
-/** The folder, or the one above it where it will be made. */
+/** The folder, or its nearest ancestor that exists. */
 function existing(folder: string): string {
   return existsSync(folder) || folder === path.dirname(folder) ? folder : existing(path.dirname(folder));
 }

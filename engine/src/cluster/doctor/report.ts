@@ -1,6 +1,6 @@
 import type { EngineOptions } from '../../contract/engine-options.ts';
 
-/** One thing that was looked at. `costs`: what is lost where it is not well, or what to do. */
+/** One result of the doctor. `costs`: the consequence of a warning or failure, or its remedy. */
 export interface DoctorCheck {
   name: string;
   status: 'ok' | 'warn' | 'fail';

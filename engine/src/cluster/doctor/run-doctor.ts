@@ -6,9 +6,9 @@ import { checkSandbox } from './check-sandbox.ts';
 import type { DoctorCheck, DoctorOptions, DoctorReport } from './report.ts';
 
 /**
- * Looks at everything that a node with these options needs. It makes and changes nothing that the
- * start of a node would not, and what it starts for looking it stops. Never rejects for what it
- * finds.
+ * Checks everything that a node with these options needs. It changes nothing that the start of a
+ * node would not, and stops the processes that it starts. Problems are in the report; it never
+ * rejects because of them.
  */
 export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const parts: DoctorCheck[][] = [

@@ -5,13 +5,16 @@ import type { DeleteAccountPayload } from '../../db/jobs/tasks.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
 
 const BATCH_ROWS = 2_000;
-/** Once nothing is left: what a node committed that had not heard of the deletion is found then. */
+/**
+ * Delay of the last check after everything is deleted. It finds rows that a node committed before
+ * it heard of the deletion.
+ */
 const SECOND_LOOK_MS = 60_000;
 
 /**
- * One turn of the deletion of an account. Its job comes back until nothing is left, after a rest as
- * long as the turn: the others' work goes on beside it. What a node that ends leaves is done by the
- * next turn.
+ * One batch of an account's deletion. The job comes back until nothing is left, after a pause as
+ * long as the batch: other tenants' work goes on. If a node dies, the next batch continues its
+ * work.
  */
 export function createAccountDeleter(sql: Sql): (payload: DeleteAccountPayload) => Promise<void> {
   return async ({ accountId, isSecondLook = false }) => {

@@ -29,7 +29,8 @@ interface RunSourceOptions {
 }
 
 /**
- * Hands waiting invocations of one source to this node; what is left goes to the back of the queue.
+ * Claims waiting invocations of one source for this node. If some are left, the lane goes to the
+ * back of the queue.
  */
 export async function runSourceLane(
   options: RunSourceOptions,

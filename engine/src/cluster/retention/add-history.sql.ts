@@ -3,10 +3,10 @@ import { addCounted } from '../../db/add-counted.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 
 /**
- * Adds what was written to the parts of each account, all in one statement. Accounts that are gone
- * are passed over, and so is what was cut off meanwhile. Answers the accounts that now have more
- * than they may. `defaultBytes`: of accounts for which nothing else is set. Rejects with
- * UnansweredAddition where parts must not be added again before it is known what became of them.
+ * Adds written bytes to the history parts of each account, all in one statement. Skips deleted
+ * accounts and parts that were cut off meanwhile. `defaultBytes`: the limit of accounts without one
+ * of their own. Returns the accounts that are over their limit. Rejects with UnansweredAddition if
+ * the outcome is unknown: the parts must not be added again yet.
  */
 export function addHistory(sql: Sql, parts: readonly HistoryPart[], defaultBytes: number): Promise<string[]> {
   return addCounted(sql, (tx) => addParts(tx, parts, defaultBytes));

@@ -12,9 +12,9 @@ export interface HistoryCut {
 const MAX_PARTS = 1_000;
 
 /**
- * Takes the oldest parts off the history of an account until the rest is within its limit; the
- * newest, which is being written, is kept. What was in them is deleted in the turns of retention.
- * Undefined: there was nothing to take off.
+ * Takes the oldest parts off an account's history until the rest is within its limit. Keeps the
+ * newest part, which is still being written. Retention deletes the rows later. Returns undefined if
+ * nothing was taken off.
  */
 export async function cutHistory(sql: Sql, accountId: string, defaultBytes: number): Promise<HistoryCut | undefined> {
   return sql.begin(async (tx) => {

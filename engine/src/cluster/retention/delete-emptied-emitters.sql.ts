@@ -4,10 +4,9 @@ import type { Sql } from '../../db/database.ts';
 const EMPTY_AFTER = '1 hour';
 
 /**
- * Deletes the rows of deleted sources and workflows, of these, of which nothing is left: no event,
- * record, send or delivery says where it came from, and nothing is stored. Without this, whoever
- * makes and deletes sources without end would fill the database with their names. Their components
- * that were deleted before them go with them. Answers how many.
+ * Deletes those of the given deleted emitters to which no event, run, execution, send or stored
+ * value refers. Without this, an account could fill the database by making and deleting sources.
+ * Their components that were deleted earlier go too. Returns the number of emitters deleted.
  */
 export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): Promise<number> {
   const [row] = await sql<{ emitters: number }[]>`

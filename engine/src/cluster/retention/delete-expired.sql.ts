@@ -9,9 +9,9 @@ export interface Expiry {
 }
 
 /*
- * Each deletes at most `limit` rows, the oldest of each source or webhook, and answers how many.
- * What is old is found at the lower end of each one's keys, which grow with time: there is no index
- * on time that every event would pay for. Rows that another node is deleting are passed over.
+ * Each function deletes at most `limit` rows, the oldest of each source or webhook, and returns the
+ * number. It finds them at the low end of keys that grow with time: an index on time would cost
+ * every event. Rows that another node is deleting are skipped.
  */
 
 export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
@@ -27,7 +27,7 @@ export async function deleteExpiredEvents(sql: Sql, expiries: readonly Expiry[],
   return rows.count;
 }
 
-/** Notes of what was emitted and not heard, or not stored. */
+/** Deletes expired rows of `missed_events`. */
 export async function deleteExpiredMissed(sql: Sql, expiries: readonly Expiry[], limit: number): Promise<number> {
   const { ids, beforeMs } = columnsOf(expiries);
   const rows = await sql`

@@ -2,12 +2,14 @@ import { LIMITS } from '@headwater/shared';
 import type { Sql } from '../../db/database.ts';
 import type { Expiry } from './delete-expired.sql.ts';
 
-/** Rows of one account that go at once: what is left goes the next time. */
+/**
+ * Maximum rows deleted per account and counter step in one call; the next call deletes the rest.
+ */
 const MAX_ROWS = 10_000;
 
 /**
- * Deletes counters by minute that are older than they are kept, and those by hour and day that are
- * older than the history of their account; `beforeMs` 0: that is kept for ever.
+ * Deletes minute counters past LIMITS.minuteStatsKeptMs, and hour and day counters older than their
+ * account's history. `beforeMs` 0: the account keeps hour and day counters for ever.
  */
 export async function expireStats(sql: Sql, expiries: readonly Expiry[], nowMs: number): Promise<void> {
   const minutesBeforeMs = nowMs - LIMITS.minuteStatsKeptMs;

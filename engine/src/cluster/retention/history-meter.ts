@@ -8,7 +8,7 @@ export interface HistoryPart {
   bytes: number;
 }
 
-/** Counts in memory, until somebody takes it. */
+/** Counts in memory until `take`. */
 export interface HistoryMeter extends HistoryCount {
   take(): HistoryPart[];
   /** Adds back bytes that could not be stored. */

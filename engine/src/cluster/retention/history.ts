@@ -15,7 +15,7 @@ export interface HistoryOptions {
   defaultBytes: number;
   defaultDays: number;
   nowMs: () => number;
-  /** So many bytes of an account are more than it may keep. */
+  /** Called with the number of bytes cut off an account's history. */
   onCut: (bytes: number) => void;
   log: Log;
 }
@@ -26,8 +26,8 @@ export interface HistoryOptions {
  */
 export interface History extends HistoryCount {
   /**
-   * Stores what was counted, cuts what is too much, and looks at some accounts that nothing was
-   * counted of.
+   * Stores the counted bytes, cuts histories over their limit, and checks some accounts without new
+   * bytes.
    */
   turn(): Promise<void>;
 }

@@ -126,8 +126,8 @@ function slugTaken(message: string): HeadwaterError {
 }
 
 /**
- * Its connected accounts and components are its own, so an account changes nothing of what others
- * use.
+ * Only the account's own apps have connected accounts and components of this account alone. So a
+ * change never affects another account.
  */
 function requireOwn({ accountId }: Principal, app: StoredApp): { accountId: string } {
   if (app.accountId === accountId) return { accountId };

@@ -18,9 +18,9 @@ export function fillText(template: string, fields: Readonly<Record<string, strin
 
 /**
  * Fills the `{{field}}`s of a URL. A value cannot leave its place: after the host it is
- * percent-encoded, in the host it is one label (`acme` of `acme.zendesk.com`), or, where the
- * template's host is nothing but a field, a host with its port. Dots alone would take away the part
- * of the path before them.
+ * percent-encoded. In the host it is one label (`acme` of `acme.zendesk.com`). If the template's
+ * host is only a field, the value is a host with an optional port. A value of only dots is refused,
+ * because it would remove the path segment before it.
  */
 export function fillUrl(template: string, fields: Readonly<Record<string, string>>): FilledUrl {
   const [, scheme = '', host = '', rest = ''] = URL_PARTS.exec(template) ?? [];
@@ -40,8 +40,8 @@ export function fillUrl(template: string, fields: Readonly<Record<string, string
 }
 
 /**
- * The host of a URL template is not up to whoever fills it: `{{shop}}.example.com`, but not
- * `{{host}}` or `x.{{domain}}`.
+ * Whether the template fixes the domain of the host: `{{shop}}.example.com` does, `{{host}}` and
+ * `x.{{domain}}` do not.
  */
 export function hasFixedDomain(template: string): boolean {
   const [, , host = ''] = URL_PARTS.exec(template) ?? [];

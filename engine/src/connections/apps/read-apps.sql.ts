@@ -17,7 +17,7 @@ const columns = (sql: Sql) => sql`
   extract(epoch from a.created_at)::float8 * 1000 as created_ms,
   extract(epoch from a.updated_at)::float8 * 1000 as updated_ms`;
 
-/** From the catalogue, or from this account, whose own one goes before. */
+/** From the catalogue or from this account; the account's own app comes first. */
 export async function readApp(
   sql: Sql,
   accountId: string | undefined,
@@ -42,7 +42,7 @@ export async function searchAppIds(sql: Sql, accountId: string, query: string): 
   return (exact.length > 0 ? exact : rows).map((row) => row.id);
 }
 
-/** position() instead of like: what is looked for may hold % and _. */
+/** position() instead of like: the search text may contain % and _. */
 function matches(sql: Sql, text: string) {
   return sql`(position(${text} in lower(a.definition ->> 'slug')) > 0
     or position(${text} in lower(a.definition ->> 'name')) > 0)`;

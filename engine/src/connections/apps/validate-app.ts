@@ -19,8 +19,8 @@ const FLOW_PARAMETERS = new Set([
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Everything that is wrong with a definition, beyond its types. Used for the catalogue and for what
- * operators add.
+ * All faults of a definition that its types cannot express. Used for the catalogue and for apps
+ * that operators add.
  */
 export function findAppFaults(app: AppDefinition): FieldError[] {
   const faults: FieldError[] = [];

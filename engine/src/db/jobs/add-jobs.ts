@@ -21,10 +21,10 @@ export interface JobSpec {
 export const MAX_JOB_ATTEMPTS = 25;
 
 /**
- * Adds graphile-worker jobs inside the caller's transaction: the rows that need work and the job
- * that does it land together or not at all. Locks are taken in the order of the keys, so that two
- * transactions that add some of the same do not deadlock. So a transaction adds all its jobs by one
- * call, or by several whose keys are in order.
+ * Adds graphile-worker jobs inside the caller's transaction: rows and the job for them commit
+ * together or not at all. Locks are taken in the order of the keys, so that transactions with
+ * common keys do not deadlock. So a transaction adds all its jobs by one call, or by several whose
+ * keys are in order.
  */
 export async function addJobs(tx: Sql | Transaction, specs: readonly JobSpec[]): Promise<void> {
   if (specs.length === 0) return;

@@ -1,7 +1,7 @@
 /**
- * Jobs are fetched in the order of their time, whoever's they are: a tenant whose thousands come
- * due in the same second, timers or executions that wait until then, would keep everybody's from
- * their turn for as long as they take.
+ * Jobs are fetched in the order of their time, across tenants. One tenant may have thousands due in
+ * the same second, such as timers or waiting executions. Without priorities they would delay the
+ * jobs of all other tenants.
  */
 export interface JobCrowds {
   /** For the next job of a tenant that is due then: see crowdPriority. */
@@ -19,9 +19,9 @@ const MAX_SECONDS = 20_000;
 const SECOND_MS = 1_000;
 
 /**
- * The priority of a job where its tenant has so many that are due with it: 0 for the first ones,
- * one more for twice as many, 11 for a hundred thousand. The fewer somebody has, the earlier they
- * are fetched.
+ * The priority of a job, by how many jobs of its tenant are due with it. It is 0 for the first
+ * ones, one more for twice as many, 11 for a hundred thousand. Tenants with fewer jobs are fetched
+ * earlier.
  */
 export function crowdPriority(others: number): number {
   return others < FIRST_JOBS ? 0 : Math.min(LAST_PRIORITY, 1 + Math.floor(Math.log2(others / FIRST_JOBS)));

@@ -18,13 +18,13 @@ export interface JobPoolOptions {
 }
 
 /**
- * Connections for graphile-worker. One whose query is not answered in time is given up, and the
- * query fails as when the connection is lost. pg's own `query_timeout` leaves it in the pool, where
- * the next query waits behind the one that is never answered.
+ * Connections for graphile-worker. If a query is not answered in time, its connection is dropped
+ * and the query fails as if the connection was lost. pg's own `query_timeout` keeps the connection
+ * in the pool, where the next query waits behind the unanswered one.
  *
  * graphile-worker ends when it cannot report a job, and pauses for up to two minutes when the
- * database starts. So a connection is waited for until the database is back, and what takes and
- * reports jobs is tried until it is done (`job-reports.ts`).
+ * database starts. So the pool waits until the database is back, and statements that take and
+ * report jobs are retried until they succeed (`job-reports.ts`).
  */
 export function createJobPool(options: JobPoolOptions): Pool {
   const { databaseUrl, maxConnections, silenceMs = LIMITS.databaseSilenceMs, log } = options;
@@ -42,8 +42,8 @@ export function createJobPool(options: JobPoolOptions): Pool {
   const persistence = createPersistence({ stopping, log });
   connectWhenBack(pool, persistence.untilDone);
   const replaceIn = replaceJobStatements({ pool, persistence, stopping });
-  // Without listeners an error of a connection ends the process; whoever uses the connection has it
-  // as well.
+  // Without a listener, an error of a connection ends the process. The user of the connection gets
+  // the error as well.
   pool.on('error', (err) => log.debug({ err }, 'a connection for jobs was lost'));
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'a connection for jobs was lost'));

@@ -27,10 +27,10 @@ export interface JobReportsOptions {
 }
 
 /**
- * Has the connections of a pool take, end and give back jobs by our statements
- * (`db/jobs/job-statements.ts`), which are tried until they are done, on another connection where
- * theirs was lost. graphile-worker has no hook for that, so its own are told by their names.
- * Answers what does it for one connection.
+ * Makes the connections of a pool take, end and give back jobs by our statements
+ * (`db/jobs/job-statements.ts`). They are retried until they succeed, on another connection if
+ * theirs was lost. graphile-worker has no hook for that, so its statements are recognized by name.
+ * Returns a function that does this for one connection.
  */
 export function replaceJobStatements({ pool, persistence, stopping }: JobReportsOptions): (client: PoolClient) => void {
   const runs = new WeakMap<PoolClient, Run>();
@@ -94,8 +94,8 @@ export function replaceJobStatements({ pool, persistence, stopping }: JobReports
 }
 
 /**
- * graphile-worker keeps the promise of this one: where it rejected once, the runner would never
- * take a job.
+ * graphile-worker keeps the promise of this query: after one rejection, the runner would never take
+ * a job.
  */
 function asksForTasks(query: unknown): query is NamedQuery {
   const { text } = (query ?? {}) as Partial<NamedQuery>;
@@ -145,7 +145,7 @@ const FIRST_PAUSE_MS = 20;
 const MAX_PAUSE_MS = 500;
 
 /**
- * Reports again the jobs that another transaction had locked. What is left when the runner stops is
+ * Reports again the jobs that another transaction had locked. When the runner stops, the rest is
  * unlocked with its pool.
  */
 function createLeftovers(report: (again: Report) => Promise<unknown>, stopping: AbortSignal) {

@@ -71,7 +71,7 @@ export async function startJobRunner(options: JobRunnerOptions): Promise<JobRunn
 
   async function keepRunning(): Promise<void> {
     for (;;) {
-      // With what it ended it has logged.
+      // The runner has logged its error.
       await runner?.promise.catch(() => undefined);
       runner = undefined;
       if (stopped.signal.aborted) return;
@@ -122,8 +122,8 @@ function createStart(options: JobRunnerOptions, stopping: AbortSignal): () => Pr
           preparedStatements: true,
           localQueue: { size: LOCAL_QUEUE_SIZE },
           completeJobBatchDelay: REPORT_BATCH_MS,
-          // Reported one by one, a failure that the database does not take is a rejection that
-          // nobody can handle.
+          // Without a batch, a failure that the database does not accept becomes a rejection that
+          // no code can handle.
           failJobBatchDelay: REPORT_BATCH_MS,
         },
       },

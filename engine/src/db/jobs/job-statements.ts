@@ -83,8 +83,8 @@ export const FAIL_JOBS: JobStatement = {
 
 /**
  * A list of common table expressions that frees the jobs for which `condition` holds, without
- * waiting for one. `ended` has the ids of those that it has freed or, where they were superseded,
- * deleted.
+ * waiting for locks. `ended` has the ids of the jobs that were freed, or deleted because they were
+ * superseded.
  */
 export function freed(condition: string): string {
   return `

@@ -5,19 +5,18 @@ import { restAfterMs } from '../../fairness/rest-after.ts';
 import { pauseAtPaceMs } from '../../fairness/end-at-pace.ts';
 
 /**
- * Turns of tenants at claiming. A tenant may have a thousand lanes that are due in the same second:
- * they would have all connections to the database, and what they bring would come at once. So while
- * others are here, one of a tenant claims at a time, for half of the time where somebody else is
- * not busy, and large texts at a pace: each passes the database, the node's thread and a sandbox or
- * a connection.
+ * Turns of tenants at claiming lanes. A thousand lanes of one tenant may be due in the same second.
+ * They would take all database connections, and their rows would arrive at once. So while other
+ * tenants are active, a tenant claims one lane at a time. While a light tenant is active, it claims
+ * for half of the time. Large texts are paced: each passes the database, the node's thread and a
+ * sandbox or a connection.
  */
 export interface LaneTurns {
   /**
-   * Claims now, or later where another lane of the tenant is at it. Resolves when that has ended,
-   * or waits for its turn: the job is done then, so that it keeps no other tenant's from its
-   * worker. What waits when the node is lost is queued anew by who takes over from it. Rejects
-   * where the claim fails or is late: the job is tried again. A lane that had no job any more waits
-   * for another turn.
+   * Claims now, or later if another lane of the tenant is claiming. Resolves when the claim has
+   * ended or waits for its turn: then the job is done and its worker is free for other tenants. If
+   * the node dies, the node that takes over queues waiting claims again. Rejects if the claim fails
+   * or is late: the job is retried. A lane without a job waits for another turn.
    */
   run(tenantId: string, laneId: string, claim: Claim): Promise<void>;
   /**
@@ -45,7 +44,7 @@ const PACE = { smallChars: LIMITS.smallClaimChars, charsPerSecond: LIMITS.claimC
 
 interface LastClaim {
   tookMs: number;
-  /** Undefined where it failed or is late. */
+  /** Undefined if the claim failed or is late. */
   claimed: { chars: number } | undefined;
 }
 

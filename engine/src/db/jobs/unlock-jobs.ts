@@ -20,8 +20,7 @@ export interface LostJobsOptions {
 }
 
 /**
- * Frees jobs that nobody works on, whichever way they were lost, and deletes superseded jobs that
- * nobody holds.
+ * Frees locked jobs that no worker holds any more, and deletes superseded jobs that are not locked.
  */
 export async function freeLostJobs(tx: Sql | Transaction, options: LostJobsOptions): Promise<void> {
   const { strayAfterMs, lostAfterMs } = options;

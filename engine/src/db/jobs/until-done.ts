@@ -4,8 +4,7 @@ import { codeOf, isDatabaseAway } from '../lost-connection.ts';
 
 export interface Persistence {
   /**
-   * Does `work` until it does not fail, or fails with what does not heal. Only what may be done
-   * twice.
+   * Repeats `work` until it succeeds or fails with a permanent error. `work` must be idempotent.
    */
   untilDone<T>(work: (tries: number) => Promise<T>): Promise<T>;
 }

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { HeadwaterError, randomToken } from '@headwater/shared';
 
 /**
- * Makes the data directory, readable by its owner alone, where there is none; one that was made by
- * somebody else keeps its mode (it may be a mount), since every secret in it is in a file of mode
- * 0600. Answers its absolute path.
+ * Makes the data directory, readable by its owner alone, if it does not exist. An existing
+ * directory keeps its mode (it may be a mount): every secret in it is in a file of mode 0600.
+ * Returns its absolute path.
  */
 export async function prepareDataDir(dataDir: string): Promise<string> {
   const absolute = path.resolve(dataDir);

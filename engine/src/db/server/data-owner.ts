@@ -11,8 +11,8 @@ import { nameOfUser, rootIdentities } from './server-identity.ts';
 const ROOT = 0;
 
 /**
- * Whether there is a cluster. Throws CONFLICT where it is another user's, or would be in a folder
- * that is closed to this one.
+ * Whether a cluster exists. Throws CONFLICT if it belongs to another user, or its folder is closed
+ * to this one.
  */
 export async function findCluster(dataDir: string): Promise<boolean> {
   const clusterDir = path.join(path.resolve(dataDir), 'postgres');
@@ -27,10 +27,10 @@ export async function findCluster(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Throws CONFLICT where root would take the data from the user of the node by starting the server,
- * or make it where that user could not use it. The password is the mark of a node: its process
- * makes it and gives it to nobody, while root gives the cluster to one of those it runs the server
- * as.
+ * Throws CONFLICT if root would take the data from the node's user by starting the server, or make
+ * it unusable for that user. The owner of the password file is the node's user: the node's process
+ * makes that file and never gives it away. Root gives the cluster to one of the users under which
+ * it runs the server.
  */
 export async function keepFromRoot(dataDir: string): Promise<void> {
   if (process.getuid?.() !== ROOT) return;

@@ -12,10 +12,10 @@ import {
 } from './prepare-database.ts';
 
 /**
- * The database of an installation that exists, beside the node that may be using it: an embedded
- * server that runs is joined and left running, one that does not is started and stopped again.
- * Throws UNAVAILABLE where there is none, and CONFLICT where it is another user's; root joins one
- * that runs, whoever's it is.
+ * Opens the database of an existing installation, beside a node that may be using it. A running
+ * embedded server is joined and left running; otherwise one is started and stopped again. Throws
+ * UNAVAILABLE if there is none, and CONFLICT if it belongs to another user. Root joins any running
+ * server.
  */
 export async function joinDatabase(options: PrepareDatabaseOptions): Promise<PreparedDatabase> {
   if (options.databaseUrl !== undefined) return prepareDatabase(options);

@@ -72,8 +72,8 @@ async function spawnServer(plan: ServerPlan, port: number): Promise<Spawned> {
       detached: true,
       ...plan.identity.spawnAs,
     });
-    // In the turn of the spawn: a server that ends at once would otherwise be gone before anybody
-    // listens.
+    // In the turn of the spawn: otherwise the exit of a server that ends at once would come before
+    // the listener.
     const end = watchExit(child);
     child.unref();
     return { child, end };

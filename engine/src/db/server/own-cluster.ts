@@ -23,9 +23,9 @@ const CLAIM_RETRY_MS = 50;
 const CONNECT_TIMEOUT_S = 10;
 
 /**
- * Claims the server at `url` for this process. Throws CONFLICT when a live process owns it, and
- * UNAVAILABLE when what listens there does not serve `clusterDir` (a stale port that another
- * program has now) or does not take our password.
+ * Claims the server at `url` for this process. Throws CONFLICT if a live process owns it. Throws
+ * UNAVAILABLE if the server does not serve `clusterDir` (a stale port that another program has now)
+ * or rejects our password.
  */
 export async function ownCluster(url: string, clusterDir: string): Promise<Ownership> {
   let announceLoss: () => void = () => undefined;

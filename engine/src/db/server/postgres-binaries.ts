@@ -74,7 +74,7 @@ async function linkLibraries(root: string, fallbackDir: string): Promise<string 
 }
 
 async function readLinks(file: string): Promise<LibraryLink[]> {
-  // Platforms whose libraries need no links (Windows) have no such file.
+  // The file is missing on platforms whose libraries need no links (Windows).
   if (!existsSync(file)) return [];
   return JSON.parse(await readFile(file, 'utf8')) as LibraryLink[];
 }

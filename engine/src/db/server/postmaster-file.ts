@@ -59,7 +59,7 @@ export async function isPostmasterAlive(pid: number, clusterDir: string): Promis
     const { stdout } = await run('ps', ['-p', String(pid), '-o', 'command=']).catch(() => ({ stdout: '' }));
     return stdout.includes('postgres');
   }
-  // A killed server whose parent does not collect it stays as a zombie; it holds nothing any more.
+  // A killed server that its parent does not collect stays as a zombie, which holds no resources.
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   if (state === '' || /^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2))) return false;
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);

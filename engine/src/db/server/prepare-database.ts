@@ -36,9 +36,7 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 const CONNECT_TIMEOUT_S = 5;
 
-/**
- * An answering database to migrate and use. Throws UNAVAILABLE with what is wrong and what to do.
- */
+/** An answering database to migrate and use. Throws UNAVAILABLE with the fault and the remedy. */
 export async function prepareDatabase(options: PrepareDatabaseOptions): Promise<PreparedDatabase> {
   if (options.databaseUrl !== undefined) {
     const currentUrl = await waitForServer(options);

@@ -26,10 +26,13 @@ const NOBODY = 65534;
 const PROBE_TIMEOUT_MS = 5_000;
 
 /**
- * The first identity under which the server can be executed and its data directory be entered. For
- * root, in this order: a user namespace in which root looks like nobody (files stay root's), nobody
- * with the right to pass file permissions, and a plain switch of user. Anybody else runs the server
- * as themselves. Throws UNAVAILABLE with what was tried.
+ * The first identity that can execute the server and enter its data directory. Root tries these in
+ * order:
+ * - a user namespace in which root looks like the user `nobody`; files stay root's
+ * - the user `nobody`, with the right to pass file permissions
+ * - a plain switch of user
+ *
+ * Other users run the server as themselves. Throws UNAVAILABLE with the identities tried.
  */
 export async function findServerIdentity(
   dataDir: string,
@@ -85,7 +88,8 @@ export async function rootIdentities(): Promise<ServerIdentity[]> {
 }
 
 async function readUsers(): Promise<Map<string, { uid: number; gid: number }>> {
-  // Absent where users come from elsewhere (macOS): the numeric default of `nobody` is used.
+  // The file is missing where users come from elsewhere (macOS): then the numeric default of
+  // `nobody` applies.
   const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
   const users = new Map<string, { uid: number; gid: number }>();
   for (const line of passwd.split('\n')) {

@@ -10,7 +10,7 @@ export interface ServerLog {
   /** For the server's stdout and stderr; the caller closes it after the spawn. */
   openForServer(): Promise<FileHandle>;
   sizeBytes(): Promise<number>;
-  /** The end of what was written after `fromByte`, at most 4 KB. */
+  /** The end of the text written after `fromByte`, at most 4 KB. */
   tail(fromByte: number): Promise<string>;
   stop(): void;
 }

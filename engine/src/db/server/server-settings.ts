@@ -1,7 +1,7 @@
 /**
  * The embedded server's settings, for a small machine that runs everything. Durability is
- * Postgres's default: what is committed survives a power cut. Given on the command line, so that
- * they win over whatever is in the data folder.
+ * Postgres's default: committed data survives a power cut. They are given on the command line, so
+ * that they override settings in the data folder.
  */
 export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',

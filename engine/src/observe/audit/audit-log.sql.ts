@@ -63,7 +63,10 @@ export async function readAuditEntries(
   }));
 }
 
-/** Deletes what is older than its account keeps it. Answers how many, `limit` at most. */
+/**
+ * Deletes entries older than their account's retention, at most `limit`. Returns the number
+ * deleted.
+ */
 export async function expireAudit(sql: Sql, defaultDays: number, limit: number): Promise<number> {
   const rows = await sql`
     delete from audit_log where ctid = any(array(

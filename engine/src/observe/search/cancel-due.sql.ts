@@ -15,9 +15,7 @@ export interface EventSpan {
   to: EventPosition;
 }
 
-/**
- * Pending deliveries of a webhook that are looked at, and cancelled, at once, of whatever emitter.
- */
+/** Maximum pending deliveries of a webhook that one batch examines and cancels, across emitters. */
 const LOOKED_AT = 2_000;
 
 interface Due {
@@ -72,9 +70,9 @@ async function releaseAfter(tx: Transaction, webhookId: string): Promise<void> {
 }
 
 /**
- * In the order of the index of what is pending. Answers how many it has cancelled, and up to where
- * it has looked; undefined: there is no more. In two statements: joined in one, of tables that are
- * not analyzed yet each is compared with each.
+ * Scans in the order of the index of pending rows. Returns the number cancelled and the last place
+ * examined; undefined: the end is reached. Two statements, since a join of tables that are not
+ * analyzed yet compares every pair of rows.
  */
 async function cancelSome(
   sql: Sql,

@@ -8,16 +8,16 @@ import { type EventRange, inIndexOrder } from '../../events/read-events.sql.ts';
 import { uncountHistory } from './uncount-history.sql.ts';
 
 /**
- * Events that are deleted in one transaction: whoever waits for one of its rows waits for a
+ * Events deleted in one transaction: a statement that waits for one of these rows waits for a
  * fraction of a second.
  */
 export const EVENTS_DELETED_AT_ONCE = 1_000;
 
 /**
- * Deletes the emitter's events from `start` to `end`, both included, the oldest first; deliveries
- * of them that are still due are cancelled before. In short transactions, with rests between them:
- * one for twenty million events would take minutes, and keep the account's history locked. Where
- * this ends early, what is deleted stays deleted, and the same call again goes on.
+ * Deletes the emitter's events from `start` to `end`, both included, oldest first, and cancels
+ * their due deliveries before. Works in short transactions with pauses: one for twenty million
+ * events would take minutes and keep the account's history locked. If it ends early, deleted events
+ * stay deleted, and another call continues.
  */
 export async function deleteEvents(
   sql: Sql,

@@ -9,9 +9,9 @@ import { parseEvent } from '../../events/judge-filters.ts';
 const READ_AT_ONCE = 100;
 
 /**
- * The events of a search whose data match a filter. It reads them in pieces, and stops after
- * LIMITS.maxSearchedBytes of data or LIMITS.maxScannedEvents: the next page goes on there. An event
- * that takes too many steps does not match.
+ * The events of a search whose data match a filter. Reads them in pieces and stops after
+ * LIMITS.maxSearchedBytes of data or LIMITS.maxScannedEvents; the next page continues there. An
+ * event that takes too many steps does not match.
  */
 export async function searchWithFilter(sql: Sql, search: EventSearch, filter: Filter): Promise<FoundEvents> {
   const giveWay = createGiveWay();

@@ -44,7 +44,7 @@ interface ExecutionRow {
 
 export interface LoggedRuns {
   runs: LoggedRun[];
-  /** The last one that was looked at. Absent: there is none. */
+  /** The last run examined. Absent: none. */
   through: LogPlace | undefined;
   /** There are more behind it. */
   isFull: boolean;
@@ -55,9 +55,8 @@ const RUNS_AT_ONCE = 100;
 const EXECUTIONS_AT_ONCE = 500;
 
 /**
- * Runs of a source, or executions of a workflow, that logged or failed: oldest or newest first, as
- * the slice says, and no more bytes of lines than one turn of a stream takes, but those of one run
- * at least.
+ * Runs of a source, or executions of a workflow, that logged or failed, in the order of the slice.
+ * Their lines have no more bytes than one turn of a stream takes, but at least those of one run.
  */
 export async function readLoggedRuns(
   sql: Sql,

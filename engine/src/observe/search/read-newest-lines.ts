@@ -4,7 +4,7 @@ import { readLoggedRuns } from './read-logs.sql.ts';
 import { linesOf, type LoggedRun, type LogPlace } from '../../runs/commit/log-lines.ts';
 
 /**
- * Quiet executions have no lines; after so many of them in a row older lines are not looked for.
+ * Quiet executions have no lines. After this many reads in a row without lines the search stops.
  */
 const MAX_READS = 50;
 

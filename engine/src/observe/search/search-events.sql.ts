@@ -17,8 +17,8 @@ export interface EventSearch {
   /** Default: all of the account. */
   emitterId?: string;
   /**
-   * '' is the default channel; absent: all but the built-in ones, or, of one that is named,
-   * whatever it has.
+   * '' is the default channel. Absent: all but the built-in ones or, for a named event, any
+   * channel.
    */
   channel?: string;
   /** One event, or, of all emitters, those of this place. */
@@ -39,7 +39,7 @@ export interface EventSearch {
 export interface FoundEvents {
   items: EventRecord[];
   /**
-   * It stopped to look here, having looked through as much as one search may. Absent: it has found
+   * The search stopped here, at the maximum that one search may examine. Absent: it has found
    * `limit`, or all.
    */
   lookedUpTo?: EventPlace;
@@ -54,9 +54,9 @@ interface FoundRow extends EventRow {
 }
 
 /**
- * Events of an account, newest first. Each emitter's are read in the order of its key, so many rows
- * of each, and of these together so many bytes as one search may: it takes as long among ten
- * million events as among ten thousand.
+ * Events of an account, newest first. Each emitter's events are read in the order of its key, up to
+ * a limit of rows per emitter and of bytes per search. So a search takes as long among ten million
+ * events as among ten thousand.
  */
 export function searchEvents(sql: Sql, search: EventSearch): Promise<FoundEvents> {
   return readInIndexOrder(sql, async (tx) => {
@@ -135,7 +135,7 @@ function inRange(tx: Transaction, search: EventSearch): Fragment {
     }`;
 }
 
-/** The others of what was searched for, of rows named `s`. */
+/** The remaining conditions of the search, for rows named `s`. */
 function matches(tx: Transaction, { channel, emitId, position, text }: EventSearch): Fragment {
   // As JSON has it: text with a quote is found as people see it, and as it is written.
   const written = text === undefined ? '' : JSON.stringify(text).slice(1, -1);
@@ -146,7 +146,7 @@ function matches(tx: Transaction, { channel, emitId, position, text }: EventSear
       text === undefined
         ? tx``
         : // A value and no `exists`, which Postgres may answer by a hash of all events with the text: it
-          // would read those of all accounts, whatever a search may read.
+          // would read the events of all accounts, beyond the limit of a search.
           tx`and (strpos(s.summary, ${text}) > 0 or (
           select strpos(e.data, ${text}) > 0 or strpos(e.data, ${written}) > 0 from events e
           where e.emitter_id = s.emitter_id and e.indexed_at_ms = s.indexed_at_ms and e.seq = s.seq

@@ -4,10 +4,7 @@ import { type EventPosition, parseEventId } from '../../events/event-id.ts';
 import type { Sql } from '../../db/database.ts';
 import { eventColumns, eventRecord, type EventRow } from '../../events/read-events.sql.ts';
 
-/**
- * The newest positions of those that are there: of an emitter that was deleted, or never was, there
- * is none.
- */
+/** The newest positions of those emitters that exist. */
 export async function readLastPositions(sql: Sql, emitterIds: readonly string[]): Promise<Map<string, EventPosition>> {
   const rows = await sql<{ emitter_id: string; ms: number; seq: number }[]>`
     select emitter_id, last_event_ms as ms, last_event_seq as seq from emitter_state
@@ -19,8 +16,8 @@ export async function readLastPositions(sql: Sql, emitterIds: readonly string[])
 type Channel = string | undefined;
 
 /**
- * With what `$.send.sse` has sent to the channel. Of its data, which may be long, only the
- * beginning is looked at.
+ * Includes events that `$.send.sse` has sent to the channel. Only the beginning of their data is
+ * compared, since it may be long.
  */
 function ofStream(sql: Sql, channel: Channel) {
   if (channel === undefined) return sql`(channel not like '$%' or channel = '$sse')`;
@@ -65,8 +62,8 @@ interface ReadOn {
 }
 
 /**
- * The events after a position, oldest first: so many, and so many bytes of data (but one event at
- * least), as one turn of a stream takes, among the next maxStreamScanEvents of the emitter.
+ * The events after a position, oldest first, among the emitter's next maxStreamScanEvents. At most
+ * as many events and bytes as one turn of a stream takes, but at least one event.
  */
 export async function readEventsAfter(
   sql: Sql,

@@ -18,7 +18,9 @@ export interface ReaderOptions<T, C> {
   cursor: C;
   /** Whether the emitter's newest position is behind the cursor. */
   isAfter: (last: EventPosition, cursor: C) => boolean;
-  /** Asks so often besides; for what leaves no trace in the emitter's position. Default: never. */
+  /**
+   * Additional poll interval, for changes that do not move the emitter's position. Default: never.
+   */
   everyMs?: number;
   /** Reads items after the cursor, oldest first. Everything up to `last` is visible. */
   read: (cursor: C, last: EventPosition, signal: AbortSignal) => Promise<Batch<T, C>>;
@@ -29,9 +31,9 @@ export interface ReaderOptions<T, C> {
 }
 
 /**
- * Reads on from a position whenever there is something behind it. Positions of an emitter grow in
- * the order of their commits, so nothing is passed over and nothing given twice, whichever nodes
- * commit, and however late it is asked for the next.
+ * Reads on from a position whenever newer items exist. Positions of an emitter grow in the order of
+ * their commits. So no item is skipped or repeated, whichever nodes commit, and however late the
+ * next call comes.
  */
 export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
   const { watch, isAfter, read, onHeld, onClose, everyMs = Number.POSITIVE_INFINITY } = options;
@@ -65,8 +67,8 @@ export function createReader<T, C>(options: ReaderOptions<T, C>): Stream<T> {
           const items = await readOn(last);
           if (signal.aborted) break;
           onHeld(items);
-          // Also with nothing, where it looks through very many of others: the client is to hear
-          // that the stream lives.
+          // Returns also without items while it scans many events of other channels: the client
+          // must see that the stream is alive.
           if (items.length > 0 || Date.now() >= untilMs) return items;
         } else {
           const leftMs = untilMs - Date.now();

@@ -15,8 +15,8 @@ interface Tenant {
 }
 
 /**
- * Beyond `maxBytes` no stream of the tenant reads on: one whose client is slow must not cost memory
- * for each of its streams.
+ * Beyond `maxBytes` no stream of the tenant reads on. A tenant with slow clients must not use
+ * memory for each of its streams.
  */
 export function createStreamBytes(maxBytes: number): StreamBytes {
   const tenants = new Map<string, Tenant>();

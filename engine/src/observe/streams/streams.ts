@@ -113,7 +113,7 @@ async function begin<C>(watches: Watches, emitterId: string, start: () => Promis
   }
 }
 
-/** The bytes of what was read say when the next may be. */
+/** The bytes of a read decide when the next one may start. */
 function readInTurn<T, C>(
   read: ReaderOptions<T, C>['read'],
   bytesOf: (items: readonly T[]) => number,
@@ -223,7 +223,7 @@ function lineSource(sql: Sql, accountId: string, emitterId: string, given: LogCu
   };
 }
 
-/** A run of which everything was given is not read again: it may be as much as is read at once. */
+/** A run whose lines were all returned is not read again: it may be as large as one whole read. */
 const sliceAt = (cursor: LogCursor): LogSlice => (cursor.index === LAST_LINE ? { after: cursor } : { from: cursor });
 
 /** Before every line, of a source and of a workflow. */

@@ -109,7 +109,7 @@ function runOf(row: TraceRunRow): TraceRun {
   };
 }
 
-/** A run that neither logged nor failed, and that no event started, is known by what it emitted. */
+/** A run that neither logged nor failed has no row of its own: its events describe it. */
 function quietRunOf(id: string, first: TraceEventRow, events: readonly TraceEventRow[]): TraceRun {
   const invokedAtMs = idTimeMs(id);
   const startedAtMs = invokedAtMs === undefined ? undefined : invokedAtMs + (first.queued_ms ?? 0);

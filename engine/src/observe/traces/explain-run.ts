@@ -49,7 +49,7 @@ function waitOf(run: TraceRun): string {
   }
 }
 
-/** Events of built-in channels tell of the run, and are not what it emitted. */
+/** Events of built-in channels describe the run and are not its output. */
 function emittedOf({ events, deduped }: TraceRun): string {
   const stored = events.filter(({ channel }) => !BUILT_IN_CHANNELS.has(channel)).length;
   if (deduped === undefined) return stored === 0 ? 'emitted nothing' : `${counted(stored, 'event')} emitted`;

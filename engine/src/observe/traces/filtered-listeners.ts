@@ -15,7 +15,7 @@ export function subscriptionsTo(
   );
 }
 
-/** Events whose data say what a filter made of them. */
+/** Events whose data are needed to evaluate filters again. */
 export function eventsToFilter(
   events: readonly TraceEventRow[],
   subscriptions: readonly TraceSubscriptionRow[],
@@ -32,8 +32,7 @@ function isFilterOf({ event_name: channel, filter_ms: sinceMs }: TraceSubscripti
 
 /**
  * Listeners that did not get the event because none of their filters for its channel matches.
- * Filters are evaluated again: to note each event that is filtered out would cost as much as to
- * deliver it.
+ * Filters are evaluated again: recording each filtered event would cost as much as delivering it.
  */
 export function filteredOut(
   row: TraceEventRow,

@@ -84,9 +84,9 @@ interface Started {
 }
 
 /**
- * Ids of what the events started. Nothing leads to it but the milliseconds in its id: the bound
- * within keeps Postgres from making one join of it all, for which it would read the rows of all
- * accounts.
+ * Ids of the runs or invocations that the events started. Only the milliseconds in their ids lead
+ * to them. The inner limit keeps Postgres from making this one join, which would read the rows of
+ * all accounts.
  */
 async function readStarted(
   tx: Transaction,

@@ -17,8 +17,8 @@ export interface TraceEventRow {
 }
 
 /**
- * The trace that an execution, a run or an event (its `emit_id`) is part of; undefined where it is
- * none of them, or where nothing says so any more.
+ * The trace of an execution, a run or an event (its `emit_id`). Undefined if the id is none of
+ * these, or the data that led to the trace are gone.
  */
 export async function findTraceId(sql: Transaction, accountId: string, id: string): Promise<string | undefined> {
   const ofEvent = await findTraceOfEvent(sql, accountId, id);
@@ -100,8 +100,8 @@ export function readTraceSteps(
 }
 
 /**
- * One more than is shown tells that there are more. Without what was sent and answered, which can
- * be kilobytes of each.
+ * One more than is shown tells that there are more. Requests and responses are left out, because
+ * each can have kilobytes.
  */
 export function newestAttempts(sql: Transaction) {
   const path = `$[last - ${LIMITS.maxTraceAttempts} to last]`;

@@ -20,8 +20,8 @@ export interface AccountLanesOptions {
  */
 export interface AccountLanes {
   /**
-   * One turn: leases a bounded batch of what is due, with the same share for each webhook. What it
-   * leaves has a job. Undefined where the node has no room.
+   * One turn: leases a bounded batch of due deliveries, with the same share for each webhook. A job
+   * covers the rest. Undefined if the node has no room.
    */
   claim(accountId: string, room: number): Promise<DueDelivery[]>;
   /** A lane of the account found no room here: all of them come back with one job. */
@@ -72,7 +72,10 @@ interface Shares {
   isRoomLeft: boolean;
 }
 
-/** The same of each, at least one; where they are too many, some of them, chosen at random. */
+/**
+ * The same share for each webhook, at least one. If there are too many webhooks, a random choice of
+ * them gets one.
+ */
 function shareOut(webhookIds: readonly string[], room: number, roomOf: (webhookId: string) => number): Shares {
   const share = Math.max(1, Math.floor(room / Math.max(1, webhookIds.length)));
   const lanes: { webhookId: string; most: number }[] = [];

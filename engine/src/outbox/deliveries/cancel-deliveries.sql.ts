@@ -4,7 +4,7 @@ import { cancelNote } from '../cancel-note.ts';
 import type { Sql } from '../../db/database.ts';
 
 /**
- * Deliveries that are cancelled in one transaction: whoever waits for one of its rows waits for a
+ * Deliveries cancelled in one transaction: a statement that waits for one of these rows waits for a
  * fraction of a second.
  */
 const CANCEL_BATCH = 2_000;
@@ -25,11 +25,11 @@ interface Cancelling {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Cancels what of a webhook's deliveries is pending, once it is deleted for all to see or its owner
- * discards it, in short transactions: in one, hundreds of thousands would keep the outcomes of
- * everybody's attempts waiting. The lease of an attempt in flight stays, so that its outcome can
- * still be recorded. Answers how many. Where this ends early, what is left of one that is deleted
- * is cancelled when it is claimed.
+ * Cancels the pending deliveries of a webhook, after its deletion is visible or when its owner
+ * discards them. Works in short transactions: one for hundreds of thousands would delay the
+ * outcomes of all tenants' attempts. The lease of an attempt in flight stays, so that its outcome
+ * can still be recorded. Returns the number cancelled. If it ends early, the deliveries of a
+ * deleted webhook are cancelled when they are claimed.
  */
 export async function cancelDeliveries(
   sql: Sql,

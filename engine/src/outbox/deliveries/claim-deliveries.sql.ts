@@ -27,11 +27,10 @@ interface ClaimedRow extends ReceiverRow {
 }
 
 /**
- * Leases up to `limit` due deliveries of a webhook to this node, fewer where their events are
- * large, the longest due first and, of those that a commit made together, in the order of their
- * events. Rows that another node is claiming at this moment are passed over. Where there may be
- * more, the lane job is added again in the same transaction. What cannot be delivered any more, its
- * event or webhook being gone, is cancelled here; of a webhook that is stopped nothing is taken.
+ * Leases up to `limit` due deliveries of a webhook to this node, fewer if their events are large.
+ * Takes the longest due first; those of one commit in the order of their events. Skips rows that
+ * another node is claiming. If more may be left, the same transaction adds the lane job again.
+ * Cancels deliveries whose event or webhook is gone. Takes nothing of a stopped webhook.
  */
 export async function claimDeliveries(
   sql: Sql,

@@ -22,10 +22,10 @@ interface Pace {
 }
 
 /**
- * `claimDeliveries` for a webhook that drains, is put off by its receiver, or has a rate, a bound
- * of what is in flight, or an order. The row of the webhook is locked, so each holds over all
- * nodes. Where an attempt has to end before the next one begins, its record adds the lane. A drain
- * has ended when nothing more is due.
+ * `claimDeliveries` for a webhook that drains, is put off by its receiver, or has a rate, an
+ * in-flight limit or an order. The webhook's row is locked, so each rule holds across nodes. If an
+ * attempt must end before the next begins, its record adds the lane. A drain has ended when nothing
+ * more is due.
  */
 export async function claimGoverned(
   sql: Sql,
@@ -85,7 +85,7 @@ async function lockPace(tx: Transaction, webhookId: string): Promise<Pace | unde
   return row;
 }
 
-/** The order keys of what nodes have leased of the webhook, each as often as it is. */
+/** The order keys of the webhook's leased deliveries, one for each delivery. */
 async function keysInFlight(tx: Transaction, webhookId: string): Promise<(string | null)[]> {
   const rows = await tx<{ order_key: string | null }[]>`
     select d.order_key from nodes n join deliveries d on d.leased_by = n.id
@@ -93,7 +93,7 @@ async function keysInFlight(tx: Transaction, webhookId: string): Promise<(string
   return rows.map((row) => row.order_key);
 }
 
-/** How many may be taken now; where there is none, when one may. */
+/** How many deliveries may be taken now; if none, the time when one may. */
 function allowance({ perSecond, ...pace }: Pace, limit: number): { most: number; nextMs: number } {
   if (perSecond === null) {
     // Put off by its receiver.

@@ -49,9 +49,7 @@ export interface AccountClaim {
   accountId: string;
   /** Up to `most` of each. */
   lanes: readonly { webhookId: string; most: number }[];
-  /**
-   * Added where these lanes leave nothing behind; where they do, the account's lane comes at once.
-   */
+  /** Added if these lanes leave nothing behind; otherwise the account's lane is added at once. */
   otherwise: JobSpec | undefined;
   /**
    * Added where a webhook was found with something due and nothing was leased of it: it may go
@@ -61,8 +59,8 @@ export interface AccountClaim {
 }
 
 /**
- * Leases what is due of many webhooks in one statement, as `claimDeliveries` does of one. Nothing
- * is taken of a webhook that is stopped or goes through its own lane by now.
+ * Leases due deliveries of many webhooks in one statement, as `claimDeliveries` does for one. Takes
+ * nothing of a webhook that is stopped or has its own lane by now.
  */
 export async function claimOfAccount(
   sql: Sql,

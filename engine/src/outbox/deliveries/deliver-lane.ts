@@ -1,20 +1,17 @@
 import { TASKS } from '../../db/jobs/tasks.ts';
 import type { JobSpec } from '../../db/jobs/add-jobs.ts';
 
-/**
- * The lane job that picks up what of a webhook's deliveries is due and leased by nobody. `runAtMs`
- * default: now.
- */
+/** The lane job that claims a webhook's due deliveries without a lease. `runAtMs` default: now. */
 export function deliverLane(webhookId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.deliverWebhook, payload: { webhookId }, key: `deliver:${webhookId}:now` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };
 }
 
 /**
- * The lane job that picks up what is due of all webhooks of an account, now or at `runAtMs`. Its
- * key then holds its second, so there is one job for an account and second, however many webhooks
- * retry in it. A retry starts at its own time or up to a second later: never earlier, when the row
- * would not be due, and a later job never replaces its own.
+ * The lane job that claims due deliveries of all webhooks of an account, now or at `runAtMs`. With
+ * `runAtMs`, the key holds its second: one job per account and second, however many webhooks retry
+ * in it. A retry starts at its own time or up to a second later. It never starts earlier, when the
+ * row would not be due. A later job never replaces its own.
  */
 export function accountLane(accountId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.deliverAccount, payload: { accountId } };

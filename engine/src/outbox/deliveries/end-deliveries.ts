@@ -12,7 +12,10 @@ export interface EndOptions {
   giveBack: (webhookId: string) => Promise<void>;
 }
 
-/** Makes the change, then cancels what is pending of the webhook for `reason`. Answers how many. */
+/**
+ * Makes the change, then cancels the webhook's pending deliveries for `reason`. Returns the number
+ * cancelled.
+ */
 export type EndDeliveries = (
   who: Principal,
   id: string,

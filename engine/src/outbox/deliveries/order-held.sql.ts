@@ -13,9 +13,9 @@ interface Place {
 }
 
 /**
- * Makes what a stopped webhook holds due in the order of its events. Those that were attempted
- * before wait for a retry, later than events that came after theirs. In short transactions with
- * rests between them; where this ends early, what is left keeps its place.
+ * Makes the held deliveries of a stopped webhook due in the order of their events. Without this,
+ * those that wait for a retry would come after later events. Works in short transactions with
+ * pauses; if it ends early, the rest keeps its place.
  */
 export async function orderHeld(sql: Sql, accountId: string, webhookId: string): Promise<void> {
   for (let after: Place | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {

@@ -17,10 +17,10 @@ interface Candidate {
 }
 
 /**
- * Which deliveries of a webhook that is in order may be sent now. One that has to wait for another
- * of its key is parked: it is not due until `releaseNext` makes it so, and no claim looks at it
- * again. The caller has locked the row of the webhook, as has whoever records the end of a delivery
- * of it: none is parked behind one that has ended.
+ * Finds the deliveries of an ordered webhook that may be sent now. A delivery behind another of its
+ * key is parked: it is not due, and no claim looks at it, until `releaseNext` makes it due. The
+ * caller has locked the webhook's row, as has each transaction that records the end of a delivery.
+ * So no delivery is parked behind one that has ended.
  */
 export async function parkBehind(
   tx: Transaction,
@@ -81,7 +81,7 @@ export async function releaseParked(tx: Transaction, webhookId: string): Promise
   return count;
 }
 
-/** Before what is in order ends: see `parkBehind`. */
+/** Locks the webhooks before ordered deliveries end: see `parkBehind`. */
 export async function lockWebhooks(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx`select from webhooks where id = any(${[...ids]}::text[]) order by id for no key update`;
 }

@@ -30,10 +30,10 @@ interface Look {
 }
 
 /**
- * One page of deliveries, newest first. Each webhook's part of the key is read in its order and no
- * further than `scanned` rows, so a filter that few rows pass costs no more than one that all do;
- * the cursor then leads on from the newest place where looking ended. Throws INVALID_REQUEST naming
- * `limit`, `after` or `before`.
+ * One page of deliveries, newest first. Each webhook's part of the key is read in order, no further
+ * than `scanned` rows. So a filter that few rows pass costs no more than one that all pass. The
+ * cursor then continues from the newest place at which a scan stopped. Throws INVALID_REQUEST
+ * naming `limit`, `after` or `before`.
  */
 export async function pageDeliveries(
   sql: Sql,
@@ -123,7 +123,10 @@ async function countThem(tx: Transaction, choice: DeliveryQuery, scanned: number
   return row?.count ?? 0;
 }
 
-/** In the index alone: a webhook's deliveries are its account's, whose rows need not be read. */
+/**
+ * Reads only the index: a webhook's deliveries belong to its account, so their rows need not be
+ * read.
+ */
 async function countKeys(tx: Transaction, choice: DeliveryQuery): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int4 as count from (
@@ -157,7 +160,7 @@ function inKeyRange(tx: Transaction, { statuses, since, until, emitId }: Deliver
     ${statuses !== undefined && isFailedOnly(statuses) ? tx`and status = 'failed'` : tx``}`;
 }
 
-/** The others of what was chosen, of rows named `l`. */
+/** The remaining conditions of the choice, for rows named `l`. */
 function matches(tx: Transaction, { statuses, errorClasses, emitId, text }: DeliveryQuery): Fragment {
   return tx`true
     ${statuses === undefined ? tx`` : tx`and l.shown_status = any(${[...statuses]}::text[])`}

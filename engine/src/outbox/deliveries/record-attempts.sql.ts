@@ -62,7 +62,7 @@ const isSign = (result: DeliveryResult) =>
 
 const webhookIdsOf = (some: readonly DeliveryResult[]) => [...new Set(some.map(({ item }) => item.webhookId))];
 
-/** A receiver is not asked for what was dropped: it says nothing of its health. */
+/** A dropped delivery makes no request, so it says nothing about the health of its receiver. */
 const hasFailed = (status: DeliveryResult['status']) => status === 'pending' || status === 'failed';
 
 async function noteAll(

@@ -7,7 +7,7 @@ import { deliverLane } from './deliver-lane.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';
 
 /**
- * Deliveries that are made due again in one transaction: whoever waits for one of its rows waits
+ * Deliveries made due again in one transaction: a statement that waits for one of these rows waits
  * for a fraction of a second.
  */
 const REDELIVERED_AT_ONCE = 1_000;
@@ -27,10 +27,10 @@ interface Redelivered {
 }
 
 /**
- * Makes deliveries of a webhook that have failed due again, from the beginning of their schedule,
- * the oldest first, up to LIMITS.maxRedeliveries. Answers how many. What an attempt still holds, or
- * whose event was deleted, is not delivered. The lease of a node that is gone holds nothing: it
- * stays with one that was cancelled under way.
+ * Makes failed deliveries of a webhook due again, from the beginning of their schedule, oldest
+ * first, up to LIMITS.maxRedeliveries. Returns how many. Skips deliveries that an attempt still
+ * holds, or whose event was deleted. The lease of a dead node does not count: a delivery cancelled
+ * under way keeps it.
  */
 export async function redeliverFailed(
   sql: Sql,
@@ -88,8 +88,8 @@ export async function countRedeliverable(
 }
 
 /**
- * Those that come after one, which may have failed again by now. Of those whose events were deleted
- * each is looked at once: it is cancelled, and not in front of the others the next time.
+ * Takes the deliveries after one id: earlier ones may have failed again by now. A delivery whose
+ * event was deleted is looked at once: it is cancelled, so the next call does not meet it again.
  */
 async function redeliverSome(
   sql: Sql,

@@ -26,8 +26,8 @@ export async function releaseDeliveries(sql: Sql, nodeId: string, only?: { ids: 
 }
 
 /**
- * Gives back what a node has leased and has not begun. What was cancelled meanwhile stays so and
- * loses its lease, which would keep it from being delivered again; the rest gets lane jobs, due at
+ * Gives back deliveries that a node has leased and not begun. Those cancelled meanwhile stay
+ * cancelled and lose their lease, which would block a redelivery. The others get lane jobs, due at
  * `runAtMs` (default now).
  */
 export async function releaseUnbegun(

@@ -34,9 +34,9 @@ export interface RetryChoice {
 }
 
 /**
- * Makes pending deliveries of a webhook that wait for a retry due now, from the beginning of their
- * schedule: those of `ids`, or all, whose event matches the filter. It goes through
- * LIMITS.maxRetriedNow of them. An attempt under way is left to end.
+ * Makes pending deliveries that wait for a retry due now, from the beginning of their schedule.
+ * Takes those of `ids`, or all, whose event matches the filter. Examines at most
+ * LIMITS.maxRetriedNow. An attempt under way is left to end.
  */
 export async function retryPending(
   sql: Sql,
@@ -88,7 +88,9 @@ function retrySome(sql: Sql, some: Some): Promise<{ count: number; looked: numbe
   });
 }
 
-/** The next ones in the order in which they are due, with what a filter looks at. */
+/**
+ * The next deliveries in the order in which they are due, with the event data that a filter needs.
+ */
 function lockWaiting(
   tx: Transaction,
   { accountId, webhookId, ids, filter, after, limit }: Some,

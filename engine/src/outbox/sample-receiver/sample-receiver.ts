@@ -76,7 +76,7 @@ export function createSampleReceiver(options: SampleReceiverOptions): SampleRece
   };
 }
 
-/** A key never changes once it is there; that there is none is asked again. */
+/** Caches keys, because a key never changes. A missing key is read again. */
 function createKeys(read: (accountId: string) => Promise<string | undefined>) {
   const keys = new Map<string, string>();
   return async (accountId: string): Promise<string | undefined> => {
@@ -89,8 +89,8 @@ function createKeys(read: (accountId: string) => Promise<string | undefined>) {
 }
 
 /**
- * With the secrets that the webhooks have now, as their owners see them: not with what the
- * deliveries were signed with.
+ * Verifies with the webhooks' current secrets, which their owners see, not with those that signed
+ * the deliveries.
  */
 async function verifyAll({ sql, sealer, nowMs }: SampleReceiverOptions, taken: readonly Taken[]) {
   const secrets = await readSealedSecrets(sql, [...new Set(taken.map(({ delivery }) => delivery.webhookId))]);

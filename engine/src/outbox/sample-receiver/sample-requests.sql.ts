@@ -7,7 +7,9 @@ export interface NewSampleRequest extends Omit<SampleRequest, 'receivedAtMs'> {
   accountId: string;
 }
 
-/** The end of the URL of the account's receiver, made with `newKey` where it has none. */
+/**
+ * The end of the URL of the account's receiver. If the account has none, makes it with `newKey`.
+ */
 export async function readSampleKey(sql: Sql, accountId: string, newKey: string): Promise<string> {
   await sql`
     insert into sample_receivers (account_id, key) select id, ${newKey} from accounts where id = ${accountId}
@@ -21,7 +23,7 @@ export async function findSampleKey(sql: Sql, accountId: string): Promise<string
   return row?.key;
 }
 
-/** Stores them, and deletes of each account what is more than it keeps. */
+/** Stores the requests, and deletes the oldest beyond each account's limit. */
 export async function insertSampleRequests(sql: Sql, rows: readonly NewSampleRequest[]): Promise<void> {
   const accountIds = [...new Set(rows.map(({ accountId }) => accountId))].sort();
   await sql.begin(async (tx) => {

@@ -23,9 +23,9 @@ interface ClaimedSendRow extends ClaimedRow {
 }
 
 /**
- * Leases up to `limit` due requests and e-mails of an account to this node, fewer where they are
- * large, the longest due first. Where there may be more, the lane job is added again in the same
- * transaction.
+ * Leases up to `limit` due requests and e-mails of an account to this node, fewer if they are
+ * large. Takes the longest due first. If more may be left, the same transaction adds the lane job
+ * again.
  */
 export async function claimSends(sql: Sql, nodeId: string, accountId: string, limit: number): Promise<DueSend[]> {
   return sql.begin(async (tx) => {
@@ -53,9 +53,8 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
 }
 
 /**
- * Right after a burst Postgres does not know of it yet, and takes what is due for a few rows: it
- * would read and sort all of them, which sends_requests, sends_uploads and sends_lines have in
- * order.
+ * Right after a burst Postgres has no statistics of it and expects few due rows. It would read and
+ * sort all of them, although sends_requests, sends_uploads and sends_lines have them in order.
  */
 async function readInOrder(tx: Transaction): Promise<void> {
   await tx`select set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)`;
@@ -84,9 +83,9 @@ interface FirstRow {
 const CLAIM_LOCK = 4_815_163;
 
 /**
- * Leases one due upload of an account: one that failed before, whole, or else what waits for the
- * bucket and prefix that have waited longest, as much as fits one object, which gets its name now.
- * Empty where there is none.
+ * Leases one due upload of an account. That is a whole one that failed before, or else the lines
+ * for the bucket and prefix that have waited longest. It takes as many lines as fit one object,
+ * whose name is chosen now. Empty if there is none.
  */
 export async function claimUpload(sql: Sql, nodeId: string, accountId: string, nowMs: number): Promise<DueUpload[]> {
   return sql.begin(async (tx) => {

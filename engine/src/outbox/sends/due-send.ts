@@ -4,7 +4,7 @@ import type { SendContent } from './new-send.ts';
 /** A send that this node has leased and is to attempt. */
 export type DueSend = DueRequest | DueEmail | DueUpload;
 
-/** `id`: of what is attempted and recorded as one, which is a send or an upload of many. */
+/** `id`: the unit that is attempted and recorded: a send, or an upload of many sends. */
 interface Due extends OutboxItem {
   nextTrigger?: 'manual';
 }
@@ -24,21 +24,19 @@ export interface DueEmail extends Due {
 export interface DueUpload extends Due {
   kind: 's3';
   bucket: string;
-  /**
-   * Name of the object; always the same for one upload, so that a repeat replaces what was there.
-   */
+  /** Name of the object, always the same for one upload: a repeat replaces the object. */
   objectKey: string;
   /** In the order of their ids. */
   contents: SendContent[];
 }
 
-/** Characters of what is held for it. */
+/** Characters of the texts held for a send. */
 export function sizeOf(send: DueSend): number {
   const contents = send.kind === 's3' ? send.contents : [send.content];
   return contents.reduce((sum, { payload, sealed = '' }) => sum + payload.length + sealed.length, 0);
 }
 
-/** Sends of one lane have one receiver, whose silence narrows no other lane. */
+/** The sends of one lane have one receiver. If it does not answer, no other lane slows down. */
 export function laneIdOf(send: DueSend): string {
   if (send.kind === 'http') return `${send.accountId} http ${send.host}`;
   return send.kind === 's3' ? `${send.accountId} s3 ${send.bucket}` : `${send.accountId} email`;

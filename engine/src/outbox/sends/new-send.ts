@@ -6,7 +6,7 @@ type SendKind = 'http' | 'email' | 's3';
 
 /** The stored content of a `$.send` call. */
 export interface SendContent {
-  /** JSON text of what was given to `$.send`, known secrets taken out: what is shown of it. */
+  /** JSON text of the argument of `$.send` without known secrets: the form that is shown. */
   payload: string;
   /** The same as it was, sealed for the account; absent where there is no secret in it. */
   sealed?: string;
@@ -43,8 +43,8 @@ const BYTES = `,"${SENT_BYTES}":"`;
 const BASE64_END = /^[A-Za-z0-9+/]*={0,2}"\}$/;
 
 /**
- * Bytes may hold a secret in any form: they are kept sealed, and what is shown says how many they
- * are.
+ * Bytes may hold a secret in any form. So they are kept sealed, and the shown payload has only
+ * their number.
  */
 function withoutBytes(payload: string): string {
   // A string within the JSON has backslashes before its quotes.

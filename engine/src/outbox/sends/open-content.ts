@@ -1,7 +1,7 @@
 import type { Sealer } from '../../secrets/seal.ts';
 import type { SendContent } from './new-send.ts';
 
-/** JSON text of what was given to `$.send`, with its secrets. */
+/** JSON text of the argument of `$.send`, with its secrets. */
 export function openContent(sealer: Pick<Sealer, 'open'>, accountId: string, { payload, sealed }: SendContent): string {
   return sealed === undefined ? payload : sealer.open(accountId, sealed);
 }

@@ -9,9 +9,9 @@ import { laterSendLane } from './send-lane.ts';
 export type SendResult = AttemptResult<Pick<DueSend, 'accountId' | 'id'>>;
 
 /**
- * Records attempts and gives up their leases, with the jobs of retries, in one transaction. Answers
- * for each result whether it was recorded: false where this node's lease was lost. What was sealed
- * is deleted once it is delivered.
+ * Records attempts and ends their leases, with the jobs of retries, in one transaction. Returns for
+ * each result whether it was recorded: false if this node's lease was lost. Sealed content is
+ * deleted once it is delivered.
  */
 export function recordSendAttempts(sql: Sql, nodeId: string, results: readonly SendResult[]): Promise<boolean[]> {
   return recordWithRetries(sql, results, {

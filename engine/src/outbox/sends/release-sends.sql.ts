@@ -43,8 +43,8 @@ export async function postponeSends(
 }
 
 /**
- * Adds lane jobs for accounts with sends that have been due and leased by nobody for `olderThanMs`;
- * as for deliveries.
+ * As requeueStalledDeliveries, for accounts with sends that have been due and unleased for
+ * `olderThanMs`.
  */
 export async function requeueStalledSends(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {

@@ -4,8 +4,8 @@ import { laterSendLane, sendLane } from './send-lane.ts';
 import { nextUploadMs } from './insert-sends.sql.ts';
 
 /**
- * Makes a failed send due again, from the beginning of its schedule; a line for S3 goes into the
- * next object. False where it has not failed, or can never be sent.
+ * Makes a failed send due again, from the beginning of its schedule. A line for S3 goes into the
+ * next object. False if the send has not failed, or can never be sent.
  */
 export async function retrySend(sql: Sql, accountId: string, id: string, nowMs: number): Promise<boolean> {
   const uploadMs = nextUploadMs(nowMs);

@@ -1,16 +1,13 @@
 import { TASKS } from '../../db/jobs/tasks.ts';
 import type { JobSpec } from '../../db/jobs/add-jobs.ts';
 
-/**
- * The lane job that picks up what of an account's sends is due and leased by nobody. `runAtMs`
- * default: now.
- */
+/** The lane job that claims an account's due sends without a lease. `runAtMs` default: now. */
 export function sendLane(accountId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.send, payload: { accountId }, key: `send:${accountId}:now` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };
 }
 
-/** For what is due later: one job an account and second, as for retries of deliveries. */
+/** For sends due later: one job per account and second, as for retries of deliveries. */
 export function laterSendLane(accountId: string, atMs: number): JobSpec {
   const second = Math.ceil(atMs / 1_000);
   return {

@@ -2,7 +2,7 @@ import { type FilterJson, parseFilter } from '@headwater/shared';
 import { throwFields } from '../../contract/field-faults.ts';
 
 /**
- * The JSON text of a filter as it is stored; null: none. Throws INVALID_REQUEST for what is no
+ * The JSON text of a filter as it is stored; null: no filter. Throws INVALID_REQUEST for an invalid
  * filter.
  */
 export function readGivenFilter(json: unknown): string | null | undefined {

@@ -4,14 +4,17 @@ import type { Sql, Transaction } from '../../db/database.ts';
 export const isWebhook = (id: string): boolean => id.startsWith(ID_PREFIXES.webhook);
 
 /**
- * Keeps a webhook, source or workflow of the account from being deleted until the transaction ends.
- * False: there is none.
+ * Locks a webhook, source or workflow of the account against deletion until the transaction ends.
+ * False if it does not exist.
  */
 export function lockListener(tx: Transaction, accountId: string, id: string): Promise<boolean> {
   return isWebhook(id) ? lockWebhook(tx, accountId, id) : lockEmitter(tx, accountId, id);
 }
 
-/** The same for a source or workflow alone. A source whose deployment has not ended is none yet. */
+/**
+ * As lockListener, for a source or workflow only. A source whose deployment has not ended does not
+ * count.
+ */
 export async function lockEmitter(tx: Transaction, accountId: string, id: string): Promise<boolean> {
   const rows = await tx`
     select from emitters

@@ -1,7 +1,7 @@
 import { HeadwaterError } from '@headwater/shared';
 import type { Principal } from '../../contract/engine.ts';
 
-/** Whether the caller sees webhooks alone of what listens. */
+/** Whether the caller's key sees only webhooks among the listeners. */
 export function isForWebhooks({ scopes }: Principal): boolean {
   return scopes !== undefined && !scopes.includes('read');
 }

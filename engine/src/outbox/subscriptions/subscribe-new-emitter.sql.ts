@@ -3,10 +3,9 @@ import type { Transaction } from '../../db/database.ts';
 import { requireRoom } from '../../accounts/require-room.sql.ts';
 
 /**
- * Gives an emitter that is being made the subscriptions that every new one gets. Their rows are
- * locked: whoever deletes the listener deletes them before its subscriptions, and so waits for
- * these to be there. Throws CONFLICT where the account would have more subscriptions than it may
- * have.
+ * Gives a new emitter the account's auto subscriptions. Their rows are locked: a deletion of the
+ * listener deletes them before its subscriptions, and so waits until the new ones exist. Throws
+ * CONFLICT if the account would exceed maxSubscriptions.
  */
 export async function subscribeNewEmitter(
   tx: Transaction,

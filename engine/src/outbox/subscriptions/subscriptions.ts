@@ -17,10 +17,14 @@ import { filterJson, readGivenFilter } from './given-filter.ts';
 const GLOBS: ReadonlySet<string> = new Set(['dc_*', 'p_*']);
 
 /**
- * Subscriptions as the API sees them: an emitter (a source or workflow of the account, `dc_*` or
- * `p_*`), a listener (a webhook, source or workflow of the account) and a channel, `''` being the
- * default one, or a pattern of channels; `$errors` and `$logs` are channels like any other. The
- * account itself emits on the channel `$webhooks`. A filter says which events of them.
+ * Subscriptions as the API sees them: an emitter, a listener and a channel.
+ * - Emitter: a source or workflow of the account, `dc_*` or `p_*`. The account itself emits on the
+ *   channel `$webhooks`.
+ * - Listener: a webhook, source or workflow of the account.
+ * - Channel: `''` is the default one; a pattern matches several. `$errors` and `$logs` are channels
+ *   like any other.
+ *
+ * A filter selects events among them.
  */
 export function createSubscriptions(options: { db: Database; room: AccountRoom }): Subscriptions {
   const { db, room } = options;

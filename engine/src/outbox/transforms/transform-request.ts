@@ -85,7 +85,7 @@ function failed(what: string): TransformResult {
   return { kind: 'failed', error: `What the transform returns cannot be sent: ${what}` };
 }
 
-/** The origin is the webhook's, whatever the path says. */
+/** The path cannot change the webhook's origin. */
 function below(url: string, path: string): string | undefined {
   const { used, value } = platformLimit('maxUrlChars', path.length);
   if (!path.startsWith('/') || used > value) return undefined;

@@ -20,7 +20,7 @@ export interface GivenTransform {
   bundle?: ComponentBundle;
 }
 
-/** Never rejects. `signal`: nobody asks for the outcome any more. */
+/** Never rejects. `signal`: aborted when the outcome is no longer needed. */
 export type RunTransform = (
   delivery: DueDelivery,
   transform: GivenTransform,

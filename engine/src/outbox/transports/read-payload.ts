@@ -1,11 +1,11 @@
 import { type Fault, platformLimit, readMembers } from '@headwater/shared';
 
-/** `plain`: the message without anything that was given, where it repeats some of that. */
+/** `plain`: the message without given values, if `message` repeats some. */
 export type Read<T> = { ok: true; value: T } | ({ ok: false; plain?: string } & Fault);
 
 /**
- * Members of what was given to `$.send`; those of `raw` as JSON text. It came out of the sandbox:
- * the guest has checked it, and the guest may have been replaced.
+ * Members of the argument of `$.send`; those of `raw` as JSON text. The text comes out of the
+ * sandbox: the guest has checked it, but the guest may be compromised.
  */
 export async function readPayload<N extends string, R extends string>(
   json: string,

@@ -12,7 +12,7 @@ import {
 export interface TunnelInbox extends Inbox {
   /** The beginning of a tunnel's URL. */
   base: string;
-  /** Gives up what is waited for. */
+  /** Ends all waits for answers. */
   stop(): void;
 }
 
@@ -21,8 +21,8 @@ const NOBODY = { error: 'Nobody listens: start hw listen again', errorClass: 'co
 const STOPPED = { error: 'The server stopped', errorClass: 'internal' } as const;
 
 /**
- * The delivering side: a request waits in the database for the developer, who may listen on another
- * node, and its attempt for the answer.
+ * The delivering side of a tunnel. A request waits in the database for the developer, whose client
+ * may listen on another node. Its attempt waits for the answer.
  */
 export function createTunnelInbox(sql: Sql, publicUrl: string): TunnelInbox {
   const base = new URL(publicUrl).href.replace(/\/$/, '') + PATH;

@@ -6,7 +6,9 @@ export async function insertTunnel(sql: Sql, accountId: string, webhookId: strin
   await sql`insert into tunnels (webhook_id, account_id) values (${webhookId}, ${accountId})`;
 }
 
-/** Notes that somebody listens. False: it is no tunnel of the account, or was deleted. */
+/**
+ * Records that a client listens. False: the webhook is no tunnel of the account, or was deleted.
+ */
 export async function touchTunnel(sql: Sql, accountId: string, webhookId: string): Promise<boolean> {
   const rows = await sql`
     update tunnels set listened_at = now() where webhook_id = ${webhookId} and account_id = ${accountId} returning webhook_id`;
@@ -20,7 +22,7 @@ export async function isListenedTo(sql: Sql, webhookId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Those to which nobody has listened for LIMITS.tunnelKeptMs. */
+/** Tunnels that no client has listened to for LIMITS.tunnelKeptMs. */
 export async function readLeftTunnels(sql: Sql, limit: number): Promise<{ webhookId: string; accountId: string }[]> {
   return sql<{ webhookId: string; accountId: string }[]>`
     select webhook_id as "webhookId", account_id as "accountId" from tunnels

@@ -6,9 +6,9 @@ import { autoSubscriptions, subscriptions, webhooks } from '../../db/schema.ts';
 import { ofRevision } from './update-webhook.sql.ts';
 
 /**
- * Deletes a webhook with its subscriptions, and tells all nodes. Its pending deliveries are left to
- * `cancelDeliveries`. A run that commits at the same moment may still add deliveries to it: they
- * are cancelled when they are claimed. False: there is none, or none of these revisions, and
+ * Deletes a webhook with its subscriptions, and notifies all nodes. `cancelDeliveries` handles its
+ * pending deliveries. A run that commits at the same moment may still add some: they are cancelled
+ * when they are claimed. False: the webhook does not exist or has none of these revisions, and
  * nothing is done.
  */
 export async function deleteWebhook(

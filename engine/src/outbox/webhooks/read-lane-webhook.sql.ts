@@ -4,7 +4,7 @@ import type { Sql } from '../../db/database.ts';
 /** The facts that the lane of a webhook reads before it claims. */
 export interface LaneWebhook {
   accountId: string;
-  /** False: what is pending is held. */
+  /** False: pending deliveries are held. */
   active: boolean;
   /** Its deliveries are claimed by `claimGoverned`. */
   isGoverned: boolean;

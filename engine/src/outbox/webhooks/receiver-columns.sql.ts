@@ -15,7 +15,7 @@ export interface ReceiverRow {
   is_failing: boolean;
   is_governed: boolean;
   is_adaptive: boolean;
-  /** Null where it is in no order. */
+  /** Null if the webhook is not ordered. */
   ordering: { key: string | null } | null;
   wakes_lane: boolean;
   request_options: RequestOptions | null;
@@ -31,8 +31,8 @@ export interface Receiver {
 }
 
 /**
- * Its receiver has asked to be sent nothing for now. While it drains, that is the pace of what it
- * held.
+ * The receiver has asked for a pause. While the webhook drains, `paced_until` is the pace of the
+ * drain instead.
  */
 const isPutOff = (sql: Sql | Transaction) => sql`coalesce(w.drain_before is null and w.paced_until > now(), false)`;
 

@@ -12,8 +12,8 @@ export interface ReceiverSettings {
   /** The attempts before have failed. */
   isFailing?: true;
   /**
-   * Nothing is sent but through its lane: it has an order, a rate, also one that
-   * adapts, or a bound of what is in flight.
+   * Deliveries go only through the lane: the webhook has an order, a fixed or adaptive rate, or an
+   * in-flight limit.
    */
   isGoverned?: true;
   /** Its attempts tell at which rate more may begin. */

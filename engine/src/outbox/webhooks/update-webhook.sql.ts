@@ -10,8 +10,7 @@ import { webhooks } from '../../db/schema.ts';
 import { addNoticeIn, type WebhookNotice } from './webhook-notices.sql.ts';
 
 /**
- * `sealedHeaders`, `sealedAuth`, `sealedClientKey`: in the place of what they seal; null removes
- * it.
+ * `sealedHeaders`, `sealedAuth`, `sealedClientKey` replace the unsealed fields; null removes one.
  */
 export type WebhookChange = Omit<WebhookUpdate, 'headers' | 'auth' | 'clientKey' | keyof RequestOptions> & {
   sealedHeaders?: string | null;
@@ -34,7 +33,7 @@ export function ofRevision(expected: ExpectedRevisions) {
   return expected === undefined ? undefined : inArray(webhooks.revision, [...expected]);
 }
 
-/** Started, it drains what it held; stopped, it holds what was left of that. */
+/** A started webhook drains its held deliveries; a stopped one holds the rest of them. */
 function drainOf({ active, drainPerSecond }: WebhookChange) {
   if (active === undefined) return {};
   if (!active) return { drainBefore: null, drainPerSecond: null };
@@ -84,10 +83,10 @@ function optionsWith(options: NonNullable<WebhookChange['options']>) {
 }
 
 /**
- * Changes the fields given, and tells all nodes where that matters to what they hold; an empty name
- * or description is removed. What is pending of one that becomes inactive stays, and is held;
- * started, it has its lane. Undefined where the account has no such webhook, or none of these
- * revisions.
+ * Changes the given fields, and notifies all nodes if the change affects deliveries in memory. An
+ * empty name or description is removed. Pending deliveries of an inactive webhook stay and are
+ * held; a started webhook gets its lane. Undefined if the account has no such webhook, or it has
+ * none of these revisions.
  */
 export async function updateWebhook(
   db: Database,
@@ -126,7 +125,7 @@ export async function updateWebhook(
         ...(change.disableFailuresOverHours === undefined
           ? {}
           : { disableFailuresOverHours: change.disableFailuresOverHours }),
-        // The caller who starts or stops it knows why.
+        // The caller that starts or stops the webhook knows the reason.
         ...(change.active === undefined ? {} : { disabledAt: null, disabledReason: null }),
         ...(change.active === true ? { failingSince: null } : {}),
         updatedAt: sql`now()`,

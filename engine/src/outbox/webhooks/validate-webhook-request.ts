@@ -7,7 +7,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
 /** Printable ASCII, spaces and tabs between. */
 const VALUE = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/;
 
-/** The connection and what a receiver tells the sender by are made here. */
+/** This server sets the headers of the connection and those that identify the sender. */
 const RESERVED = new Set([
   'connection',
   'content-encoding',

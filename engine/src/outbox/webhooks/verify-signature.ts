@@ -11,8 +11,8 @@ export interface SignedRequest {
 }
 
 /**
- * Checks a delivery as Standard Webhooks tells a receiver to. Answers why the signature is not
- * good; undefined where it is.
+ * Checks a delivery as Standard Webhooks prescribes for receivers. Returns the fault of the
+ * signature; undefined if it is valid.
  */
 export function findSignatureFault(
   key: KeyObject,

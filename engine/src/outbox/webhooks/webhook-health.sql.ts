@@ -33,9 +33,9 @@ interface WebhookRow {
 }
 
 /**
- * Notes since when webhooks fail, and disables those that are gone, or have failed for too long and
- * not just now and then: they hold what waits. Most attempts that fail change nothing here: the rows are locked only where
- * they have to change, in the order of their ids.
+ * Records since when webhooks fail. Disables those that are gone, or have failed for too long and
+ * not only now and then; they hold waiting deliveries. Most failed attempts change nothing here:
+ * rows are locked only if they must change, in the order of their ids.
  */
 export async function noteHealth(tx: Transaction, { failing, gone, recovered, exhausted }: HealthSigns): Promise<void> {
   if (exhausted.length > 0) await addExhaustedNotices(tx, exhausted);

@@ -35,8 +35,8 @@ export interface WebhooksOptions {
   /** Default: this node runs no transforms. */
   transforms?: TransformsOfWebhooks;
   /**
-   * Throws EgressRefused for a URL that no request goes to, whatever its name leads to. Default:
-   * none is refused.
+   * Throws EgressRefused for a URL that no request may use, whatever its name resolves to. Default:
+   * accepts every URL.
    */
   checkUrl?: (url: URL) => void;
 }

@@ -18,17 +18,17 @@ export interface LostRun {
 }
 
 /**
- * Before a run is repeated whose process died: what ended the process, as a machine without memory,
+ * Pause before a run is repeated whose process died: the cause, such as a machine without memory,
  * may be over.
  */
 const FIRST_PAUSE_MS = 500;
 const PAUSE_FACTOR = 4;
 
 /**
- * Decides what follows a run. Giving up is for poison alone: only a process that this node saw die
- * while the invocation was alone in it counts, and the count is durable before the run begins
- * again. Throws where the sandbox could not run it at all: the invocation is then given back, which
- * counts nothing.
+ * Decides what follows a run. Only a poisonous run is given up. A death counts only if this node
+ * saw the process die while the invocation was alone in it. The count is durable before the run
+ * begins again. Throws if the sandbox could not run it at all: the invocation is then given back
+ * without a count.
  */
 export async function afterLoss(
   { outcome, invocation, tries }: LostRun,

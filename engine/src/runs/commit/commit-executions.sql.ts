@@ -27,8 +27,8 @@ export async function commitExecutions(
 }
 
 /**
- * A holder has one commit under way at a time, so two of one execution are of two holders, and all
- * but the newest have lost theirs. Together in one statement each would write under the lease of
+ * A holder has one commit under way at a time. So two commits of one execution have two holders,
+ * and all but the newest have lost the lease. In one statement each would write under the lease of
  * the other.
  */
 function newestOfEach(commits: readonly ExecutionCommit[]): ExecutionCommit[] {
@@ -41,7 +41,7 @@ function newestOfEach(commits: readonly ExecutionCommit[]): ExecutionCommit[] {
 }
 
 /**
- * The same in a transaction that waits no longer than this for what another one has locked: see
+ * As commitExecutions, in a transaction that waits at most `maxLockMs` for locks of others: see
  * wasHeldUp.
  */
 export async function commitExecutionsWithin(

@@ -42,20 +42,20 @@ export interface RunCommit {
     kind?: InvocationKind;
   };
   /**
-   * Events that the API was given, and no run emitted: the id that their trace begins with. An `id`
-   * within the memory of the emitter is not stored again; where they have no room, none of them is.
+   * For events from the API, which no run emitted: the id with which their trace begins. An `id`
+   * that the emitter remembers is not stored again. If they have no room, none of them is stored.
    */
   publishedAs?: string;
   /** The invocation is given up, and kept to be retried. */
   abandoned?: HeldInvocation;
   /**
-   * The change that a lifecycle hook belongs to: where it is somebody else's by now, nothing of the
-   * hook is stored.
+   * The change of a lifecycle hook. If another node has taken the change over, nothing of the hook
+   * is stored.
    */
   change?: ChangeLease;
   /** False for a part: the invocation goes on. */
   final: boolean;
-  /** When the run began, and when it had come to what it brings; absent where nothing ran. */
+  /** Start of the run, and the time at which it had its output; absent if nothing ran. */
   ran?: { fromMs: number; toMs: number };
   dedupe: DedupeStrategy | undefined;
   emits: readonly EmittedEvent[];
@@ -73,8 +73,8 @@ export interface RunCommit {
   /** How long a chain of events may be that sources hear. Default: no limit. */
   maxEventHops?: number;
   /**
-   * The record of a run whose values did not all fit, which ends as failed. Called for a run that
-   * had not failed.
+   * The record of a run that fails because some of its values did not fit. Called only for a run
+   * that had not failed.
    */
   recordOverLimit?: (limit: ExceededLimit) => RunRow | undefined;
   /** Present where the run logged or failed. */
@@ -142,7 +142,7 @@ export interface CommitPlan extends Led {
 export interface PlanRoom {
   /** Default: there is room for everything. */
   roomFor?: RoomFor | undefined;
-  /** The same for what is held. */
+  /** As `roomFor`, for held deliveries. */
   roomForHeld?: RoomForHeld | undefined;
   /** Size of all `$.service.db` of an account before this commit. Default: 0. */
   dbBytesOf?: ((accountId: string) => number) | undefined;
@@ -160,14 +160,14 @@ interface PlannedRun {
   counts: EmittedCounts;
   /** The outcome of each published event, in the order given. */
   published?: readonly PublishedEvent[];
-  /** Nothing of what was published is stored, as there is no room for it. */
+  /** The limit that left no room for the published events: none of them is stored. */
   refused?: ExceededLimit;
 }
 
 /**
- * Turns runs into rows. Pure but for new ids. Runs of one source are taken in the order given, each
- * against the state that the one before left, so the result is that of running them one after the
- * other.
+ * Turns runs into rows. Pure except for new ids. Runs of one source are planned in the given order,
+ * each on the state that the one before left. So the result is the same as running them one after
+ * the other.
  */
 export function planCommit(
   runs: readonly RunCommit[],
@@ -193,7 +193,7 @@ export function planCommit(
   const sizes = new Map<string, DbSize>();
   for (const run of runs) {
     const state = plan.states.get(run.sourceId) ?? states.get(run.sourceId);
-    // No state: the source is gone for good, and nobody is left to hear it.
+    // No state: the source is deleted for good, and has no listeners.
     if (state === undefined) continue;
     const size = sizes.get(run.sourceId) ?? { bytes: state.db.bytes, byKey: new Map(state.db.byKey) };
     sizes.set(run.sourceId, size);
@@ -326,7 +326,7 @@ function missedRunOf(run: RunCommit) {
   return { accountId, emitterId, invocationId: beganWith(run), traceId: traceIdOf(run), dedupe: run.dedupe };
 }
 
-/** After all events of their emitters, whose numbers they go on with. */
+/** After all events of their emitters, because the positions continue from those. */
 function placeMissed(
   plan: CommitPlan,
   missed: MissedEvents,

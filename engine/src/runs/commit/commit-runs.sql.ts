@@ -51,14 +51,10 @@ export interface CommitOptions {
   /** Default: nothing is counted. */
   stats?: StatCount | undefined;
   /**
-   * Between pieces of a commit that is heavy, with what the last one took. Default: there are no
-   * rests.
+   * Called between pieces of a heavy commit, with the time of the last piece. Default: no pauses.
    */
   restAfter?: ((tookMs: number) => Promise<void>) | undefined;
-  /**
-   * How long it waits for what another transaction has locked: see wasHeldUp. Default: as long as
-   * it takes.
-   */
+  /** Maximum wait for locks of other transactions: see wasHeldUp. Default: no limit. */
   maxLockMs?: number | undefined;
   nowMs: () => number;
 }
@@ -70,9 +66,7 @@ export interface CommittedRun {
    */
   committed: boolean;
   events: number;
-  /**
-   * Counts of the run's events, with its earlier parts. Absent where it is not committed.
-   */
+  /** The counts of the run's events, earlier parts included. Absent if it is not committed. */
   counts?: EmittedCounts;
   /** Deliveries that this node now holds. */
   deliveries: DeliveryRow[];
@@ -80,7 +74,7 @@ export interface CommittedRun {
   invocations: HeldInvocation[];
   /** Values of `$.service.db` did not fit and were left out. */
   exceeded?: ExceededLimit;
-  /** The newest position of its emitter, where it has changed. */
+  /** The newest position of its emitter, if it has changed. */
   last?: EventPosition;
   /** The stored record of the run; absent if it left none. */
   record?: RunRow;
@@ -92,13 +86,15 @@ export interface CommittedRun {
 
 /**
  * One transaction for many runs: the ends of their invocations, dedupe states, `$.service.db`
- * writes, events, deliveries, run records and jobs land together. Two round trips: lock and read,
+ * writes, events, deliveries, run records and jobs commit together. Two round trips: lock and read,
  * then write and commit.
  *
- * Exactness: emitter rows are locked in id order before anything is decided, so two nodes never
- * decide on the same state; a run whose invocation is no longer leased by its node is left out, so
- * no run commits twice; so is a hook whose change was taken over, so it overwrites nothing of the
- * hooks that were run instead.
+ * Exactness has three parts:
+ * - Emitter rows are locked in id order before any decision, so two nodes never decide on the same
+ *   state.
+ * - A run whose invocation its node no longer leases is left out, so no run commits twice.
+ * - A hook whose change was taken over is left out, so it overwrites nothing of the hooks that ran
+ *   instead.
  */
 export async function commitRuns(
   sql: Sql,
@@ -221,7 +217,7 @@ function chooseInvocations(
 }
 
 interface Read {
-  /** Runs whose invocation is still held as they state. */
+  /** Runs that still hold their invocation under the lease that they state. */
   ours: Set<RunCommit>;
   changes: Set<string>;
   states: Map<string, EmitterState>;
@@ -259,7 +255,7 @@ async function lockAndRead(connection: Sql, runs: readonly RunCommit[], maxLockM
       select emitter_id, last_event_ms, last_event_seq, db_bytes,
         case when emitter_id = any(${emitting}::text[]) then dedupe end as dedupe from emitter_state
       where emitter_id = any(${sourceIds}::text[]) order by emitter_id for update`,
-    // After the locks: nobody else changes these entries until this commit is through.
+    // After the locks: no other transaction changes these entries until this commit ends.
     readDbSizes(connection, runs),
     readPublishedIds(connection, runs),
     readListeners(connection, accountIds, sourceIds, channelsOf(runs)),

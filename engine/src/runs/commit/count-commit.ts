@@ -5,7 +5,8 @@ import type { StatCount } from '../../events/stat-meter.ts';
 const BUILT_IN = /^\$/;
 
 /**
- * Counts what a commit has stored: what was emitted, who was given it to run, and how runs ended.
+ * Counts what a commit has stored: emitted events, events given to sources to run, and ends of
+ * runs.
  */
 export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
   for (const { accountId, emitterId, channel } of plan.events) {
@@ -24,7 +25,7 @@ export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
 }
 
 /**
- * Hooks are no runs, the ends of executions are counted with their steps, and what was dropped has
+ * Hooks are not runs, ends of executions are counted with their steps, and a dropped invocation has
  * not run.
  */
 function isEndOfRun({ final, invocation, execution, ran, abandoned }: RunCommit): boolean {

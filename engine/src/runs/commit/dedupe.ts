@@ -38,16 +38,14 @@ export interface DedupeDecision {
  * events give the same decision. A state of another strategy, from before the component was
  * changed, counts as none.
  *
- * - `unique`: the last 100 ids are remembered, oldest forgotten first; a remembered id is not
- *   emitted.
- * - `greatest`: an event is emitted when its numeric id is larger than the largest emitted before
- *   it.
- * - `last`: events after the one with the remembered id are emitted, or all where none has it. The
- *   event with the newest `ts` is remembered, without `ts` the last one.
+ * - `unique`: the last 100 ids are remembered, and the oldest is forgotten first. An event with a
+ *   remembered id is not emitted.
+ * - `greatest`: an event is emitted if its numeric id is larger than the largest emitted before it.
+ * - `last`: events after the one with the remembered id are emitted, or all if none has it. The
+ *   event with the newest `ts` is remembered; without `ts`, the last one.
  *
- * Ids are compared as text (`1` and `"1"` are the same id), for `greatest` as numbers: exactly, to
- * any number of digits, where they are written as decimals, else as the nearest doubles (`1e21`,
- * `0x10`).
+ * Ids are compared as text: `1` and `"1"` are the same id. `greatest` compares numbers: decimals
+ * exactly, to any number of digits, and others as the nearest doubles (`1e21`, `0x10`).
  */
 export function decideDedupe(
   strategy: DedupeStrategy | undefined,
@@ -113,7 +111,7 @@ function idOf({ id }: EmittedEvent): string {
 
 /** As JSON. Ids in use are shorter, and stay readable to nodes of the version before. */
 const MAX_KNOWN_BYTES = 256;
-/** An id of so many characters stays within MAX_KNOWN_BYTES even if each is escaped. */
+/** An id of at most this length stays within MAX_KNOWN_BYTES even if every character is escaped. */
 const SURELY_SHORT = 40;
 
 /**
@@ -142,8 +140,8 @@ interface Decimal {
 }
 
 /**
- * The point belongs to what follows it: otherwise digits could be on either side of one that is not
- * there, in as many ways as there are digits.
+ * The point belongs to the digits after it. Otherwise, without a point, the digits could be split
+ * in as many ways as there are digits: a quadratic match.
  */
 const DECIMAL = /^\s*([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?\s*$/;
 

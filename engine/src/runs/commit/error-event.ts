@@ -2,17 +2,17 @@ import type { Redactor } from '../../secrets/redactor.ts';
 
 export interface FailedRun {
   error: { code: string; message: string; ts: number; [detail: string]: unknown };
-  /** JSON text of what started the run. */
+  /** JSON text of the event that started the run. */
   originalEvent: string;
   originalContext: { id: string; emitter_id: string; ts?: string; caused_by?: string; trace_id?: string };
 }
 
 /**
- * JSON text of what goes to the channel `$errors` about a run. The event that started it goes in as
- * the text it is: parsed and written again, one with enough levels of nesting would overflow the
- * stack, and its run could never be recorded. Without secrets, also in that event: its sender may
- * have proven itself with one. Whoever sends it says how large it is, and how much there is to
- * find: it is looked through in turns.
+ * JSON text of the event on the channel `$errors` about a run. It contains the text of the original
+ * event unchanged: parsing and writing deeply nested JSON would overflow the stack, and its run
+ * could never be recorded. Secrets are removed, also from the original event: its sender may have
+ * authenticated with one. The sender controls its size and the number of secrets in it, so the
+ * search yields to other work.
  */
 export async function errorEventJson(run: FailedRun, redactor: Redactor | undefined): Promise<string> {
   const text = withSecrets(run);

@@ -38,8 +38,8 @@ export interface InvocationRow {
 }
 
 /**
- * Events of one run with so many listeners that the rows for them are made in the database, from
- * each event and each listener once. This node holds none of them: lanes take them up.
+ * Events of one run with so many listeners that the database makes the rows, from each event and
+ * each listener once. This node holds none of them: lanes claim them.
  */
 export interface FanOut {
   /** In their order. */

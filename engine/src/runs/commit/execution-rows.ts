@@ -35,7 +35,7 @@ export interface StepRow {
   /** How many of these lines were shown while it ran. */
   liveLines: number;
   sends: readonly StoredSend[];
-  /** As the component got them; undefined where it has none. */
+  /** The props that the component got; undefined if it has none. */
   props: RecordedProps | undefined;
   error: string | undefined;
   startedAtMs: number;
@@ -102,8 +102,8 @@ export interface ExecutionCommit {
 }
 
 /**
- * All that may be long of what is written: what is left out here is written beside others and at no
- * pace.
+ * Characters of all long texts of the commit. A text that is missing here would be committed
+ * without a pace.
  */
 export function charsOf({ steps, start, end, wait }: ExecutionCommit): number {
   let chars = (wait?.context?.length ?? 0) + (wait?.callback?.length ?? 0);

@@ -12,7 +12,7 @@ import type { ExecutionCommit, ExecutionEnd, StoredSend } from './execution-rows
 /** How an execution failed, and in which step. */
 export interface ExecutionFault {
   fault: RunFault;
-  /** Absent where it failed before its first step. */
+  /** Absent if it failed before its first step. */
   step?: { id: string; namespace: string };
   redactor?: Redactor | undefined;
 }
@@ -129,11 +129,11 @@ function eventsOf({ kind, payload }: StoredSend, nowMs: number): EmittedEvent[] 
 
 const EMIT_HEAD = '{"raw_event":';
 /**
- * The last member, whose name no string within the event can look like: quotes in strings have
- * backslashes before them.
+ * The last member. Strings within the event cannot look like its name, because their quotes have
+ * backslashes.
  */
 const EMIT_NAME = /,"name":("(?:[^"\\]|\\.)*")\}$/;
-/** A channel as JSON, with marks where it held secrets. */
+/** Maximum length of a channel as JSON, with marks in place of secrets. */
 const MAX_TAIL_CHARS = 4_096;
 
 /**
@@ -142,7 +142,7 @@ const MAX_TAIL_CHARS = 4_096;
  * can take a tenth of a second.
  */
 function readEmit(payload: string): { event: string; name?: string } {
-  // Written by nobody but a process in other hands.
+  // Only a compromised process writes this.
   if (!payload.startsWith(EMIT_HEAD) || !payload.endsWith('}')) return { event: 'null' };
   const [tail = '}', nameJson] = EMIT_NAME.exec(payload.slice(-MAX_TAIL_CHARS)) ?? [];
   const event = payload.slice(EMIT_HEAD.length, -tail.length);

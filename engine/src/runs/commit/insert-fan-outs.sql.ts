@@ -30,9 +30,9 @@ interface Listener {
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * Deliveries of wide fan-outs, each event for each webhook. Held by no node. `restAfter` is called
- * between statements, with what the last one took: forty thousand rows in one piece are a third of
- * a second of one processor.
+ * Deliveries of wide fan-outs, each event for each webhook, without a lease. `restAfter` is called
+ * between statements, with the time of the last one. Forty thousand rows in one piece take a third
+ * of a second of one processor.
  */
 export function insertWideDeliveries(
   sql: Sql,

@@ -13,9 +13,9 @@ interface Recorded {
 }
 
 /**
- * Runs that logged or failed. There is a row without a place among the records for a run that an
- * event started, so that a trace can tell that the event was heard, and for one without stored
- * events, which nothing but its id leads to.
+ * Records of runs that logged or failed. Two other kinds of run get a row outside the list of
+ * records. A run that an event started gets one, so that a trace shows who got the event. A run
+ * without stored events gets one, because otherwise only its id would lead to it.
  */
 export function insertRunRecords(connection: Sql, plan: CommitPlan) {
   const rows = recordsOf(plan);

@@ -14,7 +14,7 @@ interface Subscribed {
   filter?: string;
 }
 
-/** A subscription of a webhook, with what a first attempt needs. */
+/** A subscription of a webhook, with the data for a first attempt. */
 export interface WebhookListener extends Subscribed {
   kind: 'webhook';
   webhookId: string;
@@ -22,9 +22,9 @@ export interface WebhookListener extends Subscribed {
   sealedSecret: string;
   format: WebhookFormat;
   settings?: ReceiverSettings;
-  /** So much waits for it already that it gets no more. */
+  /** Its backlog is full: it gets no more deliveries. */
   isFull?: boolean;
-  /** It is stopped: what it gets is held. */
+  /** The webhook is stopped: new deliveries are held. */
   isHeld?: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface Heard {
   full: WebhookListener[];
   /** Webhooks that are stopped. */
   held: WebhookListener[];
-  /** Listeners whose filter was given up: the event takes more steps than it may. */
+  /** Listeners whose filter was aborted because the event takes too many steps. */
   tooCostly: string[];
 }
 
@@ -78,8 +78,8 @@ interface ChannelListeners {
 }
 
 /**
- * Each listener once, also when both the emitter's id and the glob match. A source does not hear
- * itself through the glob: that would be a ring that nobody asked for.
+ * Each listener once, even if both the emitter's id and the glob match. A source does not get its
+ * own events through the glob: that would be an unintended loop.
  */
 export function indexListeners(listeners: readonly Listener[]): HeardBy {
   const byChannel = Map.groupBy(
@@ -88,7 +88,7 @@ export function indexListeners(listeners: readonly Listener[]): HeardBy {
       `${accountId} ${emitterId} ${isChannelPattern(channel) ? PATTERNS : channel}`,
   );
   const judgeFor = createFilterJudges();
-  // A thousand events of a run are heard by the same, who may be a thousand.
+  // A thousand events of one run have the same listeners, of which there may be a thousand.
   const known = new Map<string, ChannelListeners>();
   return (event) => {
     const { accountId, emitterId, channel, data } = event;

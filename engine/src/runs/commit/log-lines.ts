@@ -18,8 +18,8 @@ export interface LoggedRun {
   /** For a part: index of its first line among those of the run or step. Default: 0. */
   firstLine?: number;
   /**
-   * JSON text, by step where it is an execution; without as many lines as were shown before, from
-   * the first one on.
+   * JSON text, for an execution by step. `shown`: number of lines, from the first on, that were
+   * shown before.
    */
   logs: readonly { namespace?: string; text: string; shown?: number }[];
   error?: { code: string; message: string; stack?: string | null; namespace?: string };
@@ -36,8 +36,8 @@ export const LAST_LINE = 999_999_999;
 type Line = Omit<LogLineRecord, 'id' | 'runId' | 'index'> & { wasShown?: true };
 
 /**
- * The lines of a run that come here, in order; what it failed with comes last, so that who reads
- * only logs does not miss it.
+ * The lines of a run that belong here, in order. Its error comes last, so that a reader of logs
+ * alone sees it.
  */
 export function linesOf({ id: runId, place, endedAtMs, firstLine = 0, logs, error }: LoggedRun): LogLineRecord[] {
   const lines: Line[] = logs.flatMap(({ namespace, text, shown = 0 }) =>

@@ -76,7 +76,7 @@ export interface MissedEvents {
 export function collectMissed(): MissedEvents {
   const byEmitter = new Map<string, Map<string, Missed>>();
 
-  /** `maxRows`: past so many of the emitter only their number is noted. */
+  /** `maxRows`: beyond this many rows of the emitter only their number is recorded. */
   function find(
     emitterId: string,
     key: string,
@@ -122,7 +122,7 @@ export function collectMissed(): MissedEvents {
         dedupe,
         count: 0,
       });
-      // One for each run, whose answer to "where is my event?" it is: none is left out.
+      // One row for each run, because it answers "where is my event?": none is left out.
       find(emitterId, `deduped ${invocationId ?? ''}`, emitIds.length, make, Number.POSITIVE_INFINITY);
     },
     emitters: () => byEmitter.keys(),

@@ -9,13 +9,13 @@ import type { MissedEvents } from './missed.ts';
 import { orderKeyOf } from '../../events/order-key.ts';
 import { NOTHING_QUEUED, type Queued } from './queued.ts';
 
-/** The limit that an account would be over with so much more; undefined where there is room. */
+/** The limit that the account would exceed with `more`; undefined if there is room. */
 export type RoomFor = (accountId: string, more: Queued) => ExceededLimit | undefined;
 
-/** Whether the account may have so many more deliveries on hold, which are counted then. */
+/** Whether the account may hold this many more deliveries. If so, counts them. */
 export type RoomForHeld = (accountId: string, more: number) => boolean;
 
-/** The run whose events they are, as far as it decides who hears them. */
+/** The facts of the emitting run that decide which listeners get its events. */
 export interface Emitting {
   accountId: string;
   emitterId: string;
@@ -67,9 +67,8 @@ function sumQueued<E extends { data: string }>(
 }
 
 /**
- * Sources that hear each other must not do so for ever, and what waits must not grow for ever: a
- * run that would go on with it fails with the limit. `isFull`: nobody hears its events, which are
- * stored.
+ * Sources that listen to each other must not run for ever, and the queue must not grow for ever:
+ * such a run fails with the limit. `isFull`: its events are stored, but no listener gets them.
  */
 export function findExceeded(
   run: Emitting,
@@ -97,8 +96,7 @@ export function addListeners(
     const { key, webhooks, sources, paused, full, held, tooCostly } = found;
     const first = alike[0] as EventRow;
     const range = { first, toSeq: alike.at(-1)?.position.seq ?? 0, count: alike.length };
-    // One hop more for errors: a source that tells somebody about them is to hear of the end of a
-    // chain as well.
+    // Errors get one more hop: a source that reports errors must also get the end of a chain.
     const isTooFar = run.hops > run.maxHops + (first.channel === ERRORS_CHANNEL ? 1 : 0);
     for (const { listenerId } of paused) missed.paused(range, listenerId);
     for (const listenerId of tooCostly) missed.filterTooCostly(range, listenerId, run.traceId);

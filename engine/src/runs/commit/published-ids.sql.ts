@@ -11,7 +11,9 @@ export interface PublishedIdRow {
   seq: number;
 }
 
-/** Those that are known of what these runs publish. The rows of their emitters are locked. */
+/**
+ * The known ids among the events that these runs publish. The rows of their emitters are locked.
+ */
 export function readPublishedIds(sql: Sql, runs: readonly RunCommit[]): Promise<PublishedIdRow[]> | PublishedIdRow[] {
   const wanted = runs
     .filter(({ publishedAs }) => publishedAs !== undefined)

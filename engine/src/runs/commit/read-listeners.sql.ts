@@ -14,10 +14,10 @@ export interface ListenerRow extends ReceiverRow {
 }
 
 /**
- * Every webhook, source and workflow that is subscribed to one of the channels of the emitters, or
- * to a pattern of channels, by id or by glob, stopped ones too. Those of other channels, which may
- * be thousands, are not read for each commit. Answers the query itself: it is sent when it is
- * awaited, in its turn among those of the commit.
+ * Every webhook, source and workflow that subscribes to one of these channels of the emitters, or
+ * to a pattern. Includes subscriptions by glob, and stopped listeners. Listeners of other channels
+ * are not read for each commit: there may be thousands. Returns the query itself: it is sent when
+ * it is awaited, in its order among those of the commit.
  */
 export function readListeners(
   connection: Sql,

@@ -47,7 +47,7 @@ export interface RunCommitterOptions {
 export interface RunCommitter {
   commit(run: RunCommit): Promise<CommittedRun>;
   /**
-   * Whether so much of the tenant's waits for its commit that none of its runs should start before.
+   * Whether so much of the tenant's output waits for its commit that none of its runs should start.
    */
   isBehind(accountId: string): boolean;
   /** The node stops: no commit is tried for ever any more. */
@@ -57,8 +57,8 @@ export interface RunCommitter {
 
 const MAX_BATCH = 256;
 /**
- * Rows, and as many again for each 8 KB in them: some tens of milliseconds of the database, for
- * which everybody else waits.
+ * Rows, plus one for each 8 KB in them: some tens of milliseconds of the database, which delay all
+ * other tenants.
  */
 const MAX_WEIGHT = 400;
 /** Maximum of one tenant while others are active: their next commit waits for this one. */
@@ -68,7 +68,7 @@ const MAX_TENANT_WEIGHT = 100;
  */
 const MAX_BACKLOG_WEIGHT = 4 * MAX_WEIGHT;
 const ROW_BYTES = 8_192;
-/** Nobody waits: the client has its answer. */
+/** Costs no latency: the client has its answer already. */
 const MIN_INTERVAL_MS = 10;
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
 const FIRST_PAUSE_MS = 100;

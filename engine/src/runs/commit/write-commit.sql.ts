@@ -22,8 +22,8 @@ export interface HeldRows {
 }
 
 /**
- * Writes what was planned and ends the transaction, in one round trip where this node goes on with
- * all of it.
+ * Writes the plan and ends the transaction. Takes one round trip if this node keeps all the new
+ * rows.
  */
 export async function writeCommit(
   connection: Sql,

@@ -19,25 +19,25 @@ export interface AccountBacklogsOptions extends NearLimitsOptions {
  * (BacklogCounts).
  */
 export interface AccountBacklogs {
-  /** The limit that the account would be over with so much more. */
+  /** The limit that the account would exceed with `more`. */
   exceeded(accountId: string, more: Queued): ExceededLimit | undefined;
   /**
    * A webhook that is down must not take all that its account may have waiting from its other
    * webhooks.
    */
   isFull(accountId: string, webhookId: string): boolean;
-  /** Whether so many more deliveries may be held for webhooks that are stopped. */
+  /** Whether stopped webhooks may hold this many more deliveries. */
   mayHold(accountId: string, more: number): boolean;
   /** Throws RATE_LIMITED where not one more invocation has room. */
   admit(accountId: string): void;
-  /** The same of so much more. */
+  /** As `admit`, for `more`. */
   require(accountId: string, more: Queued): void;
   /**
-   * Does `work`, which queues one more invocation with an event of so many characters. Throws as
-   * `admit`, before.
+   * Runs `work`, which queues one more invocation with an event of `chars` characters. Before that,
+   * throws as `admit`.
    */
   queue<T>(accountId: string, chars: number, work: () => Promise<T>): Promise<T>;
-  /** So much was queued. */
+  /** Counts queued work. */
   add(accountId: string, more: Queued): void;
   stop(): Promise<void>;
 }

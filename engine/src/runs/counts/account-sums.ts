@@ -14,7 +14,7 @@ export interface AccountSumsOptions {
 /** Bytes that each account has of something: see Estimates. */
 export interface AccountSums {
   of(accountId: string): number;
-  /** They have grown by so much, or less than nothing. */
+  /** Adds the growth of an account; a negative value is a decrease. */
   add(accountId: string, bytes: number): void;
   stop(): Promise<void>;
 }

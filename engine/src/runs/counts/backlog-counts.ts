@@ -7,9 +7,9 @@ export interface BacklogCounts {
   of(accountId: string): Queued;
   /** Deliveries to the webhook, as counted last. */
   ofWebhook(webhookId: string): number;
-  /** So much was queued. */
+  /** Counts queued work. */
   add(accountId: string, more: Queued): void;
-  /** Counts it while `work` is under way, and afterwards where it has succeeded. */
+  /** Counts `more` while `work` runs, and keeps the count if it succeeds. */
   during<T>(accountId: string, more: Queued, work: () => Promise<T>): Promise<T>;
   /** By account, as counted last. */
   all(): Backlogs['ofAccount'];

@@ -1,10 +1,7 @@
 import { isWorkflow } from '../../events/invocation.ts';
 import type { Sql } from '../../db/database.ts';
 
-/**
- * Subscriptions to the emitter, by its id or by the glob that it falls under, whether or not who
- * made them is stopped.
- */
+/** Subscriptions to the emitter, by its id or its glob, also those of stopped listeners. */
 export async function countListeners(sql: Sql, accountId: string, emitterId: string): Promise<number> {
   const glob = isWorkflow(emitterId) ? 'p_*' : 'dc_*';
   const [row] = await sql<{ count: number }[]>`

@@ -3,10 +3,7 @@
  * weighs in a commit.
  */
 export interface ListenerCounts {
-  /**
-   * Resolves once something is known of it, for all who wait in the order of their asking. Never
-   * rejects.
-   */
+  /** Resolves once a count is known, for all callers in the order of their calls. Never rejects. */
   learn(accountId: string, emitterId: string): Promise<void>;
   /** The last known count; 0 if there is none. */
   of(emitterId: string): number;

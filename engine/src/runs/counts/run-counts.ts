@@ -2,9 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { HeldInvocation } from '../../events/invocation.ts';
 
 export interface RunningCounts {
-  /**
-   * Takes a slot; the function given back frees it, and answers false where it was free already.
-   */
+  /** Takes a slot. The returned function frees it, and returns false if it was free already. */
   start(invocation: HeldInvocation): () => boolean;
   ofTenant(tenant: string): number;
   ofSource(source: string): number;
@@ -77,7 +75,7 @@ export function createHeldCount(): HeldCount {
     size: () => size,
     roomFor(tenant) {
       if ((bytesOf.get(tenant) ?? 0) >= LIMITS.maxHeldInvocationBytes - bytes) return 0;
-      // Each one taken makes the tenant's part larger by one and what is free smaller by one.
+      // Each invocation taken adds one to the tenant's part and removes one from the free room.
       return Math.floor((LIMITS.maxHeldInvocations - size - (sizes.get(tenant) ?? 0)) / 2);
     },
     none: () => (size === 0 ? Promise.resolve() : new Promise((resolve) => idle.push(resolve))),

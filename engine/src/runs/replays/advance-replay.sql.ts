@@ -117,7 +117,7 @@ async function insertFor(
       sourceId: listenerId,
       kind: 'event' as const,
       event: event.data ?? 'null',
-      // A chain begins anew, so that `maxEventHops` holds for what follows.
+      // The chain begins anew, so that `maxEventHops` holds for the following events.
       cause: {
         event: emitIdOf(emitterId, event),
         hops: 1,
@@ -141,8 +141,8 @@ async function end(tx: Transaction, { id }: ReplayRow, status: 'done' | 'failed'
 }
 
 /**
- * How many more may wait for the listener: what it gets otherwise is not to stand behind a million
- * past events.
+ * How many more past events may wait for the listener: its new events must not wait behind a
+ * million past ones.
  */
 async function roomOf(tx: Transaction, id: string): Promise<number> {
   const max = isWebhook(id) ? LIMITS.maxReplayAheadDeliveries : LIMITS.maxReplayAheadInvocations;

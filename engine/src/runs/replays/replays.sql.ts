@@ -84,7 +84,7 @@ export async function lockRunningReplay(tx: Transaction, id: string): Promise<Re
   return row === undefined ? undefined : rowOf(row);
 }
 
-/** Waits for the turn under way. False: there is none of the account that has not ended. */
+/** Waits for the turn under way. False: the account has no such replay that still runs. */
 export async function cancelReplay(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql`
     update replays set status = 'cancelled', ended_at = now()

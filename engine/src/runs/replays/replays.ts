@@ -58,7 +58,7 @@ async function requireEnds(sql: Sql, { accountId, emitterId, listenerId }: Repla
   throw new HeadwaterError('CONFLICT', `${listenerId} is stopped; set active to true to replay events to it`);
 }
 
-/** Throws INVALID_REQUEST. What is stored from now on is no past event. */
+/** Throws INVALID_REQUEST. Events stored from now on are not past events. */
 function scopeOf(accountId: string, request: ReplayRequest, nowMs: number): ReplayScope {
   const { emitterId, listenerId, eventName, ratePerSecond } = request;
   const sinceMs = request.since?.getTime() ?? 0;

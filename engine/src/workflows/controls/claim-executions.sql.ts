@@ -53,16 +53,16 @@ interface TurnRow {
 }
 
 /**
- * Leases to a node as many waiting executions of a workflow as its settings let start now, all
- * nodes taken together: those that have begun before come first, then the others, both in the order
- * of their acceptance. One claim of a workflow is made at a time; each sees what the one before has
- * taken.
+ * Leases to a node as many waiting executions of a workflow as its settings allow now, across all
+ * nodes. Executions that have begun before come first; both groups keep the order of acceptance.
+ * Claims of one workflow run one at a time, so each sees the leases of the one before.
  *
- * - Concurrency: what a living node holds is running; what waits (delay, suspend, rerun) is not.
- *   With concurrency 1 an execution that is going to be tried again keeps its place.
- * - Throttle: counts what has not begun before. A job is left for the end of the window.
- * - Where the next one has a client on another node, that one is told, and nothing overtakes it
- *   while that node lives.
+ * - Concurrency: an execution held by a living node is running; a waiting one (delay, suspend,
+ *   rerun) is not. With concurrency 1 an execution that will be retried keeps its slot.
+ * - Throttle: counts executions that have not begun before. A job is added for the end of the
+ *   window.
+ * - If the next one has a client on another node, that node is notified, and no execution overtakes
+ *   it while that node lives.
  */
 export async function claimExecutions(sql: Sql, claim: ExecutionClaim): Promise<ClaimedExecutions> {
   return sql.begin(async (tx) => {
@@ -167,7 +167,7 @@ function jobsFor({ workflowId }: ExecutionClaim, { window_ends_ms: endsMs, wante
   ];
 }
 
-/** Should whoever is to start the next execution not come to it, some node does. */
+/** A later job, in case the node that should start the next execution does not. */
 export function laterTurn(workflowId: string, afterMs: number): JobSpec {
   return { ...runLane(workflowId, Date.now() + afterMs), key: `turn:${workflowId}:later` };
 }

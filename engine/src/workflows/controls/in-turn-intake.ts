@@ -38,8 +38,8 @@ const MAX_BATCH = 256;
 const MIN_INTERVAL_MS = 4;
 
 /**
- * Queues what comes for workflows whose settings say when their executions start. Resolves once it
- * is durable.
+ * Queues executions of workflows whose settings control when they start. Resolves once they are
+ * durable.
  */
 export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
   const { clients } = options;

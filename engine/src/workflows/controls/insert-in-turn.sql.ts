@@ -3,19 +3,19 @@ import { laterTurn } from './claim-executions.sql.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/insert-invocations.sql.ts';
 
-/** For the case that whoever starts the next at once cannot. */
+/** For the case that the caller cannot start the next execution at once. */
 const LATER_MS = 1_000;
 
-/** An invocation of a workflow whose settings say when its executions start. */
+/** An invocation of a workflow whose settings control when its executions start. */
 export interface NewTurn extends NewInvocation {
   /** How many may wait before this one is refused. Default: any number. */
   queueLimit?: number | undefined;
 }
 
 /**
- * Queues executions, in this order, and answers for each whether there was room. Two nodes that
- * insert at the same moment may go over the limit by what the other inserts. `startsNext`: whoever
- * calls starts what may start itself, at once.
+ * Queues executions in this order, and returns for each whether there was room. Two nodes that
+ * insert at the same moment may together exceed the limit. `startsNext`: the caller starts the next
+ * executions itself, at once.
  */
 export async function insertInTurn(
   sql: Sql,

@@ -11,21 +11,21 @@ import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
 import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
 /*
- * States of a workflow here, and what moves it:
+ * States of a workflow here, and the transitions between them:
  *
  *   idle         no claim.
- *   waiting      `next` or `runLane`: the claim waits for a turn of its tenant. Asked for once
- *                more, it stays one claim.
- *   claiming     the turn has come. Asked for meanwhile, it is followed by another (`again`), since
- *                what it sees may be older.
- *   idle         `more`: a job of the lane goes on. `no-room`: a job looks again. `blocked`: the end
- *                of what runs starts the next. `done`: nothing waits.
+ *   waiting      `next` or `runLane`: the claim waits for a turn of its tenant. Further requests
+ *                join this claim.
+ *   claiming     the turn has come. A request meanwhile makes another claim follow (`again`), since
+ *                the current one may see older rows.
+ *   idle         `more`: a job of the lane continues. `no-room`: a job tries again. `blocked`: the
+ *                end of a running execution starts the next. `done`: nothing waits.
  *
  * Queued executions are rows without a lease, and a claim leases them in one statement. Claims are
  * in memory: after a crash the lane's job or maintenance finds the queue again.
  */
 
-/** A workflow whose settings say when its executions start. */
+/** A workflow whose settings control when its executions start. */
 interface TurnTaker {
   accountId: string;
   workflowId: string;
@@ -36,9 +36,9 @@ export interface Turns {
   /** Something waits, or something has ended: what may start now does. */
   next(workflow: TurnTaker): void;
   /**
-   * The same for a job of the workflow's lane; rejects where the job is to come back. Resolves too
-   * where the claim waits for its turn: the job is done then, so that it keeps no other tenant's
-   * from its worker. What waits when the node is lost is queued anew by who takes over from it.
+   * As `next`, for a job of the workflow's lane; rejects if the job must come back. Resolves too
+   * when the claim waits for its turn: then the job is done and its worker is free for other
+   * tenants. If the node dies, the node that takes over queues waiting claims again.
    */
   runLane(workflow: TurnTaker): Promise<void>;
   /**
@@ -74,8 +74,8 @@ const SHORT_CLAIM_MS = 5;
 /** A node without room looks again after this long; others may start the next meanwhile. */
 const NO_ROOM_MS = 500;
 /**
- * The end of what runs starts the next. This is for the case that it cannot: it ran before the
- * workflow took turns.
+ * Normally the end of a running execution starts the next. This job covers executions that cannot
+ * do it, because they started before the workflow took turns.
  */
 const BLOCKED_AGAIN_MS = 10_000;
 
@@ -83,7 +83,7 @@ type Outcome = 'done' | 'more' | 'blocked' | 'no-room';
 
 /** A claim that is under way, or waits for its turn. */
 interface Claim {
-  /** Asked for since it has begun: what it sees may be older than that. */
+  /** Requested since the claim began: it may see older rows. */
   again: boolean;
   /**
    * Asked for by a job of the lane, which may have been all that would come to the workflow by
@@ -204,8 +204,8 @@ function endAfterRest(end: (() => void) | undefined, tookMs: number): void {
 }
 
 /**
- * A run whose end lets the next execution of its workflow start. A run that rejects is given back,
- * with a job for its lane.
+ * Makes the end of a run start the next execution of its workflow. A run that rejects is given
+ * back, with a job for its lane.
  */
 export function startNextAfter<Rest extends unknown[]>(
   turns: Pick<Turns, 'next'>,

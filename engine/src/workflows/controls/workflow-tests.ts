@@ -53,7 +53,7 @@ type TestedWorkflow = Pick<WorkflowState, 'workflowId' | 'accountId' | 'name'> &
   deploymentId: string | undefined;
 };
 
-/** Its id is nobody's. */
+/** Its id is new and refers to no workflow. */
 function unsavedWorkflow(accountId: string): TestedWorkflow {
   return { workflowId: newId('workflow'), accountId, name: 'New workflow', deploymentId: undefined };
 }

@@ -14,11 +14,11 @@ export interface ExpressionProblem {
 /** `env`: the environment variables that it names. */
 export type CheckedExpression = { ok: true; env: string[] } | ({ ok: false } & ExpressionProblem);
 
-// Strict, as it is worked out. A node of an expression in parentheses ends where they do. From
-// ES2025 on two groups of a regular expression may have the same name, and acorn compares each pair
-// of them level by level: an expression of 10 000 characters took ten minutes.
+// Strict mode, as in the evaluation. A parenthesized node ends at its parentheses. From ES2025 on,
+// two groups of a regular expression may have the same name, and acorn compares each pair level by
+// level. An expression of 10 000 characters took ten minutes.
 const SYNTAX = { ecmaVersion: 2024, sourceType: 'module', preserveParens: true } as const;
-/** The whole of it, before what is wrong. */
+/** acorn repeats the whole expression before its message. */
 const REPEATED = /^(Invalid regular expression: )\/[^]*\/\w*: /;
 /** acorn's message for some expressions that are nested too deeply. */
 const NO_STACK = 'Not enough stack space';

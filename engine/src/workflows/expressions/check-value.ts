@@ -25,7 +25,7 @@ export interface ValueScope {
   noteVariable: (name: string, keys: readonly string[]) => void;
 }
 
-/** `limit`: what is gone over, where that is what is wrong. */
+/** `limit`: the exceeded limit, if that is the problem. */
 export interface ValueProblem {
   message: string;
   limit?: ExceededLimit;

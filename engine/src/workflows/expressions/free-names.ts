@@ -2,8 +2,8 @@ import type { AnyNode } from 'acorn';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 
 /**
- * A name that the expression does not define itself. `member`: what is read of it, where that is
- * written out: `steps.foo`.
+ * A name that the expression does not define itself. `member`: the property read from it, if it is
+ * written out, as in `steps.foo`.
  */
 export interface FreeName {
   name: string;
@@ -66,7 +66,7 @@ function freeNameAt(node: AnyNode, scope: Scope | undefined): FreeName | undefin
   return { name: node.name, at: node.start };
 }
 
-/** `a.b` and `a["b"]`; undefined where it takes the expression's values to tell. */
+/** The key of `a.b` and `a["b"]`; undefined if only evaluation can tell. */
 function keyOf(node: Extract<AnyNode, { type: 'MemberExpression' }>): string | undefined {
   const { property, computed } = node;
   if (property.type === 'Identifier') return computed ? undefined : property.name;

@@ -27,8 +27,8 @@ interface Row {
 }
 
 /**
- * One that could be cancelled. `hasBegun`: it has a row of its own. Undefined: there is none.
- * `accountId`: see cancelExecution.
+ * An execution that could be cancelled; undefined if it does not exist. `hasBegun`: it has its own
+ * row. `accountId`: see cancelExecution.
  */
 export async function readCancellable(
   sql: Sql,
@@ -46,11 +46,11 @@ export async function readCancellable(
 }
 
 /**
- * Ends an execution wherever it is: of one that runs the step under way is not stored, and no other
- * begins. `described`: what its row holds where it has none. It is made before, since whoever waits
- * for another connection while he holds one and the execution keeps all who cancel the same one
- * from theirs. `accountId`: of whoever asks; absent for who has its URL. Answers whether its row
- * was made here; undefined where there is nothing to cancel.
+ * Ends an execution in any state: a step under way is not stored, and no other begins. `described`:
+ * the content of its row if it has none. It is made before: waiting for a second connection while
+ * holding one and the execution would block other cancellations. `accountId`: the caller's; absent
+ * for a caller with the execution's URL. Returns whether this call made its row; undefined if there
+ * is nothing to cancel.
  */
 export async function cancelExecution(
   sql: Sql,
@@ -76,7 +76,7 @@ export async function cancelExecution(
   });
 }
 
-/** Nothing comes any more of what it waited for, after a step or to run it again. */
+/** Cancels its waiting steps, and steps that would run again. */
 async function cancelSteps(tx: Transaction, id: string): Promise<void> {
   await tx`
     update execution_steps set status = 'cancelled' where execution_id = ${id} and status in ('waiting', 'rerun')`;

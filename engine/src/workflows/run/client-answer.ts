@@ -1,7 +1,7 @@
 import type { HttpResponse } from '@headwater/shared';
 import type { HeldInvocation } from '../../events/invocation.ts';
 
-/** The client that waits for what the workflow answers, where there is one. It is answered once. */
+/** The client that waits for the workflow's answer, if there is one. It is answered once. */
 export interface ClientAnswer {
   /** `$.respond`: at once, or what there is to say when the execution ends or waits. */
   respond(response: HttpResponse, immediate: boolean): void;
@@ -48,8 +48,8 @@ export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 're
 }
 
 /**
- * Why a client has no answer. Anybody can call an endpoint, so the text of an error is left to the
- * execution's record.
+ * The message to a client without an answer. Any client can call an endpoint, so the text of an
+ * error stays in the execution's record.
  */
 export function noAnswer(executionId: string, hasFailed: boolean): string {
   return hasFailed ? `The workflow failed before it responded; its owner finds why under ${executionId}` : ENDED;

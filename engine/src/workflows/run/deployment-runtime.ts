@@ -41,7 +41,7 @@ export interface StepRuntime {
   /** As in Step. */
   retries?: number;
   onError?: 'continue';
-  /** Why it cannot run at all; absent where it can. */
+  /** The reason why it cannot run at all; absent if it can. */
   fault?: RunFault;
 }
 

@@ -173,7 +173,7 @@ function completedSteps({ steps }: EndedExecution, deployment: DeploymentRuntime
   return same === -1 ? steps.length : same;
 }
 
-/** The event still comes from where it came from. */
+/** The context of a replay keeps the emitter of the original event. */
 function replayContext(
   workflow: WorkflowState,
   { id: deploymentId, triggers }: DeploymentRuntime,

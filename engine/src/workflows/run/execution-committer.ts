@@ -16,21 +16,24 @@ export interface ExecutionCommitterOptions {
   sql: Sql;
   history: HistoryCount;
   watch?: BatcherWatch;
-  /** Between two tries. Default: so much time passes. */
+  /** Pause between two tries. Default: sleeps. */
   pause?: (ms: number) => Promise<void>;
   log: Log;
 }
 
 export interface ExecutionCommitter {
   /**
-   * Makes steps durable, and ends that bring nothing but themselves. False: the lease was lost, and
-   * nothing was written. Rejects with what `failsEachTime` where Postgres does not take what it is
-   * given, or no statement can be made of it.
+   * Makes steps durable, and ends of executions that write only their own rows. False: the lease
+   * was lost, and nothing was written. Rejects with an error of `failsEachTime` if Postgres refuses
+   * the data, or no statement can be made of it.
    */
   commit(commit: ExecutionCommit): Promise<boolean>;
   /** The same for executions that wait from now on. */
   park(commit: ExecutionCommit): Promise<boolean>;
-  /** Whether one that found its lease ended has ended it itself, in a try whose answer was lost. */
+  /**
+   * Whether a commit that finds its lease ended has ended it itself, in a try whose answer was
+   * lost.
+   */
   wasWritten(commit: ExecutionCommit): Promise<boolean>;
   /** The node stops: no commit is tried for ever any more. */
   stop(): void;
@@ -45,7 +48,7 @@ const MAX_BATCH = 256;
 const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 /** Maximum of one account while others are active. */
 const MAX_TENANT_CHARS = 512 * 1024;
-/** Others share a commit that starts so much later; the fewer there are, the sooner. */
+/** Other executions share a commit that starts this much later; the fewer there are, the sooner. */
 const SHARED_INTERVAL_MS = 3;
 const COMMITS_PER_MS = 16;
 /** 0.1 + 0.2 + … seconds, at most MAX_PAUSE_MS between two tries. */
@@ -57,7 +60,7 @@ const MAX_PAUSE_MS = 5_000;
  */
 const MAX_LAST_TRIES = 9;
 
-/** Answers what was written. `maxLockMs`: see setLockTimeout. */
+/** Returns the commits that were written. `maxLockMs`: see setLockTimeout. */
 type Write = (
   sql: Sql,
   commits: readonly ExecutionCommit[],

@@ -16,7 +16,7 @@ export interface ContextOptions {
 const PLATFORM_VERSION = USER_AGENT.split('/')[1];
 
 /**
- * JSON text of `steps.trigger.context`: what is the same for all steps, runs and parts of an
+ * JSON text of `steps.trigger.context`, which is the same for all steps, runs and parts of an
  * execution.
  */
 export function triggerContext(
@@ -81,7 +81,7 @@ export function triggerExports(event: string, context: string): string {
   return `{"event":${event},"context":${context}}`;
 }
 
-/** JSON texts of what a step has come to, behind which others run. */
+/** JSON texts of the outcome of a step, for the steps after it. */
 export interface PassedStep {
   namespace: string;
   status: string;

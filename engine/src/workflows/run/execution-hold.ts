@@ -2,9 +2,9 @@ import type { LeaseCheck } from '../../db/lease-check.ts';
 import type { HeldInvocation } from '../../events/invocation.ts';
 
 /**
- * Whether this node still has an execution. A node that stood still or was cut off may have been
- * declared dead, and another may have run the same steps: what is felt outside waits until it is
- * known that none could.
+ * Whether this node still holds an execution. A node that stalled or was cut off may have been
+ * declared dead, and another may have run the same steps. So external effects wait until no other
+ * node can hold the execution.
  */
 export interface ExecutionHold {
   /** At once while the node is known to live; else as soon as the database has said so. */

@@ -12,9 +12,9 @@ import { GOES_ON_ELSEWHERE, runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
 /**
- * Takes the invocation of a workflow to where it ends or waits. An execution that has begun before
- * goes on after its last completed step, with its own version of the workflow; others begin with
- * the current one.
+ * Runs the invocation of a workflow until it ends or waits. An execution that has begun before
+ * continues after its last completed step, with its own version of the workflow. Others begin with
+ * the current version.
  */
 export function createExecutionRunner(options: ExecutionRunnerOptions): DispatcherOptions['run'] {
   return async (invocation, ran, again, lost) => {
@@ -25,8 +25,8 @@ export function createExecutionRunner(options: ExecutionRunnerOptions): Dispatch
     const workflow = await options.runtimes.state.get(invocation.sourceId);
     if (workflow === undefined || workflow.deleted) return drop(options, invocation);
     if (!workflow.active) {
-      // A tick of a workflow that is stopped is over; what was accepted otherwise, or has begun,
-      // waits for its start.
+      // A tick of a stopped workflow is obsolete. Other accepted invocations, and executions that
+      // have begun, wait until it is started.
       if (invocation.kind === 'timer' && invocation.claim === 1) return drop(options, invocation);
       await options.release([invocation]);
       return;
@@ -82,7 +82,7 @@ async function endWithoutVersion(options: ExecutionRunnerOptions, parts: FoundPa
   createClientAnswer(invocation).ended(noAnswer(invocation.id, true));
 }
 
-/** Nobody is left to run it for. */
+/** Ends an invocation whose workflow is deleted, or a tick of a stopped one. */
 async function drop({ commitRun }: ExecutionRunnerOptions, invocation: HeldInvocation): Promise<void> {
   const { accountId, sourceId } = invocation;
   await commitRun({

@@ -25,7 +25,7 @@ export interface Execution {
   sends: StoredSend[];
   logs: string[];
   usedBytes: number;
-  /** As what waits it counts so much for maxWaitingBytes, until something is written. */
+  /** Bytes that count for maxWaitingBytes from its last wait, until the next write. */
   waitedBytes: number;
 }
 
@@ -84,7 +84,7 @@ function sendsOf({ sends }: ProgressStep): StoredSend[] {
   return sends === null ? [] : (JSON.parse(sends) as StoredSend[]);
 }
 
-/** Without what it sends. */
+/** Without the sends of the step. */
 export function bytesOfStep(step: { exports: string; value: string | null | undefined; logs: string }): number {
   return step.exports.length + (step.value?.length ?? 0) + step.logs.length;
 }

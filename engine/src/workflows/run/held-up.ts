@@ -2,12 +2,11 @@
 const MIN_WAIT_MS = 1_000;
 
 /**
- * How long a step was held up by this node instead of running: it waited for a commit that the
- * database did not take, or for the word that the execution is still this node's, or the node stood
- * still.
+ * Time that this node delayed a step instead of running it. The step waited for a commit or for the
+ * confirmation of the lease, or the node stalled.
  */
 export interface HeldUp {
-  /** Counts what it takes, where that is long. Waits beside each other count once. */
+  /** Counts the time of `wait`, if it is long. Concurrent waits count once. */
   during<T>(wait: Promise<T>): Promise<T>;
   ms(): number;
 }

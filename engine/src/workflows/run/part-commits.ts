@@ -19,15 +19,15 @@ import { createWaitingBytes } from './waiting-bytes.ts';
  * written.
  */
 export interface PartCommits {
-  /** Soon, or with what is written next; answers at once, with what is known so far. */
+  /** Stores the row soon, or with the next write. Returns at once, with the state known so far. */
   store(row: StepRow): boolean;
   /** Resolves when every step so far is durable. */
   stored(): Promise<boolean>;
   /** An exceeded limit: the execution may not wait and nothing was written, so it may still end. */
   park(last: StepRow, wait: Omit<ExecutionWait, 'position' | 'token' | 'bytes'>): Promise<boolean | ExceededLimit>;
   /**
-   * Everything that the execution brings, and its end. `error`: what it turned out to have failed
-   * with when it was written.
+   * Commits all output of the execution, and its end. `error`: the failure that the write itself
+   * caused.
    */
   finish(last: StepRow | undefined, end: FinalOutcome): Promise<{ committed: boolean; error?: string }>;
   /** Steps that are not durable are left out of the end. */

@@ -2,9 +2,8 @@ import type { ExecutionCommit } from '../../runs/commit/execution-rows.ts';
 import type { Sql } from '../../db/database.ts';
 
 /**
- * Whether a commit of which no answer came was written. Everything of it is in one transaction, so
- * its end, or its last step where it has none, says it of all: another holder would have written
- * another time.
+ * Whether a commit without an answer was written. It is one transaction, so its end, or its last
+ * step if it has no end, decides for all of it. Another holder would have written another time.
  */
 export async function isExecutionCommitted(sql: Sql, { key, steps, end }: ExecutionCommit): Promise<boolean> {
   const last = steps.at(-1);

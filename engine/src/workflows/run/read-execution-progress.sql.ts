@@ -16,9 +16,9 @@ export interface ProgressStep {
 
 /** Progress of an execution so far. */
 export interface ExecutionProgress {
-  /** Absent where it has neither completed a step nor waited, and is no replay. */
+  /** Absent if it has neither completed a step nor waited, and is no replay. */
   deploymentId?: string;
-  /** JSON text; absent where it was never stored. */
+  /** JSON text; absent if it was never stored. */
   context?: string;
   startedAtMs?: number;
   replayOf?: string;
@@ -26,7 +26,7 @@ export interface ExecutionProgress {
   steps: ProgressStep[];
   /** The step that is to be run again. */
   again?: { position: number } & StepRun;
-  /** As what waits it counts so much for maxWaitingBytes, until that is written. */
+  /** Bytes that count for maxWaitingBytes from its last wait, until the next write. */
   waitedBytes?: number;
 }
 

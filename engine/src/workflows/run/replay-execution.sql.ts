@@ -15,8 +15,8 @@ export interface EndedExecution {
 }
 
 /**
- * `running`: it has not ended. Undefined: there is none in this account. In one statement: it may
- * be deleted, with its steps, between two.
+ * `running`: it has not ended. Undefined: the account has no such execution. One statement, since a
+ * deletion could come between two.
  */
 export async function readEndedExecution(
   sql: Sql,
@@ -54,10 +54,10 @@ export interface Replay {
 }
 
 /**
- * One transaction: the execution, the steps that it takes over, and its place in the queue. What
- * those sent is not sent again. Answers what the steps count for maxHistoryBytes; undefined: its
- * version is not there any more. Where what it replays was deleted since it was read, nothing is
- * written: without its steps, what they have done would be done again.
+ * Inserts the execution, the steps that it takes over, and its place in the queue, in one
+ * transaction. Sends of those steps are not repeated. Returns the bytes of the steps for
+ * maxHistoryBytes, or undefined if its version is gone. If the original was deleted meanwhile,
+ * writes nothing: without its steps, their effects would be repeated.
  */
 export async function insertExecutionReplay(sql: Sql, replay: Replay): Promise<number | 'replayed' | undefined> {
   const { id, of, accountId, workflowId, deploymentId, kind, event, context, completed } = replay;
@@ -84,7 +84,7 @@ export async function insertExecutionReplay(sql: Sql, replay: Replay): Promise<n
       returning ${LIMITS.historyRowBytes}::int4 + coalesce(octet_length(value), 0) + octet_length(exports) + octet_length(logs)
         + coalesce(octet_length(error), 0) + coalesce(octet_length(props), 0) as bytes`;
     if (steps.length !== completed) throw isGone(of);
-    // As if it had been taken before: the node that takes it looks for what it has completed.
+    // Inserted as if taken before, so that the node that takes it looks for completed steps.
     await tx`
       insert into invocations (id, account_id, source_id, kind, event, attempts, claim, place)
       select r.*, 1, 1, ${placeOf(tx)}

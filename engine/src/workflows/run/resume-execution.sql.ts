@@ -4,7 +4,7 @@ import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { PARKED, wakeJob } from './park-executions.sql.ts';
 
-/** A token that somebody has brought for an execution. */
+/** A token that a caller presents for an execution. */
 export interface BroughtToken extends ReadToken {
   id: string;
   token: string;
@@ -23,8 +23,8 @@ type Outcome = { accountId: string } | 'refused' | 'changed';
 const MAX_TRIES = 3;
 
 /**
- * Wakes an execution that waits for this token. Where its step still runs, what is brought is kept
- * until it waits. Answers whose it is; undefined: it waits for nothing, for something else, or was
+ * Wakes an execution that waits for this token. If its step still runs, keeps the data until it
+ * waits. Returns its account, or undefined if it waits for nothing or for another token, or was
  * resumed before.
  */
 export async function resumeExecution(sql: Sql, resumption: Resumption): Promise<string | undefined> {
@@ -36,15 +36,15 @@ export async function resumeExecution(sql: Sql, resumption: Resumption): Promise
   return undefined;
 }
 
-/** The invocation is not locked where it is queued: a claim would pass it over. */
+/** Does not lock a queued invocation: a claim would skip it. */
 async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, data } = resumption;
   const now = await readProgress(tx, resumption);
   if (now === undefined) return 'refused';
   if (!now.parked) return keepEarly(tx, resumption);
   if (!opens(resumption, now)) return 'refused';
-  // Its time may come at this moment: who wakes it has read by then what has come for it, and
-  // deletes the wait.
+  // Its wait may end at this moment. The transaction that wakes it has then read the resume data,
+  // and deletes the wait.
   const parked = await tx`select from invocations where id = ${id} and leased_by = ${PARKED} for share`;
   if (parked.count === 0) return 'changed';
   const resumed = await tx`
@@ -56,7 +56,7 @@ async function tryToResume(tx: Transaction, resumption: Resumption): Promise<Out
   return { accountId: now.accountId };
 }
 
-/** The account whose execution waits for the token, or runs the step that the token stands for. */
+/** The account of the execution that waits for the token, or runs the step of the token. */
 export async function readOpenFor(sql: Sql, brought: BroughtToken): Promise<string | undefined> {
   const now = await readProgress(sql, brought);
   return now !== undefined && opens(brought, now) ? now.accountId : undefined;
@@ -101,8 +101,9 @@ function opens({ token, isOurs }: BroughtToken, now: Progress): boolean {
 
 async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outcome> {
   const { id, token, data, position, runs } = resumption;
-  // While a node runs it, no end of a step is written before this is through, and none is under
-  // way: who parks it would wait for us, and we for the row of the wait that he deletes.
+  // While a node runs it, this lock blocks the write of a step's end, and waits for one under way.
+  // Otherwise a deadlock is possible: parking waits for this transaction, which waits for the
+  // wait's row that parking deletes.
   await tx`
     select from invocations where id = ${id} and leased_by is not null and leased_by <> ${PARKED} for no key update`;
   const now = await readProgress(tx, resumption);
@@ -123,8 +124,8 @@ async function keepEarly(tx: Transaction, resumption: Resumption): Promise<Outco
 }
 
 /**
- * The wait that led to the run is there until the end of this run is written, which leaves what was
- * brought (see overWaits).
+ * The wait that led to this run stays until the end of the run is written; that write leaves the
+ * data in place (see overWaits).
  */
 async function keepBeside(tx: Transaction, { id, token, data, position, runs }: Resumption): Promise<boolean> {
   const kept = await tx`

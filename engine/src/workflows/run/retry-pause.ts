@@ -5,8 +5,8 @@ const MAX_MS = 6 * 3600 * 1000;
 const JITTER = 0.2;
 
 /**
- * How long a step that has failed so many times waits: 5 s, 20 s, 80 s, … up to 6 hours, give or
- * take a fifth.
+ * Pause of a step after `failures` failures: 5 s, 20 s, 80 s, … up to 6 hours, plus or minus a
+ * fifth.
  */
 export function retryPauseMs(failures: number, random: () => number = Math.random): number {
   const pauseMs = Math.min(FIRST_MS * GROWTH ** (failures - 1), MAX_MS);

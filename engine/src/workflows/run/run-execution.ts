@@ -33,7 +33,7 @@ type Failed = Extract<StepsEnd, { kind: 'failed' }>;
 
 export const GOES_ON_ELSEWHERE = 'The execution was cancelled, or goes on elsewhere';
 
-/** Runs what is left of an execution, to its end or to where it waits. */
+/** Runs the rest of an execution, until it ends or waits. */
 export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
   const commits = createPartCommits(options, execution);
   const part: Part = { options, execution, commits, client: createClientAnswer(execution.invocation) };

@@ -25,8 +25,8 @@ export interface StepContext extends Pick<RunnerContext, 'sandbox' | 'fetch' | '
   /** How long this node stood still since its start. */
   stalledMs: () => number;
   /**
-   * Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT
-   * where they are more than a run may have.
+   * Values of environment variables; those that are not set are left out. Throws RESOURCE_LIMIT if
+   * they exceed the limit of a run.
    */
   openEnvironment: (accountId: string, names: readonly string[]) => Promise<Record<string, string>>;
   sealer: Pick<Sealer, 'seal' | 'open'>;
@@ -52,7 +52,7 @@ export interface StepTask {
 export interface StepResult extends StepOutput {
   /** The request through `$.flow`; only if the step did not fail. */
   flow?: FlowAction;
-  /** Absent where it has not failed. */
+  /** Absent if the step did not fail. */
   fault?: RunFault;
   /** Removes the step's secrets from texts. */
   redactor: Redactor | undefined;
@@ -63,9 +63,9 @@ export interface StepResult extends StepOutput {
 }
 
 /**
- * Runs a step in its sandbox. One whose sandbox died is run again, alone, and one that ran out of
- * time that this node had taken from it begins anew: see `afterStep`. Never rejects for what the
- * step does; rejects where the database does not answer, or the sandbox cannot run it.
+ * Runs a step in its sandbox. If its sandbox died it runs again, alone. If this node's delays made
+ * it time out, it begins anew: see `afterStep`. Never rejects for errors of the step; rejects if
+ * the database does not answer, or the sandbox cannot run it.
  */
 export async function runStep(context: StepContext, task: StepTask): Promise<StepResult> {
   const {
@@ -130,9 +130,8 @@ interface TriedOutputs extends StepOutputs {
 }
 
 /**
- * Nothing that a step does is felt outside before the steps before it are durable: what somebody
- * has seen the consequences of is never run again. All else that a step puts out is stored with it
- * or after it.
+ * No external effect of a step happens before the earlier steps are durable: a step with visible
+ * consequences never runs again. All other output of a step is stored with it or after it.
  */
 function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedOutputs {
   const { step, limits, respond, stored } = task;

@@ -58,7 +58,7 @@ export type StepsEnd =
   | { kind: 'exited'; last: StepRow; reason?: string }
   | { kind: 'failed'; last: StepRow; step: StepRuntime; fault: RunFault; redactor: Redactor | undefined; run: StepRun }
   | { kind: 'waits'; last: StepRow; why: 'delay' | 'suspend'; ms: number }
-  /** `redactor`: of what the next run is given. */
+  /** `redactor`: for the input of the next run. */
   | {
       kind: 'again';
       last: StepRow;
@@ -72,8 +72,8 @@ export type StepsEnd =
   | { kind: 'stopped' };
 
 /**
- * One run of a step. `context`, `callback`: JSON texts, what `$.flow.rerun` was given for it, and
- * whoever resumed it before its time.
+ * One run of a step. `context`, `callback`: JSON texts, given to `$.flow.rerun` and by the caller
+ * that resumed the step early.
  */
 export interface StepRun {
   /** Counts from 1. */

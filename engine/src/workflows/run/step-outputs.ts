@@ -47,7 +47,7 @@ export interface StepOutputs {
   forget(): Promise<unknown>;
 }
 
-/** Collects what a step exports, sends and logs until its end. */
+/** Collects the exports, sends and log lines of a step until its end. */
 export function createStepOutputs(options: StepOutputsOptions): StepOutputs {
   const exports = new Map<string, string>();
   const logs: LogLine[] = [];

@@ -2,10 +2,7 @@ import type { StepRow } from '../../runs/commit/execution-rows.ts';
 
 /** Steps that are done and not durable yet, in their order. */
 export interface UnstoredSteps {
-  /**
-   * They are stored soon, or with what is written next. False: it is known that the execution is
-   * not ours any more.
-   */
+  /** Stores the row soon, or with the next write. False: this node has lost the execution. */
   add(row: StepRow): boolean;
   /** Resolves when all that were added are durable. False: the execution is not ours any more. */
   store(): Promise<boolean>;
@@ -45,7 +42,7 @@ export function createUnstoredSteps({ commit, onStored }: UnstoredStepsOptions):
   function startWriting(): Promise<void> {
     stopTimer();
     writing = writing.then(write);
-    // Told to whoever stores or takes next.
+    // The next `store` or `take` gets the error.
     writing.catch(() => undefined);
     return writing;
   }

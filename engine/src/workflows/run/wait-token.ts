@@ -13,13 +13,13 @@ export interface ReadToken extends TokenPlace {
 }
 
 /**
- * Tokens of runs of steps. They are made of the instance's key: the same after a crash, and known
- * to be ours before the execution waits, so that whom the step has told may answer while it still
+ * Tokens of runs of steps, derived from the instance's key. They are the same after a crash and
+ * verifiable before the execution waits. So a receiver of a token may answer while the step still
  * runs.
  */
 export interface WaitTokens {
   make(executionId: string, place: TokenPlace): string;
-  /** Undefined for what has not the form of a token. */
+  /** Undefined for a text without the form of a token. */
   read(executionId: string, token: string): ReadToken | undefined;
 }
 
@@ -27,8 +27,8 @@ const TOKEN = /^(\d{1,4})-(\d{1,6})-[\w-]{32}$/;
 const MAC_CHARS = 32;
 
 /**
- * The key is the one that seals when the node starts. After that has changed, tokens of what waits
- * are known by their rows.
+ * The key is the one that seals when the node starts. After a key rotation, tokens of waiting
+ * executions are verified by their rows.
  */
 export function createWaitTokens(sealer: Pick<Sealer, 'mac'>): WaitTokens {
   const key = createSecretKey(sealer.mac('tokens of executions that wait'), 'base64url');

@@ -16,7 +16,7 @@ export interface WaitingBytes {
   with(last: StepRow, given: Pick<ExecutionWait, 'context' | 'callback'>): number;
   /** The limit that its account would be over. */
   exceededBy(bytes: number): ExceededLimit | undefined;
-  /** It waits with so much now; 0: not any more. */
+  /** Sets the bytes with which it waits now; 0: it no longer waits. */
   set(bytes: number): void;
 }
 

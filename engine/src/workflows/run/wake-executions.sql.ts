@@ -12,14 +12,13 @@ interface WokenRow {
 }
 
 /**
- * Executions whose time has come go back to the queue of their workflow, in one transaction. What
- * the request that resumed one brought becomes an export of the step that waited. One that is not
- * due any more, or woken already, is left alone.
+ * Moves executions that are due back to the queue of their workflow, in one transaction. The data
+ * of the request that resumed one becomes an export of the step that waited. Skips executions that
+ * are no longer due, or already awake.
  */
 export async function wakeExecutions(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.begin(async (tx) => {
-    // Invocations before waits, and in one order, as everywhere: who resumes at this moment locks
-    // the same rows.
+    // Invocations before waits, in one order everywhere: a concurrent resume locks the same rows.
     const parked = await tx<{ id: string }[]>`
       select id from invocations where id = any(${[...new Set(ids)]}::text[]) and leased_by = ${PARKED} order by id for update`;
     const rows = await tx<WokenRow[]>`
@@ -61,8 +60,8 @@ async function endWaits(tx: Transaction, over: readonly WokenRow[]): Promise<voi
 const OVERDUE_BATCH = 1_000;
 
 /**
- * Waits that are over and whose job is lost get another one. Data that came for a step which then
- * did not wait is deleted with the end of its execution.
+ * Adds a job for waits that are over and have lost theirs. Data for a step that then did not wait
+ * is deleted with the end of its execution.
  */
 export async function requeueOverdueWaits(sql: Sql, afterMs: number): Promise<void> {
   const overdue = sql`wake_at < now() - make_interval(secs => ${afterMs / 1000}::float8)`;

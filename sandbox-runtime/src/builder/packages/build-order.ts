@@ -5,7 +5,9 @@ import type { ExceededLimit } from '@headwater/shared';
  * as well.
  */
 export interface BuildLimits {
-  /** For fetching and for bundling packages, each; what is still under way then is given up. */
+  /**
+   * Time for fetching packages, and as much for bundling them. Unfinished work is then given up.
+   */
   buildMs: number;
   /** For bundling a component without packages. */
   bundleMs: number;
@@ -34,8 +36,8 @@ export interface FetchOrder {
 }
 
 /**
- * Its answer. The tree of packages is the text of it; what is wrong with a package is in there, at
- * the import that led to it. `bytes`: that it downloaded into the cache.
+ * The answer to a fetch order. Its text is the package tree, which holds each package's errors at
+ * the import that led to it. `bytes`: downloaded into the cache.
  */
 export type FetchAnswer = { bytes: number } & ({ ok: true } | FetchFailure);
 

@@ -44,7 +44,7 @@ export async function bundlePackages(
   return { ok: true, code: bundle.code, sourceMap, dependencies: dependenciesOf(tree) };
 }
 
-/** Answers what is wrong with it: that makes the import wrong that led to it. */
+/** Returns the package's error, which becomes the error of the import that led to it. */
 async function unpackInto(
   packages: UnpackedPackages,
   { name, version, dir }: PlacedPackage,

@@ -9,7 +9,7 @@ import type { UnpackedPackages } from './unpacked-packages.ts';
 
 export type TreeBundle = { ok: true; code: string; sourceMap: string } | { ok: false; messages: Message[] };
 
-/** Stand-ins for what Node gives a module about its own place: a bundle is nowhere. */
+/** Stand-ins for a module's own place: a bundle has none. */
 const DEFINES: NonNullable<BuildOptions['define']> = {
   'process.env.NODE_ENV': '"production"',
   __dirname: '"/"',
@@ -43,7 +43,7 @@ export async function bundleTree(
   }
 }
 
-/** The file of a package that is no code for an ES module, if that is what is wrong. */
+/** The package file that is not valid in strict mode, if that is the error. */
 function sloppyFileOf({ text, location }: Message): string[] {
   const isSloppy = text.endsWith('cannot be used with the "esm" output format due to strict mode');
   const path = isSloppy ? packagePathOf(location?.file ?? '') : undefined;

@@ -4,10 +4,7 @@ import { BuildLimitError } from './package-error.ts';
 export interface DownloadBudget {
   /** Bytes that were taken. */
   readonly used: number;
-  /**
-   * Aborted with a BuildLimitError once more was taken than there is: whatever else is under way
-   * ends.
-   */
+  /** Aborts with a BuildLimitError when the budget is exceeded, so that other downloads end too. */
   readonly signal: AbortSignal;
   /** Throws BuildLimitError beyond what there is. */
   take(bytes: number): void;

@@ -3,8 +3,8 @@ import type { FetchAnswer, FetchOrder } from './build-order.ts';
 import { fetchPackages } from './fetch-packages.ts';
 
 /**
- * The main file of a process that fetches packages into the cache. It reaches the registry, starts
- * no program, and does not look into what it fetches.
+ * Main file of a process that fetches packages into the cache. It reaches the registry, starts no
+ * program, and does not read the content that it fetches.
  */
 serveTasks(async (order) => {
   const result = await fetchPackages(order as FetchOrder);

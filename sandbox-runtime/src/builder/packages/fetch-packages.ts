@@ -42,7 +42,7 @@ export async function fetchPackages(order: FetchOrder): Promise<FetchResult> {
   }
 }
 
-/** Also of those beside one that fails: whatever they write is written when this ends. */
+/** Waits for all tasks, even if one fails: when it ends, all their writes have ended. */
 async function allEnded(tasks: Promise<void>[]): Promise<void> {
   for (const end of await Promise.allSettled(tasks)) if (end.status === 'rejected') throw end.reason;
 }

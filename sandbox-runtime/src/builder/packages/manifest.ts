@@ -25,7 +25,7 @@ type Raw = Record<string, unknown>;
 
 const INTEGRITY = /^sha(?:512|384|256|1)-[A-Za-z0-9+/=]+$/;
 
-/** Reads a registry's answer; whatever is not as it should be is left out. */
+/** Reads a registry's answer and leaves out invalid parts. */
 export function readPackument(answer: unknown): Packument {
   const raw = asObject(answer);
   const versions: Record<string, Manifest> = {};
@@ -36,7 +36,7 @@ export function readPackument(answer: unknown): Packument {
   return { tags: asStrings(raw['dist-tags']), versions };
 }
 
-/** Whether it is what `readPackument` makes: of what was stored, nothing else is read. */
+/** Whether a stored value has the form that `readPackument` makes; other values are not read. */
 export function isPackument(value: unknown): value is Packument {
   const { tags, versions } = asObject(value);
   return areStrings(tags) && isObject(versions) && Object.values(versions).every(isManifest);

@@ -14,14 +14,14 @@ export const CACHE_FOLDERS = ['tarballs', 'packuments', 'trees'] as const;
 export interface PackageCache {
   readTarball(integrity: string): Promise<Buffer | undefined>;
   /**
-   * Throws PackagesUnavailableError where it cannot be written: the process that bundles has it
-   * from here.
+   * Throws PackagesUnavailableError if the write fails, because the bundling process reads the
+   * tarball from here.
    */
   writeTarball(integrity: string, bytes: Buffer): Promise<void>;
   readJson<T>(folder: JsonFolder, key: string, isOfForm: (value: unknown) => value is T): Promise<T | undefined>;
   /** Ignores write errors: the value is computed again next time. */
   writeJson(folder: JsonFolder, key: string, value: unknown): Promise<void>;
-  /** Throws away what was written through this object. */
+  /** Removes the entries that this object wrote. */
   discardWritten(): Promise<void>;
 }
 

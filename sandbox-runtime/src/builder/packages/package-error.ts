@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
 
-/** Thrown for what is wrong with a package, in words that follow `Cannot resolve "name": `. */
+/** An error of a package. The message continues `Cannot resolve "name": `. */
 export class PackageError extends Error {
   override readonly name: string = 'PackageError';
 }

@@ -3,9 +3,9 @@ import { PackageError } from './package-error.ts';
 import type { Manifest, Packument } from './manifest.ts';
 
 /**
- * The version that npm would take: what a tag points at; the one tagged `latest` where it is in the
- * range; else the highest in the range, deprecated ones only where there is nothing else. Throws
- * PackageError, naming what there is.
+ * The version that npm would choose: the target of a tag; else `latest` if it is in the range; else
+ * the highest in the range. Deprecated versions come last. Throws PackageError, which names the
+ * available versions.
  */
 export function pickVersion(packument: Packument, range: string): Manifest {
   const { tags, versions } = packument;

@@ -15,9 +15,8 @@ export interface RegistryOptions {
 }
 
 /**
- * The registry as a build sees it: what is in the cache is not asked for. Throws BuildLimitError
- * once the budget is spent, and PackagesUnavailableError where the registry does not work, or what
- * it answers cannot be stored.
+ * The registry as a build sees it; the cache answers first. Throws BuildLimitError when the budget
+ * is spent. Throws PackagesUnavailableError if the registry fails, or its answer cannot be stored.
  */
 export interface Registry {
   /** Throws PackageError where there is no such package. */
@@ -169,9 +168,8 @@ function announcedBytes({ headers }: Response): number {
 }
 
 /**
- * Follows redirects within the registry. Another origin is never asked: this process has the node's
- * network and no guard in front of it, and what a registry redirects to can be the doing of whoever
- * published a package.
+ * Follows redirects within the registry, never to another origin. This process has the node's
+ * network without a guard, and a package's publisher may control the target of a redirect.
  */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   for (let hops = 0, at = url; hops <= MAX_REDIRECTS; hops++) {

@@ -13,7 +13,7 @@ import type { FoundFile, ImportKind, UnpackedPackages } from './unpacked-package
 
 /** Files of packages. */
 const PACKAGE_NAMESPACE = 'headwater-package';
-/** Modules that throw when they are evaluated: what a package asks for and is not there. */
+/** Missing modules that a package imports. They throw when they are evaluated. */
 const ABSENT_NAMESPACE = 'headwater-absent';
 /** The module `module`, one for each file of a package that imports it. */
 const MODULE_NAMESPACE = 'headwater-module';
@@ -28,9 +28,9 @@ export interface Mending {
 }
 
 /**
- * Resolves and loads everything that a component and its packages import, from memory. The bundler
- * never looks into the file system: this answers for every path and every namespace. What was found
- * wrong with files before is in `mending`.
+ * Resolves and loads all imports of a component and its packages from memory. It answers every path
+ * and namespace, so the bundler never reads the file system. `mending`: defects found in files
+ * before.
  */
 export function resolvePackages(
   component: ComponentFiles,
@@ -87,7 +87,7 @@ function findRoot(
   const root = tree.roots[path];
   if (root === undefined) return { errors: [{ text: `Cannot resolve "${path}"` }] };
   if (!root.ok) return { errors: [{ text: `Cannot resolve "${path}": ${root.reason}` }] };
-  // Nothing was unpacked; what is asked is only which imports are wrong.
+  // No package was unpacked: this pass only finds the imports that are wrong.
   if (Object.values(tree.roots).some(({ ok }) => !ok)) return { path, external: true };
   const parsed = parseSpecifier(path);
   const subpath = parsed.ok ? parsed.specifier.subpath : '';
@@ -122,8 +122,8 @@ export function packagePathOf(file: string): string | undefined {
 }
 
 /**
- * The bundler tells from the end of a path whether a file is an ES module. JSON is none, whatever
- * the package says of its code.
+ * The bundler derives from the extension whether a file is an ES module. JSON never is, whatever
+ * the package declares for its code.
  */
 function pathOf({ id, type }: FoundFile): string {
   if (/\.(?:[mc]js|json)$/.test(id)) return id;
@@ -181,10 +181,10 @@ function prepareText(contents: Buffer): Buffer | string {
   return (
     contents
       .toString('utf8')
-      // A map inside of a package would name files that cannot be told from the author's, and one
-      // beside it would be read by the bundler from wherever on this machine the comment says.
+      // A map inside a package would name files that look like the author's. A map beside it would
+      // make the bundler read any file of this machine that the comment names.
       .replaceAll(' sourceMappingURL=', ' sourceMappingURL-')
-      // A bundle has no folders; what is required beside the file is found all the same.
+      // A bundle has no folders, but a require relative to the file still works.
       .replace(OWN_FOLDER, 'require($1.$2$1)')
   );
 }

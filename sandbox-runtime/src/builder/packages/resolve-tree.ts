@@ -59,9 +59,9 @@ export interface TreeSource {
 }
 
 /**
- * Places the packages that a component needs as npm would: each as far up as nothing there is in
- * its way, so that what can be shared is. What is wrong with a package is the answer for the import
- * that led to it, not an error. Throws PackageError when there are more than `maxPackages`.
+ * Places the packages of a component as npm does: each as far up as possible, so that packages are
+ * shared. A package's error becomes the result of the import that led to it. Throws PackageError
+ * for more than `maxPackages`.
  */
 export async function resolveTree(
   specifiers: readonly PackageSpecifier[],
@@ -69,7 +69,7 @@ export async function resolveTree(
   maxPackages: number,
 ): Promise<PackageTree> {
   const builder = new TreeBuilder(source, maxPackages);
-  // The same imports make the same tree, in whatever order the code names them.
+  // The order is fixed, so that the same imports make the same tree.
   const ordered = specifiers.toSorted((a, b) => (a.text < b.text ? -1 : 1));
   await Promise.all(ordered.map(({ name }) => source.packument(name).catch(() => undefined)));
   for (const specifier of ordered) await builder.addRoot(specifier);
@@ -84,7 +84,7 @@ class TreeBuilder {
   readonly #all: Node[] = [];
   readonly #roots = new Map<string, ResolvedRoot>();
   #edges: Edge[] = [];
-  /** After all others: a peer takes what is there. */
+  /** Resolved last: a peer takes a package that is already placed. */
   #peers: Edge[] = [];
   #asides = 0;
   #edgeCount = 0;

@@ -1,9 +1,9 @@
 const REQUIRE = /\brequire\s*\(\s*(['"])([^'"\\\n]+)\1\s*\)/g;
 
 /**
- * A CommonJS module whose code strict mode does not allow (`with`, a variable named `package`):
- * bundles are ES modules, so it is kept as text and becomes a function when it is loaded, as Node
- * makes one of it. What it requires by a literal is found by the bundler in the text around it.
+ * Wraps a CommonJS module that is invalid in strict mode (`with`, a variable named `package`).
+ * Bundles are ES modules, so its text becomes a function at load time, as in Node. The bundler
+ * finds its literal requires in the code around it.
  */
 export function sloppyModule(text: string): string {
   const names = new Set([...text.matchAll(REQUIRE)].map(([, , name]) => JSON.stringify(name)));

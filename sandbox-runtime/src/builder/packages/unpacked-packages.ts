@@ -32,14 +32,12 @@ const IMPLIED_INDEX = /\/index\.(?:js|json|node)$/;
 const EXTENSIONS = ['.js', '.json', '.node', '.mjs', '.cjs'];
 
 /**
- * The packages of a build, in memory, and how files in them find each other: as in Node, so that a
- * package is what it is there. There is no other place than these packages that a name or a path
- * could lead to.
+ * The packages of a build in memory, and their resolution. It follows Node, so that a package
+ * behaves as there. No name or path leads outside these packages.
  *
  * Rules: https://nodejs.org/api/modules.html#all-together and
- * https://nodejs.org/api/esm.html#resolution-algorithm-specification, and beyond them a file
- * without its extension is found for `import` as well, and `module` counts where there is no
- * `main`.
+ * https://nodejs.org/api/esm.html#resolution-algorithm-specification. In addition, `import` finds a
+ * file without its extension, and `module` counts if `main` is absent.
  */
 export class UnpackedPackages {
   readonly #packages = new Map<string, UnpackedPackage>();

@@ -159,7 +159,9 @@ function missing(what: string, { expected, message }: { expected: Expected; mess
   return `Missing expected ${what}${name}${message === undefined ? '.' : `: ${toText(message)}`}`;
 }
 
-/** A text is the message for its own failure: whoever gives the error's meant to compare them. */
+/**
+ * Rejects a text equal to the error's own message: the caller probably meant to compare the two.
+ */
 function requireUnlike(error: unknown, message: unknown): void {
   if (typeof message !== 'string') return;
   const isText = typeof error !== 'object' || error === null;

@@ -7,10 +7,10 @@ type Frame = ReadonlyMap<object, unknown>;
 const NO_FRAME: Frame = new Map();
 
 /**
- * Which AsyncLocalStorage holds what, carried along to callbacks. V8 tells nobody when it goes on
- * after an `await`, so the frame is bound to what goes through functions: `then`, timers,
- * `nextTick`, `queueMicrotask`. After an `await`, where no frame is bound, a storage answers the
- * store of its one run that is still pending; of several, none.
+ * Stores of each AsyncLocalStorage, carried along to callbacks. V8 gives no signal when code
+ * resumes after an `await`. So the frame is bound to callbacks of `then`, timers, `nextTick` and
+ * `queueMicrotask`. After an `await` without a bound frame, a storage returns the store of its one
+ * pending run; with several, undefined.
  */
 export class AsyncContext {
   #frame: Frame = NO_FRAME;

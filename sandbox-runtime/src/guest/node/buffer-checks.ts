@@ -33,7 +33,7 @@ const BIG_NUMBERS: [suffix: string, least: bigint, most: bigint, range: string][
   ['BigUInt64', 0n, 2n ** 64n - 1n, '>= 0n and < 2n ** 64n'],
 ];
 
-/** Integers whose bytes are counted by an argument. */
+/** Methods for integers whose number of bytes is an argument. */
 const COUNTED = ['UIntLE', 'UIntBE', 'IntLE', 'IntBE'];
 const MAX_COUNTED_BYTES = 6;
 
@@ -161,7 +161,7 @@ function isBytes(value: unknown): boolean {
   return value instanceof Uint8Array;
 }
 
-/** By method: what is wrong with its arguments, thrown before the package sees them. */
+/** Argument checks by method. They throw before the package sees the arguments. */
 export const ARGUMENT_CHECKS: Readonly<Record<string, (args: unknown[], bytes: Uint8Array) => void>> = {
   compare: ([target, targetStart, targetEnd, sourceStart, sourceEnd], bytes) => {
     requireBytes('target', target);
@@ -207,7 +207,7 @@ export const ARGUMENT_CHECKS: Readonly<Record<string, (args: unknown[], bytes: U
   swap64: (_, bytes) => checkMultiple(bytes, 64),
 };
 
-/** The same, of the functions of the class itself. */
+/** The same, for static methods. */
 export const STATIC_CHECKS: Readonly<Record<string, (args: unknown[]) => void>> = {
   compare: ([first, second]) => {
     requireBytes('buf1', first);

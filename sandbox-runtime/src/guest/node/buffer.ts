@@ -49,7 +49,7 @@ export function completeBuffer(): void {
     const text = applyFunction(toString, this, [known(encoding), start, end]) as string;
     return known(encoding) === encoding ? text : text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   };
-  // Each takes an encoding as its last argument, whatever comes before.
+  // Each takes an encoding as its last argument, after any others.
   for (const name of ['write', 'fill', 'indexOf', 'lastIndexOf', 'includes']) {
     const original = methods[name] as AnyFunction;
     methods[name] = function withEncoding(this: unknown, ...args: unknown[]) {
@@ -170,7 +170,7 @@ export function makeBufferModule(): Record<string, unknown> {
       new TextDecoder('utf-8', { fatal: true }).decode(bytes);
       return true;
     } catch {
-      // Fatal decoding throws for what is not UTF-8: that is the answer.
+      // Fatal decoding throws for invalid UTF-8.
       return false;
     }
   };

@@ -44,7 +44,7 @@ function toCodedString(this: CodedError & { [SHOWS_CODE]: string }): string {
 }
 Object.defineProperty(toCodedString, 'name', { value: 'toString' });
 
-/** Thrown, or told to a callback, when a signal ends what was asked for. */
+/** Thrown, or passed to a callback, when a signal ends the operation. */
 export class AbortError extends Error {
   code: string;
 

@@ -14,8 +14,8 @@ interface SignalOptions {
 }
 
 /**
- * Completes the npm package, whose EventEmitter is that of Node 12, in place: streams are built on
- * the same class.
+ * Completes the npm package in place, because streams extend the same class. Its EventEmitter is
+ * that of Node 12.
  */
 export function completeEvents(): typeof EventEmitter {
   const emit = EventEmitter.prototype.emit as Emit;
@@ -59,7 +59,7 @@ export function completeEvents(): typeof EventEmitter {
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 
-/** The package checks the same, and throws errors without codes. */
+/** The package has the same checks, but its errors have no codes. */
 function checkArguments(methods: Record<string, AnyFunction>): void {
   // Some are one function under two names, and stay that.
   const made = new Map<AnyFunction, AnyFunction>();

@@ -1,7 +1,7 @@
 const { defineProperty, getOwnPropertyDescriptor } = Object;
 const { ownKeys } = Reflect;
 
-/** Functions whose name in Node is not the key that they are offered under. */
+/** Functions whose name in Node differs from their key. */
 const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'assert.strict': {
     equal: 'strictEqual',

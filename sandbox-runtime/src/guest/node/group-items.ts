@@ -7,15 +7,15 @@ export interface Grouping {
   hasRest: boolean;
 }
 
-/** As Node does: a line has at most so many. */
+/** Node's limit of columns in a line. */
 const MAX_COLUMNS = 15;
 const SEPARATOR_CHARS = 2;
-/** A character is about so many times as high as it is wide; a square is the aim. */
+/** A character is about this many times as high as wide; the aim is a square. */
 const CHAR_HEIGHTS = 2.5;
 
 /**
- * Puts items of a long list below each other in columns, as Node 24 does, where at least three fit
- * in a line and they are about as long as each other. Answers its lines, or the items as they are.
+ * Puts the items of a long list into columns, as Node 24 does. At least three must fit in a line,
+ * and their lengths must be similar. Returns the lines, or the items unchanged.
  */
 export function groupItems(items: string[], values: ArrayLike<unknown>, grouping: Grouping): string[] {
   const { breakLength, indentation, compact, hasRest } = grouping;

@@ -20,9 +20,9 @@ interface State extends Required<Omit<InspectOptions, 'sorted' | 'maxChars'>> {
   seen: object[];
   circular: Map<object, number>;
   indentation: number;
-  /** Depth of what was shown last: what holds deeper things is not put on one line. */
+  /** Depth of the last shown value. A value with deeper members is not put on one line. */
   shownDepth: number;
-  /** Characters left: a result that nobody can read must not fill the isolate. */
+  /** Characters left: a huge result must not fill the isolate. */
   left: number;
 }
 
@@ -387,7 +387,7 @@ function indented(state: State, by: number, work: () => string): string {
 
 const MAX_UNGROUPED = 6;
 
-/** One line where it fits and nothing in it is deep; else one line for each member. */
+/** One line if it fits and its members are shallow; else one line per member. */
 function join({ prefix, braces, items: given, list }: Shape, state: State, depth: number): string {
   const open = prefix + braces[0];
   if (given.length === 0) return `${open}${braces[1]}`;

@@ -3,10 +3,7 @@ import { systemError } from '../network-error.ts';
 import { codedError } from './errors.ts';
 import { Duplex } from './stream.ts';
 
-/**
- * A socket that no host answers: what it is not connected for is told as Node tells that, to
- * whoever listens for errors.
- */
+/** A socket that never connects. It emits the reason as an error, as Node does. */
 export class RefusedSocket extends Duplex {
   connecting = false;
   readonly #reason: string;

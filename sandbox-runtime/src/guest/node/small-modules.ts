@@ -238,7 +238,7 @@ export function makePerfHooks(): Record<string, unknown> {
   };
 }
 
-/** `console`: the global one, and the class for those who make their own. */
+/** `console`: the global one, and the class for packages that construct their own. */
 export function makeConsoleModule(): unknown {
   const { console } = globalThis;
   const Console = function Console(this: object): void {

@@ -27,8 +27,8 @@ export function completeStreams(): void {
 }
 
 /**
- * The package has a class for each code, which Node's errors do not show. Each is made to construct
- * what is thrown everywhere else here.
+ * The package has a class for each error code, which Node's errors do not show. Each class now
+ * constructs the errors of this guest.
  */
 function makeErrorsOfNode(code: string, NodeError: new (...args: unknown[]) => Error): void {
   const Base = Object.getPrototypeOf(NodeError) as new (message: string) => Error;

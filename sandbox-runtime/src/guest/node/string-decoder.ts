@@ -4,7 +4,7 @@ import { unknownEncoding } from './buffer-checks.ts';
 
 type Decoder = typeof StringDecoder;
 
-/** The package, which says what is wrong as Node did long ago. */
+/** The package's decoder, with the errors of current Node: its own are those of an old version. */
 export function makeStringDecoder(): Decoder {
   function CheckedDecoder(this: StringDecoder, encoding?: BufferEncoding): void {
     if (typeof encoding === 'string' && !Buffer.isEncoding(encoding)) throw unknownEncoding(encoding);

@@ -132,7 +132,7 @@ function useOAuthWindow(onConnected: (accountId: string) => void) {
 
   const start = (next: Flow) => {
     setError(undefined);
-    // At once, in the click: a browser opens no window for what comes later.
+    // Open the window in the click handler: browsers block windows that open later.
     const opened = window.open('about:blank', '_blank', 'popup,width=560,height=720');
     if (opened === null) {
       return setError(new Error('The browser did not open a window. Allow pop-ups for this page and try again.'));

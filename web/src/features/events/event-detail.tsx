@@ -25,7 +25,7 @@ interface EventDetailProps {
   onCompare?: (emitId: string | undefined) => void;
 }
 
-/** An event with all that is known of it, and where it went. */
+/** An event with all its data, and its listeners. */
 export function EventDetail({ event, onClose, compared, onCompare }: EventDetailProps) {
   const { metadata } = event;
   const whole = useQuery({ ...eventQuery(metadata.emit_id), enabled: event.event_truncated });

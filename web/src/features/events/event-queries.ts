@@ -15,8 +15,8 @@ export interface EventFilter {
 const PAGE_SIZE = 100;
 
 /**
- * Newest first. A page may be short, or empty, and another follows: the server looks through so
- * many events a request.
+ * Newest first. A page may be short or empty and still have a successor: the server searches a
+ * limited number of events per request.
  */
 export const searchQuery = (filter: EventFilter) =>
   infiniteQueryOptions({

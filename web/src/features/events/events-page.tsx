@@ -199,8 +199,8 @@ function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<stri
 }
 
 /**
- * Asks for what is newer than the list, and brings it at a click: rows do not move while they are
- * read.
+ * Asks for events newer than the list, and adds them at a click: rows do not move while the user
+ * reads.
  */
 function NewEvents({
   filter,

@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/client.ts';
 
 export type LiveEvent = Schemas['EventSummary'];
 
-/** So many rows a live list keeps; older ones are found by search. */
+/** Rows that a live list keeps; older ones are found by search. */
 const MAX_KEPT = 2_000;
 
 export interface LiveEvents {

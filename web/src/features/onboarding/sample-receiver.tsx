@@ -10,7 +10,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Received } from './received.tsx';
 import { sampleReceiverQuery, sampleRequestsQuery } from './sample-queries.ts';
 
-/** A receiver of this instance: what is delivered to it, as it comes. */
+/** A receiver of this instance: shows deliveries as they arrive. */
 export function SampleReceiver() {
   const { request } = useSearch({ strict: false });
   const navigate = useNavigate();

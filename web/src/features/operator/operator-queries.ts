@@ -41,9 +41,7 @@ export const limitsQuery = (id: string) =>
     queryFn: () => readLimits(id),
   });
 
-/**
- * Figures of the node that answers, without labels; undefined where it shows them at another port.
- */
+/** Metrics of the answering node, without labels; null if it serves them at another port. */
 export const metricsQuery = () =>
   queryOptions({
     queryKey: ['metrics'],

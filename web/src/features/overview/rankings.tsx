@@ -12,13 +12,12 @@ const SHOWN = 8;
 /** A source does not fail because a receiver does. */
 const failuresOf = ({ type, totals }: Subject) => (type === 'webhook' ? totals.failed_attempts : totals.runs_failed);
 
-/** Leads to what failed, or, where nothing did, to what happened. */
+/** Links to the failures, or without any, to the events. */
 function placeOf(subject: Subject, range: Range) {
   const { id, type, totals } = subject;
   const params = { id };
   const { time } = RANGES[range];
-  // An attempt that failed may have been followed by one that did not: only what was given up is
-  // `failed`.
+  // A retry may have succeeded after a failed attempt: only abandoned deliveries are `failed`.
   const given = totals.exhausted > 0 ? { status: 'failed' } : {};
   if (type === 'webhook') return { to: '/webhooks/$id', params, search: { range: time, ...given } } as const;
   const failed = totals.runs_failed > 0;

@@ -158,7 +158,7 @@ interface PageAt {
   context?: unknown;
 }
 
-/** `options` of the component, run in its sandbox with what is filled in so far. */
+/** `options` of the component, run in its sandbox with the current values. */
 function useComputedChoices(propName: string, context: PropContext, query: string, isNeeded: boolean) {
   const { componentId, sourceId, dynamicPropsId, values } = context;
   const list = useInfiniteQuery({
@@ -182,7 +182,7 @@ function useComputedChoices(propName: string, context: PropContext, query: strin
       });
       return (await ask(request)).data;
     },
-    // A page without new choices is the last one, whatever its context says.
+    // A page without choices is the last one, even with a context.
     getNextPageParam: ({ options, context: next }, _, { page }): PageAt | undefined =>
       options.length === 0
         ? undefined

@@ -39,8 +39,8 @@ export interface PropFormProps {
 }
 
 /**
- * One field for each prop of a component, whatever its type. Props that depend on others are asked
- * for as those change.
+ * One field for each prop of a component, of any type. Dependent props are requested again when the
+ * props they depend on change.
  */
 export function PropForm({ componentId, sourceId, state, onChange, error, around }: PropFormProps) {
   const { definitions, values, dynamicPropsId } = state;
@@ -96,7 +96,7 @@ function withinProps(values: PropValues, props: readonly Pick<PropDefinition, 'n
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
-/** The other props of a step came from an answer whose id is not kept. */
+/** The component's own props. Other props of a step came from an answer whose id is not kept. */
 async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
   const { data } = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }));
   return data.configurable_props as unknown as PropDefinition[];
@@ -155,8 +155,7 @@ function kindOf(definition: PropDefinition): (props: PropFieldProps) => React.Re
 }
 
 /**
- * The values that a form begins with: what is configured, else nothing, so that defaults stay the
- * component's.
+ * Initial values of a form: the configuration only, so that defaults stay those of the component.
  */
 export function useProps(definitions: readonly PropDefinition[], values: PropValues) {
   return useState<PropFormState>({ definitions, values });

@@ -49,7 +49,7 @@ export function StringField({ definition, value, onChange, errors }: PropFieldPr
   );
 }
 
-/** The API never answers a secret: what is stored stays unless something is typed. */
+/** The API never returns a secret: the stored one stays unless the user types a new one. */
 export function SecretField({ definition, value, onChange, errors }: PropFieldProps) {
   const [isShown, setShown] = useState(false);
   const isKept = typeof value === 'object' && value !== null;
@@ -113,10 +113,7 @@ export function BooleanField({ definition, value, onChange, errors }: PropFieldP
   );
 }
 
-/**
- * Objects, and whatever else is given as JSON. Text that is no JSON is kept in the field and sent
- * to nobody.
- */
+/** Objects and other JSON values. Invalid JSON stays in the field and is not sent. */
 export function JsonField({ definition, value, onChange, errors }: PropFieldProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
   const [fault, setFault] = useState<string>();

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<AbandonedRun>[] = [
   { header: 'Given up', cell: ({ abandoned_at_ms: at }) => <Time atMs={at} />, className: 'w-28 text-ink-soft' },
 ];
 
-/** Runs whose process ended again and again: each is kept with its event, and may run again. */
+/** Runs whose process ended again and again. Each is kept with its event, and may run again. */
 export function RunsPage() {
   const search = useSearch({ from: '/shell/runs' });
   const navigate = useNavigate({ from: '/runs' });

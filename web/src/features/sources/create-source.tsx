@@ -31,7 +31,7 @@ interface CreateSourceProps {
   given?: { key?: string | undefined; url?: string | undefined };
 }
 
-/** First the code, from wherever it is, then what it is configured with. */
+/** First the code, from any origin, then its configuration. */
 export function CreateSource({ onClose, onCreated, given }: CreateSourceProps) {
   const [component, setComponent] = useState<Component>();
   const [name, setName] = useState('');

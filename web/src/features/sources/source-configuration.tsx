@@ -18,13 +18,13 @@ import { componentQuery, type Source } from './source-queries.ts';
 interface PartProps {
   source: Source;
   onSaved: (source: Source) => void;
-  /** Whether it holds what is not saved. */
+  /** Whether it holds unsaved changes. */
   onDirty: (isDirty: boolean) => void;
 }
 
 /**
- * Props and code of a source; each is saved by itself, and a save deploys it at once. What is being
- * edited stays as it is when somebody else changes the source: the save then shows both.
+ * Props and code of a source. Each is saved separately, and a save deploys at once. Unsaved edits
+ * stay when another user changes the source; the save then shows both versions.
  */
 export function SourceConfiguration({ source }: { source: Source }) {
   const [base, setBase] = useState(source);

@@ -36,7 +36,7 @@ export const componentQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-/** The endpoint of a source's HTTP prop; undefined where it has none. */
+/** The endpoint of a source's HTTP prop; undefined if it has none. */
 export function endpointOf({ configured_props: props }: Source): string | undefined {
   for (const value of Object.values(props)) {
     if (

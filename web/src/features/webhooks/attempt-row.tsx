@@ -41,7 +41,7 @@ const TRIGGERS: Record<NonNullable<Attempt['trigger']>, string> = {
   test: 'test',
 };
 
-/** One attempt: when and why it was made, what it took, what was sent and what was answered. */
+/** One attempt: its time, trigger, duration, request and answer. */
 export function AttemptRow({ attempt, number, span }: { attempt: Attempt; number: number; span: Span }) {
   const { status_code: status, trigger } = attempt;
   const isGood = status !== null && status >= 200 && status < 300;

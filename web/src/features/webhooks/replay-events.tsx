@@ -20,7 +20,7 @@ interface ReplayEventsProps {
 }
 
 const HOUR_MS = 3_600_000;
-/** Milliseconds before now, by what is chosen; 0: everything that is kept. */
+/** Milliseconds before now, by label; 0: all stored events. */
 const SPANS = [
   ['The last hour', HOUR_MS],
   ['The last day', 24 * HOUR_MS],

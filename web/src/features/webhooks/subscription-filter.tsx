@@ -13,7 +13,8 @@ import type { Subscription } from './webhook-queries.ts';
 const EXAMPLE = '{"order.total":{"$gte":100}}';
 
 /**
- * JSON of a filter as it is typed. What is no JSON is sent as it is: the server says what is wrong.
+ * JSON of a filter as the user types it. Invalid JSON is sent as text, so that the server reports
+ * the error.
  */
 export function readFilterText(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return null;

@@ -16,8 +16,8 @@ export interface WebhookFormProps {
 }
 
 /**
- * A form of the webhook's settings. What is being edited stays as it is when somebody else changes
- * the webhook: the save then shows both.
+ * A form of the webhook's settings. Unsaved edits stay when another user changes the webhook; the
+ * save then shows both versions.
  */
 export function Edited({ webhook, form: Form }: { webhook: WholeWebhook; form: ComponentType<WebhookFormProps> }) {
   const [base, setBase] = useState(webhook);
@@ -29,14 +29,14 @@ type Saving = UseMutationResult<WholeWebhook, Error, WholeWebhook | undefined>;
 interface Part extends WebhookFormProps {
   /** The fields of a webhook that the form changes. */
   partOf: (webhook: WholeWebhook) => object;
-  /** The same as it is in the fields; without secrets, which nobody can compare. */
+  /** The same fields in the form; without secrets, which cannot be compared. */
   mine: object;
   body: () => object;
 }
 
 const read = (id: string) => askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } } }));
 
-/** Refused where somebody else changed the same part; a change of another part is none of it. */
+/** Refused if another user changed the same part; changes of other parts do not matter. */
 export function useWebhookSaving({ webhook, onSaved, partOf, body }: Omit<Part, 'mine' | 'newest'>): Saving {
   const queries = useQueryClient();
   const put = (over: WholeWebhook) => {

@@ -14,7 +14,7 @@ export function p95Text({ latency_ms: { p95 } }: WebhookStats): string {
   return p95 === null ? '–' : formatDuration(p95);
 }
 
-/** How the webhook did in the last day, in one line whose place is kept until it comes. */
+/** The webhook's last day in one line. Its space is reserved until the data arrives. */
 export function WebhookHealth({ id }: { id: string }) {
   const { data } = useQuery(webhookStatsQuery(id));
   const { latency_ms: latency, backlog, oldest_due_at: dueAt = null } = data ?? {};

@@ -4,7 +4,7 @@ import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { useWebhookSaving, WebhookForm, type WebhookFormProps } from './webhook-form.tsx';
 import type { WholeWebhook } from './webhook-queries.ts';
 
-/** In which order, and how fast, deliveries are sent. What is left empty is as the account may. */
+/** Order and rate of deliveries. Empty fields mean the account's limits. */
 export function WebhookPace(props: WebhookFormProps) {
   const { webhook } = props;
   const [ordering, setOrdering] = useState(webhook.ordering);

@@ -157,7 +157,7 @@ function certificateChange(webhook: WholeWebhook, certificate: string, key: stri
   return isSame ? {} : { client_certificate: text, client_key: text && key.trim() };
 }
 
-/** Its secrets are not known here: what is left as it was is not sent. */
+/** The stored secrets are unknown here, so unchanged secrets are not sent. */
 function authChange(webhook: WholeWebhook, type: AuthType | '', fields: Fields) {
   if (type === '') return webhook.auth === null ? {} : { auth: null };
   const names = FIELDS[type].filter(({ name, optional }) => !optional || (fields[name] ?? '') !== '');

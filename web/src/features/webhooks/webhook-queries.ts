@@ -25,7 +25,7 @@ export const webhookQuery = (id: string) =>
     queryKey: ['webhook', id],
     queryFn: ({ signal }) =>
       askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
-    // Until what it held is sent.
+    // Until the held deliveries are sent.
     refetchInterval: ({ state }) => ((state.data?.draining_since ?? null) === null ? false : REFRESH_MS),
   });
 

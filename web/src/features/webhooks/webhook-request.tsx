@@ -5,8 +5,7 @@ import { useWebhookSaving, WebhookForm, type WebhookFormProps } from './webhook-
 import type { WholeWebhook } from './webhook-queries.ts';
 
 /**
- * Headers, timeout and retries of a webhook's requests. What is left empty is as the server does
- * it.
+ * Headers, timeout and retries of a webhook's requests. Empty fields mean the server's defaults.
  */
 export function WebhookRequest(props: WebhookFormProps) {
   const { webhook } = props;

@@ -145,7 +145,7 @@ function Failure({ error: { code, message, namespace, stack } }: { error: NonNul
   );
 }
 
-/** Steps in the order in which they began, on one time axis; each opens to what it brought. */
+/** Steps in the order of their start, on one time axis. Each opens to its result. */
 function Timeline({ execution }: { execution: Execution }) {
   const steps = Object.entries(execution.steps).sort(([, a], [, b]) => a.started_at - b.started_at);
   const fromMs = steps[0]?.[1].started_at ?? 0;

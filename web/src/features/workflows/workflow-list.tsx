@@ -36,7 +36,7 @@ function StartedBy({ triggers }: { triggers: readonly Trigger[] }) {
   return <span className="font-mono text-xs text-ink-soft">{text}</span>;
 }
 
-/** With the name of a source in place of its id, where it is known. */
+/** Shows a source by its name if it is known, else by its id. */
 export function triggerText(
   { type, endpoint_url, cron, interval_seconds, source_id = '' }: Trigger,
   names: ReadonlyMap<string, string>,

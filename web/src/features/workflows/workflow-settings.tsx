@@ -13,9 +13,8 @@ import type { Workflow } from './workflow-queries.ts';
 type Settings = Workflow['settings'];
 
 /**
- * How executions are started and ended. A save is a version of its own; the steps stay as they are.
- * What is being edited stays as it is when somebody else changes the settings: the save then shows
- * both.
+ * Start and end of executions. A save creates a version with the same steps. Unsaved edits stay
+ * when another user changes the settings; the save then shows both versions.
  */
 export function WorkflowSettings({ workflow }: { workflow: Workflow }) {
   const [base, setBase] = useState(workflow);

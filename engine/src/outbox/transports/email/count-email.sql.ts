@@ -1,8 +1,8 @@
 import type { Sql } from '../../../db/database.ts';
 
 /**
- * Takes one of the e-mails that an account may send today (UTC). Answers of which day; undefined:
- * there is none left.
+ * Takes one of the e-mails that an account may send today (UTC). Returns the day, or undefined if
+ * none is left.
  */
 export async function takeEmail(sql: Sql, accountId: string, maxPerDay: number): Promise<string | undefined> {
   if (maxPerDay <= 0) return undefined;

@@ -11,8 +11,8 @@ type EmailParts = Pick<SendTransportParts, 'sql' | 'mailer' | 'limits' | 'sealer
 const NO_ADDRESS = 'The account has no e-mail address: its operator sets one with PUT /v1/accounts/{id}';
 
 /**
- * `$.send.email`: to the account's own address, so many a day. An e-mail cannot be called back: cut
- * off, it may still arrive.
+ * `$.send.email`: to the account's own address, with a daily limit. An e-mail cannot be recalled:
+ * after a cut-off it may still arrive.
  */
 export function createEmailTransport(parts: EmailParts): Transport<DueEmail> {
   return { attempt: (send) => sendEmail(parts, send) };

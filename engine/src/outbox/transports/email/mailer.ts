@@ -15,8 +15,7 @@ export interface MailOptions {
 export interface Mailer {
   isConfigured: boolean;
   /**
-   * `id`: repeated attempts have the same, so that receivers can tell a message that came twice.
-   * Never rejects.
+   * `id`: the same for repeated attempts, so that receivers can detect duplicates. Never rejects.
    */
   send(to: string, id: string, message: EmailMessage): Promise<AttemptOutcome>;
   /** Idempotent. */

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../db/database.ts';
 
-/** The address of the account's first user who has one. */
+/** The address of the account's first user that has one. */
 export async function readAccountEmail(sql: Sql, accountId: string): Promise<string | undefined> {
   const [row] = await sql<{ email: string }[]>`
     select email from users where account_id = ${accountId} and email is not null order by created_at, id limit 1`;

@@ -6,10 +6,10 @@ import { isObject, type Read, readPayload } from '../read-payload.ts';
 const FORM = 'application/x-www-form-urlencoded';
 
 /**
- * The request that a payload of `$.send.http` asks for, in axios' words: `url`, `method` (GET, or
- * POST with data), `params`, `headers`, `data` (a string as it is, everything else as JSON, or as a
- * form where the content type says so), `auth`. Other names are passed over. What may be in a URL
- * or header is for prepareRequest to judge.
+ * The request that a payload of `$.send.http` describes, in axios' terms. It may have `url`,
+ * `method` (GET, or POST with data), `params`, `headers`, `data` and `auth`. A string in `data` is
+ * sent as it is, any other value as JSON, or as a form if the content type says so. Other names are
+ * ignored. prepareRequest checks the URL and the headers.
  */
 export async function readHttpRequest(json: string): Promise<Read<FetchRequest>> {
   const payload = await readPayload(json, {
@@ -60,7 +60,7 @@ export function hostOf(json: string): string | undefined {
   return typeof url === 'string' && !hasLongHost(url) ? URL.parse(url)?.host : undefined;
 }
 
-/** Repeats nothing of what was given. */
+/** The messages repeat no given values. */
 function findFault(given: Partial<Record<string, unknown>>): Fault | undefined {
   const { url } = given;
   const longHost = typeof url === 'string' ? longHostOf(url) : undefined;

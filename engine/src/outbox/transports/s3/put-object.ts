@@ -132,7 +132,7 @@ const MAX_READ_BYTES = 4 * 1024;
 const MAX_MESSAGE_CHARS = 300;
 
 /**
- * With the server's own words, where it has any: `NoSuchBucket: The specified bucket does not
+ * Includes the server's own message, if it has one: `NoSuchBucket: The specified bucket does not
  * exist`.
  */
 function refusedWith(statusCode: number, body: Uint8Array): NotPutOutcome {

@@ -19,9 +19,8 @@ const compress = promisify(gzip);
 const NO_SETTINGS = 'The account has no S3 server: set one with PUT /v1/sends/s3';
 
 /**
- * `$.send.s3`: puts the lines of one object. Whatever the server says, the same is tried again:
- * what is wrong with a bucket or with credentials is mended by their owner, and the lines are
- * waiting for that.
+ * `$.send.s3`: puts the lines of one object. Retries after any answer: the owner can fix the bucket
+ * or the credentials, and the lines wait for that.
  */
 export function createS3Transport(parts: S3Parts): Transport<DueUpload> {
   return {

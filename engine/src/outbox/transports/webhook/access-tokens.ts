@@ -17,8 +17,8 @@ type TokenResult = { ok: true; token: string; isNew: boolean } | { ok: false; er
  */
 export interface AccessTokens {
   /**
-   * `key`: whose token, for which client. `refused`: a token that the receiver has not accepted,
-   * which is given up.
+   * `key`: the account and client of the token. `refused`: a token that the receiver has rejected;
+   * it is dropped.
    */
   get(key: string, of: TokenRequest, refused?: string): Promise<TokenResult>;
   /** The token that is kept; undefined where one has to be asked for. */
@@ -44,7 +44,10 @@ interface Kept {
 }
 
 const MAX_KEPT = 10_000;
-/** Before it expires: what is sent now may arrive that much later. */
+/**
+ * A token counts as expired this long before its expiry: a request sent now may arrive that much
+ * later.
+ */
 const EARLY_MS = 30_000;
 /** The default if the answer does not say how long. RFC 6749 recommends that it does. */
 const DEFAULT_LIFETIME_SECONDS = 300;
@@ -142,7 +145,7 @@ function formOf({ scope }: ClientCredentials): string {
   return form.toString();
 }
 
-/** Only the error's code of the answer is repeated: the rest might hold what was sent. */
+/** Repeats only the error code of the answer: the rest might contain the request. */
 function readAnswer(host: string, outcome: ExchangeOutcome, fail: (what: string) => Asked): Asked {
   if (outcome.kind === 'error') return fail(describeFailure(host, outcome.error));
   if (outcome.kind !== 'response') return fail(`${host} did not answer in time`);

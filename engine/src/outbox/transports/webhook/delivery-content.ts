@@ -11,12 +11,12 @@ export interface DeliveryContent {
 }
 
 /**
- * The body that is sent, with the emitted JSON text spliced in, so that numbers arrive digit for
- * digit.
+ * The body that is sent. It contains the emitted JSON text unchanged, so that numbers arrive digit
+ * for digit.
  * - `raw`: the emitted JSON text and nothing else.
- * - `envelope`: `{ type, timestamp, data }` with the channel's name (`event.emitted` for the
- *   default channel) as type, and the event's `ts`, or else the moment it was indexed, as ISO 8601
- *   timestamp.
+ * - `envelope`: `{ type, timestamp, data }`. The type is the channel's name (`event.emitted` for
+ *   the default channel). The timestamp is the event's `ts`, or else the time it was indexed, in
+ *   ISO 8601.
  * - `cloudevents`: CloudEvents 1.0 in the structured mode of its HTTP binding.
  * - `cloudevents-binary`: in the binary mode: the body is that of `raw`, the rest is in headers.
  */

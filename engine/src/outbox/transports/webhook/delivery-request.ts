@@ -18,7 +18,7 @@ export interface RequestParts {
   authorization?: string | undefined;
 }
 
-/** Headers of the request's content, which are signed or say what it is. */
+/** Headers of the request's content: signed ones, and those that describe the content. */
 interface Content {
   contentType: string;
   headers: readonly string[];
@@ -26,10 +26,13 @@ interface Content {
 }
 
 /**
- * Header names and values, alternating. `webhook-*` as Standard Webhooks has it;
- * `headwater-channel` only for events of a named channel, percent-encoded where it holds what a
- * header cannot; `headwater-attempt` counts from 1; `headwater-test` is there only in a test by the
- * webhook's owner, `headwater-replay-id` only in a replay of past events.
+ * Header names and values, alternating.
+ * - `webhook-*`: as in Standard Webhooks.
+ * - `headwater-channel`: only for events of a named channel, percent-encoded if a header cannot
+ *   hold it.
+ * - `headwater-attempt`: counts from 1.
+ * - `headwater-test`: only in a test by the webhook's owner.
+ * - `headwater-replay-id`: only in a replay of past events.
  */
 export function deliveryHeaders(
   delivery: DueDelivery,

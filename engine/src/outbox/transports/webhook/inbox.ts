@@ -10,9 +10,9 @@ export type Received =
 /** Deliveries that the deliverer hands over within the node instead of sending it. */
 export interface Inbox {
   /**
-   * Whether the URL is one of this inbox, whoever's. Such a delivery is never sent: the guard
-   * refuses the node's own ports, and an address that leads back to the node must not be a way
-   * around that.
+   * Whether the URL belongs to this inbox, for any account. Such a delivery is never sent over the
+   * network. The guard refuses the node's own ports, and an address that leads back to the node
+   * must not bypass that.
    */
   isBelow(url: string): boolean;
   /** Resolves with its outcome, within the time. Rejects while the database is away. */
@@ -33,8 +33,8 @@ export function joinInboxes(inboxes: readonly Inbox[]): Inbox {
 }
 
 /**
- * Whether a URL begins with `base`, which contains `path`. Parsed only where it may: every delivery
- * is asked.
+ * Whether a URL begins with `base`, which contains `path`. Parses the URL only if `path` occurs in
+ * it, because this runs for every delivery.
  */
 export function isUrlBelow(url: string, base: string, path: string): boolean {
   return url.includes(path) && (URL.parse(url)?.href ?? '').startsWith(base);

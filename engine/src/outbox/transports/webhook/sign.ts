@@ -45,10 +45,10 @@ export function publicKeyOf(secret: string): string | undefined {
 }
 
 /**
- * The key of a secret, to be kept: signing with a KeyObject takes a tenth of the time that it takes
- * with the key's bytes, of which one is made for every signature. Throws RangeError unless it is
- * `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of a private key, with or without
- * its public one behind.
+ * The key of a secret, as a KeyObject that callers should keep. Signing with key bytes makes one
+ * for every signature and takes ten times as long. Throws RangeError for other texts than these
+ * two: `whsec_` and base64 of 24 to 64 bytes, or `whsk_` and base64 of a private key. The private
+ * key may be followed by its public key.
  */
 export function readSecret(secret: string): KeyObject {
   if (schemeOf(secret) === 'v1a') return readPrivateKey(secret.slice(PRIVATE_PREFIX.length));
@@ -80,7 +80,7 @@ const publicBytes = (key: KeyObject) =>
   createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-ED25519_BYTES);
 
 export interface SignedMessage {
-  /** `webhook-id`: no dot, since dots separate what is signed. */
+  /** `webhook-id`: no dot, since dots separate the signed parts. */
   id: string;
   /** `webhook-timestamp`: epoch seconds of this attempt. */
   timestampSeconds: number;
@@ -103,9 +103,9 @@ function signature(key: KeyObject, head: string, body: SignedMessage['body']): s
 }
 
 /**
- * The `webhook-id` of an event: the same for every attempt and every receiver, so that a receiver
- * can drop what it has seen. `evt_<emitter id without its prefix>_<ms>_<seq>`; emitter ids are
- * random, so two emitters never share one.
+ * The `webhook-id` of an event: the same for every attempt and receiver, so that a receiver can
+ * drop duplicates. `evt_<emitter id without its prefix>_<ms>_<seq>`; emitter ids are random, so two
+ * emitters never share one.
  */
 export function messageId(emitterId: string, indexedAtMs: number, seq: number): string {
   return `evt_${emitterId.slice(emitterId.indexOf('_') + 1)}_${indexedAtMs}_${seq}`;

@@ -5,8 +5,8 @@ import { invalidArgument, nativeError } from '../errors.ts';
 const NOTHING = new Uint8Array(0);
 
 /**
- * One operation of the process's own crypto: see worker/ask-crypto.ts. Throws what it answers
- * instead of bytes.
+ * One operation of the process's own crypto: see worker/ask-crypto.ts. If the answer is an error
+ * instead of bytes, throws it.
  */
 export function askCrypto(
   bridge: Bridge,
@@ -46,7 +46,7 @@ export function bytesOf(
   throw invalidArgument(name, expected, data);
 }
 
-/** The same, of a key or a password, which may be an ArrayBuffer. */
+/** The same, for a key or a password, which may also be an ArrayBuffer. */
 export function secretBytesOf(
   name: string,
   secret: unknown,

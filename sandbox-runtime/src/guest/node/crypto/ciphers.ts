@@ -17,9 +17,8 @@ interface CipherOptions {
 }
 
 /**
- * Cipheriv and Decipheriv. The process keeps nothing between two calls: each `update` runs the
- * cipher over all of the input so far and puts out what is new, so that the output comes at the
- * same calls as in Node.
+ * Cipheriv and Decipheriv. The process keeps no state between calls. So each `update` runs the
+ * cipher over all input so far and returns the new output, at the same calls as in Node.
  */
 class LazyTransform extends Transform {
   readonly #bridge: Bridge;

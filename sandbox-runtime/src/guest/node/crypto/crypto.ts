@@ -162,7 +162,7 @@ function uniform(randomBytes: (size: number) => Buffer, low: number, high: numbe
   }
 }
 
-/** Looks at every byte whatever it finds: the time taken says nothing about the content. */
+/** Constant time: it reads every byte, so the time reveals no content. */
 function timingSafeEqual(first: ArrayBufferView | ArrayBuffer, second: ArrayBufferView | ArrayBuffer): boolean {
   const [a, b] = [first, second].map((value, index) => {
     if (value instanceof ArrayBuffer) return new Uint8Array(value);

@@ -109,7 +109,7 @@ function nameOf(algorithm: unknown, argument = 'algorithm'): string {
 
 const COMMON = new Set(['md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']);
 
-/** An unknown algorithm is thrown where it is named, not where the digest is taken. */
+/** Throws for an unknown algorithm where it is named, not where the digest is taken. */
 function checkHash(
   bridge: Bridge,
   name: string,

@@ -21,7 +21,7 @@ export interface KeyTools {
   createPrivateKey(key: unknown): KeyObject;
   createPublicKey(key: unknown): KeyObject;
   fromFacts(facts: KeyFacts): KeyObject;
-  /** The binary form of whatever sign, verify, encrypt and decrypt take as a key. */
+  /** The DER form of any key that sign, verify, encrypt and decrypt accept. */
   derOf(key: unknown, half: Half): Uint8Array<ArrayBuffer>;
 }
 

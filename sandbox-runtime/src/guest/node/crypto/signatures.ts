@@ -107,7 +107,7 @@ export function makeSignatures(bridge: Bridge, keys: KeyTools): Record<string, u
   };
 }
 
-/** Throws for what OpenSSL knows no digest of. */
+/** Throws for a name that is no digest of OpenSSL. */
 function digestCheck(bridge: Bridge): (name: unknown) => string {
   let digests: ReadonlySet<string> | undefined;
   return (name) => {

@@ -12,7 +12,7 @@ const { fsConstants: FS_CONSTANTS } = NODE_FACTS;
 type Callback = (...values: unknown[]) => void;
 type AnyCall = (...args: unknown[]) => unknown;
 
-/** Callbacks of these get what was given too, or no error. */
+/** Callbacks of these also get their argument back, or no error. */
 const EXTRA_RESULT = new Set(['read', 'write', 'writev']);
 
 /** `fs`: files in memory, below `/tmp`, of the run that asks. `volume` finds that run's. */

@@ -146,8 +146,8 @@ export class ClientRequest extends OutgoingMessage {
       return callback(error);
     }
     this.#chunks.push(chunk.slice());
-    // With the announced length the request is whole, whether or not anybody ever calls `end`: so
-    // it is on a socket.
+    // With the announced length the request is complete, even if `end` is never called. So it is
+    // sent now.
     if (this.#bytes === Number(this.getHeader('content-length'))) this.#send();
     callback();
   }
@@ -236,7 +236,7 @@ export class ClientRequest extends OutgoingMessage {
     response.answer(head, this.method === 'HEAD' ? new Uint8Array(0) : body);
     this.res = response;
     response.once('close', () => this.#close());
-    // Without a listener nobody will read it: it is thrown away, as Node does.
+    // Without a listener the answer is discarded, as in Node.
     if (!this.emit('response', response)) response.resume();
   }
 

@@ -53,8 +53,8 @@ export class IncomingMessage extends Readable {
   }
 
   /**
-   * One piece at a time, and each in a turn of its own: who reads until there is nothing gets what
-   * has arrived, not all.
+   * Gives one piece at a time, each in its own turn: a reader that reads until empty gets the
+   * arrived pieces, not the whole body.
    */
   override _read(): void {
     process.nextTick(() => this.#give());

@@ -96,7 +96,7 @@ export function readTarget(options: RequestOptions, defaultProtocol: 'http:' | '
 export function urlOf({ protocol, host, port, path }: Target): string {
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   const isDefault = port === (protocol === 'https:' ? 443 : 80);
-  // A full URL as the path is what is sent to a proxy: the request goes where it says.
+  // A full URL as the path is meant for a proxy, so the request goes to that URL.
   return /^https?:\/\//.test(path)
     ? path
     : `${protocol}//${name}${isDefault ? '' : `:${port}`}${path.startsWith('/') ? '' : '/'}${path}`;

@@ -141,7 +141,7 @@ function triggerWord({ type, cron, intervalSeconds, sourceId }: DraftTrigger, so
   }
 }
 
-/** Secrets are not copied: nobody can read them. */
+/** Secrets are not copied, because they cannot be read. */
 function copyOf(step: DraftStep, taken: readonly string[]): DraftStep {
   const copy = { ...step };
   delete copy.id;

@@ -116,8 +116,7 @@ export function stepInput(step: DraftStep): StepInput {
     retries,
     props: id === undefined ? withoutNothing(values) : wholeProps(step),
     ...withoutUndefined({ id, dynamic_props_id: dynamicPropsId }),
-    // Code that was written here goes before what it was; a saved step keeps its component where
-    // none is named.
+    // Code written here wins over the component. A saved step keeps its component if none is named.
     ...(code === undefined
       ? id === undefined
         ? withoutUndefined({ component_id: componentId })
@@ -130,7 +129,10 @@ function withoutNothing(values: PropValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Nothing is withoutUndefined for these, or nobody can read what is. */
+/**
+ * Whether the form shows the prop's whole value. Secrets cannot be read, and interfaces, alerts and
+ * directories have no value here.
+ */
 const isGivenWhole = ({ type, secret }: PropDefinition) =>
   secret !== true && !type.startsWith('$.') && type !== 'alert' && type !== 'dir';
 
@@ -147,7 +149,6 @@ function wholeProps({ definitions, values, saved }: DraftStep): Record<string, u
   return Object.fromEntries([...names].map((name) => [name, values[name] ?? null]));
 }
 
-/** Leaves out what is undefined. */
 export function withoutUndefined<T extends Record<string, unknown>>(
   fields: T,
 ): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -156,14 +157,14 @@ export function withoutUndefined<T extends Record<string, unknown>>(
 
 const NAMESPACE = /^[A-Za-z_$][\w$]{0,63}$/;
 
-/** Why a step cannot be called so; undefined where it can. */
+/** The reason why a step cannot have this name; undefined if it can. */
 export function namespaceFault(name: string, others: readonly string[]): string | undefined {
   if (!NAMESPACE.test(name)) return 'Letters, digits and _, no digit first: expressions read steps.<name>.';
   if (name === 'trigger') return 'The event is called so.';
   return others.includes(name) ? 'Another step has this name.' : undefined;
 }
 
-/** A name for a new step, made of what its component is called. */
+/** A name for a new step, derived from its component's name. */
 export function newNamespace(wanted: string, taken: readonly string[]): string {
   const words = wanted.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
   const base = words.replaceAll(/^[_\d]+|_+$/g, '').slice(0, 40) || 'step';

@@ -45,7 +45,7 @@ export function ExpressionField({ field, native, groups }: ExpressionFieldProps)
       ref={place}
       className="relative"
       onFocus={({ target }) => {
-        // Not one of the dialog, whose events come by here as well.
+        // Not a text field of the dialog, whose events bubble through here too.
         if (target.matches(TEXTS) && place.current?.contains(target) === true)
           input.current = target as unknown as TextInput;
       }}
@@ -103,7 +103,9 @@ function takesText(definition: PropFieldProps['definition']): boolean {
   return type !== 'boolean' && type !== 'integer' && type !== 'number';
 }
 
-/** At the cursor, as if it were typed. In JSON what is not inside of a text becomes one. */
+/**
+ * Inserts at the cursor, as if typed. In JSON, outside of a string, the template becomes a string.
+ */
 function insertText(target: TextInput, template: string, isJson: boolean): void {
   const { value, selectionStart, selectionEnd } = target;
   const [from, to] = [selectionStart ?? value.length, selectionEnd ?? value.length];

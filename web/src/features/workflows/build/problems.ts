@@ -36,7 +36,7 @@ function problemsUnder(error: unknown, prefix: string): ApiError | undefined {
   return errors.length === 0 ? undefined : new ApiError({ ...error.problem, errors });
 }
 
-/** Without what is wrong with those props of a step; undefined: with the whole of it. */
+/** Removes the errors of these props of a step; undefined: all errors of the step. */
 export function withoutProblems(error: unknown, position: number, names: readonly string[] | undefined): unknown {
   if (!(error instanceof ApiError)) return error;
   const prefix = `steps.${position}.`;

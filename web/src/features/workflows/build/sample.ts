@@ -52,7 +52,7 @@ const wholeExecution = (id: string) =>
   });
 
 /**
- * `chosen`: `exec_…`, `dc_…-…`, `none` for what is written by hand; absent: the newest execution,
+ * `chosen`: `exec_…`, `dc_…-…`, or `none` for a hand-written event; absent: the newest execution,
  * if there is one.
  */
 export function useSamples(options: {

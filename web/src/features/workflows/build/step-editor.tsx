@@ -38,9 +38,7 @@ export interface StepEditorProps {
   onDelete: () => void;
 }
 
-/**
- * One step: its name, its code, its props, what follows a failure, and what a test of it came to.
- */
+/** One step: its name, code and props, its error handling, and the result of its test. */
 export function StepEditor(props: StepEditorProps) {
   const { step, groups, error, onChange, result, testError, isTesting, onTest } = props;
   const { definitions, values, dynamicPropsId, componentId } = step;

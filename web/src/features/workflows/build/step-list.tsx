@@ -18,7 +18,7 @@ interface StepListProps {
   faulty: ReadonlySet<string>;
   onSelect: (namespace: string) => void;
   onMove: (namespace: string, by: 1 | -1) => void;
-  /** Behind so many steps. */
+  /** `position`: number of steps before the new one. */
   onAdd: (position: number) => void;
 }
 

@@ -64,7 +64,7 @@ function useDraft(workflow: Workflow | undefined) {
      * deployed.
      */
     etag: isStale || isUntouched || etag === undefined ? workflow?.etag : etag,
-    /** The user was told that somebody else has changed the workflow. */
+    /** The user has been told that another user changed the workflow. */
     noteConflict() {
       const now = { draft, deploymentId, etag: undefined };
       kept.set(key, now);

@@ -9,11 +9,11 @@ export interface ValueGroup {
   title: string;
   /** `steps.trigger.event` */
   root: string;
-  /** Undefined: nobody knows yet what it is. */
+  /** Undefined: not known yet. */
   value: unknown;
 }
 
-/** The names of what nobody may see; steps read the values. */
+/** Names of secret values. Steps can read the values, but the UI cannot show them. */
 interface NamedSecrets {
   title: string;
   root: string;
