@@ -17,6 +17,8 @@ export interface BenchArguments {
   sources: number;
   /** Executions that wait, and as many that are queued. */
   executions: number;
+  /** lists: in the table. */
+  deliveries: number;
   /** The longest that one phase of load may take to send; what was not sent by then is left out. */
   maxPhaseMs: number;
   /** Receiver checks every n-th signature. */
@@ -37,6 +39,7 @@ const BOUNDS = {
   accounts: { min: 1, max: 1_000 },
   timers: { min: 1, max: 100_000 },
   sources: { min: 1, max: 100_000 },
+  deliveries: { min: 10_000, max: 10_000_000 },
   executions: { min: 1_000, max: 1_000_000 },
   'body-bytes': { min: 200, max: 500_000 },
   seconds: { min: 1, max: 300 },
@@ -54,6 +57,7 @@ export const USAGE = `npm run bench -- <command> [options]
   timers    how late timers are: many in one minute, then many in one second
   workflow  request → steps, each durable → answer, beside Restate and DBOS (installed for it, not dependencies)
   deliver   drain of pending deliveries, beside raw signed POSTs
+  lists     lists, filters and stats of deliveries, with a million of them
   recovery  work that a dead node left, beside the same work when it comes by itself
   waiting   what executions that wait and that are queued cost everything else
   hostile   what a neighbour sees of every attack in test/hostile
@@ -64,12 +68,13 @@ export const USAGE = `npm run bench -- <command> [options]
   --timers <n>        timers: due within one minute; a tenth of them in one second (10000)
   --sources <n>       timers: that they belong to, as many to each (200)
   --executions <n>    waiting: that wait, and as many that are queued (100000)
+  --deliveries <n>    lists: in the table (1000000)
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements; workflow: the other systems
   --profile           e2e: where the time of the server's main thread goes in the closed loop
-  --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfgh by letter
+  --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghn by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
   --json              one JSON document instead of text`;
@@ -86,6 +91,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       accounts: { type: 'string', default: '1' },
       timers: { type: 'string', default: '10000' },
       sources: { type: 'string', default: '200' },
+      deliveries: { type: 'string', default: '1000000' },
       executions: { type: 'string', default: '100000' },
       'body-bytes': { type: 'string', default: '500' },
       seconds: { type: 'string', default: '60' },
@@ -114,6 +120,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     accounts: count('accounts'),
     timers: count('timers'),
     sources: count('sources'),
+    deliveries: count('deliveries'),
     executions: count('executions'),
     bodyBytes: count('body-bytes'),
     maxPhaseMs: count('seconds') * 1_000,

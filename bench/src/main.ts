@@ -1,6 +1,7 @@
 import { type BenchArguments, readArguments, USAGE } from './arguments.ts';
 import { benchDeliver } from './deliver/deliver.ts';
 import { benchE2e } from './e2e.ts';
+import { benchLists } from './lists/lists.ts';
 import { benchHostile } from './hostile.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRun } from './run.ts';
@@ -21,6 +22,7 @@ const COMMANDS: Record<string, Command> = {
   isolate: benchIsolate,
   hostile: benchHostile,
   deliver: benchDeliver,
+  lists: benchLists,
   recovery: benchRecovery,
   timers: benchTimers,
   waiting: benchWaiting,

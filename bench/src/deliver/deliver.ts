@@ -15,8 +15,9 @@ import { type Receiver, startReceiver } from '../receiver/receiver.ts';
 import { createApiClient } from '../system/api-client.ts';
 import { bootSystem, type System } from '../system/boot-system.ts';
 import { cpuTimes } from '../system/cpu-times.ts';
-import { formatCount, formatCpu, formatMachine, line } from '../text.ts';
+import { formatCount, formatCpu, formatLatency, formatMachine, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
+import { startNeighbour } from './neighbour.ts';
 import { fillDeliveries, orderKeyOfCase, startDelivering } from './fill-deliveries.ts';
 
 interface Case {
@@ -46,6 +47,7 @@ const WARM_UP_EVENTS = 2_000;
 const BASELINE_MS = 2_000;
 const STALL_MS = 30_000;
 const CREATED_AT_ONCE = 16;
+const DEAD_WEBHOOKS = 2_000;
 /** Nothing listens there, and no browser would ask it. */
 const DEAD_URL = 'http://127.0.0.1:2/';
 
@@ -83,9 +85,14 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
     results.push({ ...drained, ratio: (2 * drained.perSecond) / (before + after) });
     before = after;
   }
+  const neighbour =
+    (options.group?.includes('n') ?? true) ? await besideDead({ sql: db.sql, system, receiver, options }) : undefined;
   const machine = describeMachine();
-  if (options.json) console.log(JSON.stringify({ machine, options, results }, undefined, 2));
-  else console.log([formatMachine(machine), ...results.flatMap((result) => format(result, options))].join('\n'));
+  if (options.json) console.log(JSON.stringify({ machine, options, results, neighbour }, undefined, 2));
+  else {
+    const lines = results.flatMap((result) => format(result, options));
+    console.log([formatMachine(machine), ...lines, ...(neighbour?.text ?? [])].join('\n'));
+  }
   return results.every(({ arrived, expected, duplicates }) => arrived === expected && duplicates === 0);
 }
 
@@ -133,6 +140,40 @@ function createDrain({ sql, system, receiver, options }: Bench) {
     const perSecond = (arrivals.length / (endedMs - beganMs)) * 1_000;
     return { name, arrived: arrivals.length, expected, duplicates, perSecond, cpu };
   };
+}
+
+/** What another account feels of 2 000 dead webhooks with as many waiting deliveries as a case has. */
+async function besideDead({ sql, system, receiver, options }: Bench) {
+  const operator = createApiClient(system, system.adminKey);
+  const { body } = createRequestTemplate(receiver.url, options.bodyBytes, ID_CHARS);
+  const neighbour = await startNeighbour({
+    url: system.url,
+    apiKey: await operator.createAccount('neighbour'),
+    receiver,
+    body,
+  });
+  await neighbour.measure('m');
+  const quiet = await neighbour.measure('q');
+  const apiKey = await operator.createAccount('dead');
+  const webhookIds = await createWebhooks({ url: system.url, apiKey }, DEAD_WEBHOOKS, () => ({ url: DEAD_URL }));
+  const [row] = await sql<{ id: string }[]>`select account_id as id from webhooks where id = ${webhookIds[0] ?? ''}`;
+  const target = { accountId: row?.id ?? '', webhookIds };
+  await fillDeliveries(
+    sql,
+    target,
+    Array.from({ length: options.events }, (_, n) => body(eventId('z', n))),
+  );
+  await sql`analyze deliveries, events`;
+  await startDelivering(sql, target);
+  const beside = await neighbour.measure('r');
+  const ratio = beside.p99Ms / quiet.p99Ms;
+  const text = [
+    `deliver: another account beside ${formatCount(DEAD_WEBHOOKS)} dead webhooks, ${formatCount(options.events)} waiting`,
+    line('quiet', formatLatency(quiet)),
+    line('beside them', formatLatency(beside)),
+    line('ratio of the p99', ratio.toFixed(2)),
+  ];
+  return { quiet, beside, ratio, text };
 }
 
 async function createWebhooks(

@@ -11,7 +11,10 @@ import { accountLane } from '../../../engine/src/outbox/deliveries/deliver-lane.
 import { pageDeliveries } from '../../../engine/src/outbox/deliveries/page-deliveries.sql.ts';
 import { countExecutions, listExecutionIds, readExecutions } from '../../../engine/src/observe/read-executions.sql.ts';
 import { readWebhookHealth } from '../../../engine/src/outbox/webhooks/read-webhook-health.sql.ts';
-import { recordAttempts } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import { recordAttempts, type Successors } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import { findDeliveryWebhook } from '../../../engine/src/outbox/deliveries/read-deliveries.sql.ts';
+import { redeliverMatching } from '../../../engine/src/outbox/deliveries/redeliver-matching.sql.ts';
+import { skipDelivery } from '../../../engine/src/outbox/deliveries/skip-delivery.sql.ts';
 import { countRedeliverable, redeliverFailed } from '../../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseDeliveries, releaseUnbegun } from '../../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { readReplayEvents } from '../../../engine/src/runs/replays/replay-events.sql.ts';
@@ -145,6 +148,21 @@ const STATEMENTS: [string, () => Promise<unknown>][] = [
         })),
       ),
   ],
+  [
+    'records of attempts in order, and the next ones of their keys',
+    async () => {
+      const id = `dlv_${'10'.padStart(20, '0')}`;
+      await sql`update deliveries set leased_by = ${NODE} where webhook_id = ${fifoId} and id = ${id}`;
+      const item = { accountId, webhookId: fifoId, id, settings: { wakesLane: true as const } };
+      const successors: Successors = { mayTake: () => true, taken: [] };
+      expect(await recordAttempts(sql, NODE, [{ item, attempt, status: 'delivered' }], successors)).toEqual([true]);
+      expect(successors.taken).toHaveLength(1);
+    },
+  ],
+  [
+    'skipped deliveries',
+    () => skipDelivery(sql, { accountId, webhookId: fifoId, id: `dlv_${'30'.padStart(20, '0')}` }),
+  ],
   ['claims of invocations', () => claimInvocations(sql, sourceId, NODE, 64)],
   ['claims of sends', () => claimSends(sql, NODE, accountId, 64)],
   ['releases of some', () => releaseUnbegun(sql, NODE, [{ webhookId, id: `dlv_${'1'.padStart(20, '0')}` }])],
@@ -152,9 +170,21 @@ const STATEMENTS: [string, () => Promise<unknown>][] = [
   ['stalled deliveries', () => requeueStalledDeliveries(sql, 60_000)],
   ['retries now', () => retryPending(sql, accountId, webhookId, {})],
   ['redeliveries', () => redeliverFailed(sql, accountId, webhookId, {})],
+  ['retries now by a filter', () => retryPending(sql, accountId, webhookId, { filter: '{"n":1}' })],
+  [
+    'redeliveries by a filter',
+    () => redeliverMatching(sql, { ...ofWebhook(), statuses: ['failed'], filter: '{"n":1}', isDryRun: false }),
+  ],
+  [
+    'redeliveries by status',
+    () => redeliverMatching(sql, { ...ofWebhook(), statuses: ['cancelled'], isDryRun: false }),
+  ],
   ['counts of redeliveries', () => countRedeliverable(sql, accountId, webhookId, {})],
   ['deliveries of a webhook', () => pageDeliveries(sql, ofWebhook(), page)],
   ['deliveries of an account', () => pageDeliveries(sql, { accountId }, page)],
+  ['one delivery', () => findDeliveryWebhook({ ...database.db, sql }, accountId, 'dlv_1')],
+  ['deliveries of an event', () => pageDeliveries(sql, { accountId, emitId: `${sourceId}-1700000000001-0` }, page)],
+  ['deliveries that wait', () => pageDeliveries(sql, { ...ofWebhook(), statuses: ['pending'] }, page)],
   ['failed deliveries', () => pageDeliveries(sql, { ...ofWebhook(), statuses: ['failed'] }, page)],
   ['deliveries by class', () => pageDeliveries(sql, { ...ofWebhook(), errorClasses: ['timeout'] }, page)],
   ['deliveries by text', () => pageDeliveries(sql, { ...ofWebhook(), text: 'refused' }, page)],

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Principal, WebhookCreate } from '../../../engine/src/contract/engine.ts';
+import { recordAttempts, type Successors } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';
+
+let world: DeliveryWorld;
+let who: Principal;
+
+beforeEach(async () => {
+  world = await createDeliveryWorld();
+  who = await world.account();
+});
+afterEach(() => world.stop());
+
+const NODE = 'node_a';
+
+/** Deliveries of two keys: the first of each is this node's, the others wait for it. */
+async function inOrder(settings: Partial<WebhookCreate> = {}) {
+  const { sql } = world.database.db;
+  const webhook = await world.webhook(who, { url: 'http://127.0.0.1:2/', ordering: 'fifo', ...settings });
+  const due = await world.emit(webhook, who, 6, null);
+  const ids = due.map(({ id }) => id) as [string, string, string, string, string, string];
+  await sql`
+    update deliveries d set order_key = 'k' || mod(d.seq - ${due[0]?.seq ?? 0}::int4, 2),
+      next_attempt_at = case when d.id = any(${ids.slice(0, 2)}::text[]) then now() else 'infinity' end,
+      leased_by = case when d.id = any(${ids.slice(0, 2)}::text[]) then ${NODE} end
+    where webhook_id = ${webhook.id}`;
+  const record = async (id: string, successors: Successors) => {
+    const item = { accountId: who.accountId, webhookId: webhook.id, id, settings: { wakesLane: true as const } };
+    const attempt = { at: new Date().toISOString(), status_code: 200, duration_ms: 1 };
+    await recordAttempts(sql, NODE, [{ item, attempt, status: 'delivered' }], successors);
+    return successors.taken.map((taken) => taken.id);
+  };
+  const row = async (id: string) => (await world.rows(webhook.id)).find((one) => one.id === id);
+  return { webhook, ids, record, row };
+}
+
+const taking = (mayTake = true): Successors => ({ mayTake: () => mayTake, taken: [] });
+
+test('the record of one in order leases the next of its key, and no job is needed for it', async () => {
+  const { webhook, ids, record, row } = await inOrder();
+  expect(await record(ids[0], taking())).toEqual([ids[2]]);
+  expect(await row(ids[2])).toMatchObject({ status: 'pending', leased_by: NODE });
+  expect((await row(ids[2]))?.due_in_seconds).toBeLessThanOrEqual(0);
+  // The rest of this key waits for it, and the other key for its own first one.
+  for (const id of [ids[3], ids[4], ids[5]]) expect(await row(id)).toMatchObject({ leased_by: null });
+  expect(await world.jobKeys()).not.toContain(`deliver:${webhook.id}:now`);
+});
+
+test.each<[why: string, settings: Partial<WebhookCreate>, mayTake: boolean]>([
+  ['the node has no room', {}, false],
+  ['it has a rate', { ratePerSecond: 5 }, true],
+  ['its attempts at the same time are bounded', { maxInFlight: 2 }, true],
+  ['its rate adapts', { adaptiveRate: true }, true],
+])('where %s the next one is due, and its lane comes for it', async (_, settings, mayTake) => {
+  const { webhook, ids, record, row } = await inOrder(settings);
+  expect(await record(ids[0], taking(mayTake))).toEqual([]);
+  expect(await row(ids[2])).toMatchObject({ status: 'pending', leased_by: null });
+  expect((await row(ids[2]))?.due_in_seconds).toBeLessThanOrEqual(0);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
+});
+
+test('a next one whose event was deleted is cancelled, and the one after it is due', async () => {
+  const { webhook, ids, record, row } = await inOrder();
+  await world.database.db.sql`
+    delete from events e using deliveries d where d.id = ${ids[2]}
+      and e.emitter_id = d.emitter_id and e.indexed_at_ms = d.indexed_at_ms and e.seq = d.seq`;
+  expect(await record(ids[0], taking())).toEqual([]);
+  expect(await row(ids[2])).toMatchObject({ status: 'cancelled', leased_by: null });
+  expect((await row(ids[4]))?.due_in_seconds).toBeLessThanOrEqual(0);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
+});
+
+test('of a webhook that was stopped meanwhile nothing is leased', async () => {
+  const { webhook, ids, record, row } = await inOrder();
+  await world.database.db.sql`update webhooks set active = false where id = ${webhook.id}`;
+  expect(await record(ids[0], taking())).toEqual([]);
+  expect(await row(ids[2])).toMatchObject({ status: 'pending', leased_by: null });
+});
