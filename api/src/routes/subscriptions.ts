@@ -55,18 +55,6 @@ export function subscriptionEndpoints(): Endpoint[] {
         ),
     }),
     versionedEndpoint({
-      method: 'get',
-      path: '/v1/subscriptions/{id}',
-      name: 'getSubscription',
-      tag,
-      summary: 'A subscription',
-      description: '`etag` is for `if-match` of a change.',
-      pathId: 'The id of the subscription (`sub_…`).',
-      parameters: z.object({}),
-      schema: subscriptionSchema,
-      handle: async ({ engine, who, id }) => tagged(await engine.subscriptions.get(who, id)),
-    }),
-    versionedEndpoint({
       method: 'put',
       path: '/v1/subscriptions/{id}',
       name: 'updateSubscription',
@@ -89,6 +77,19 @@ export function subscriptionEndpoints(): Endpoint[] {
       parameters: z.object(pageParameters),
       schema: emitterNameSchema,
       handle: async ({ engine, who, input }) => engine.subscriptions.emitters(who, pageOf(input)),
+    }),
+    // Behind the path that `{id}` would fit as well.
+    versionedEndpoint({
+      method: 'get',
+      path: '/v1/subscriptions/{id}',
+      name: 'getSubscription',
+      tag,
+      summary: 'A subscription',
+      description: '`etag` is for `if-match` of a change.',
+      pathId: 'The id of the subscription (`sub_…`).',
+      parameters: z.object({}),
+      schema: subscriptionSchema,
+      handle: async ({ engine, who, id }) => tagged(await engine.subscriptions.get(who, id)),
     }),
     emptyEndpoint({
       method: 'delete',
