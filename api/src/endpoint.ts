@@ -88,7 +88,7 @@ export interface Endpoint extends Description {
 type Handler<S extends z.ZodObject, Answer> = (request: EndpointRequest<S>) => Promise<Answer>;
 
 /** Answers `{ data: item }`. */
-export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     schema: Item;
@@ -111,7 +111,7 @@ export function itemEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
 }
 
 /** Answers `{ data: item }`, with its revision as `etag`. */
-export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     schema: Item;
@@ -133,7 +133,7 @@ export function versionedEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
 }
 
 /** Answers `{ data: [items], page_info }`. */
-export function listEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function listEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & { parameters: S; schema: Item; handle: Handler<S, Page<Shown<Item>>> },
 ): Endpoint {
   const { handle } = definition;
@@ -176,7 +176,7 @@ export function emptyEndpoint<S extends z.ZodObject>(
 }
 
 /** Answers `{ data: item }` to the operator's key only. Its handler never sees a tenant. */
-export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     takesAnyName?: boolean;
@@ -188,7 +188,7 @@ export function adminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
 }
 
 /** The same with the revision of the item as `etag`. */
-export function versionedAdminEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function versionedAdminEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     takesAnyName?: boolean;
@@ -203,7 +203,7 @@ export function versionedAdminEndpoint<S extends z.ZodObject, Item extends z.Zod
  * Answers `{ data: item }` to the key of an account, and to that of the operator, for whom there is
  * no `who`.
  */
-export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     schema: Item;
@@ -219,7 +219,7 @@ export function eitherEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
 }
 
 /** Answers `{ data: [items], page_info }` to the operator's key only. */
-export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     schema: Item;
@@ -233,7 +233,7 @@ export function adminListEndpoint<S extends z.ZodObject, Item extends z.ZodObjec
  * Answers `{ data: [items], page_info }` to the key of an account, and to that of the operator, as
  * above.
  */
-export function eitherListEndpoint<S extends z.ZodObject, Item extends z.ZodObject>(
+export function eitherListEndpoint<S extends z.ZodObject, Item extends z.ZodType<object, object>>(
   definition: Description & {
     parameters: S;
     schema: Item;

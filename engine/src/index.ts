@@ -48,10 +48,7 @@ export type {
 } from './contract/apps.ts';
 export type { ComponentSummary, ImportRecord, RegistryRecord, RegistrySummary } from './contract/components.ts';
 export {
-  ATTEMPT_TRIGGERS,
-  DELIVERY_ERROR_CLASSES,
   ENDED_STATUSES,
-  DELIVERY_STATUSES,
   type DeliveryAttempt,
   type DeliveryChoice,
   type DeliveryRecord,
@@ -59,18 +56,12 @@ export {
   type RedeliveryChoice,
   type WholeAttempt,
 } from './contract/deliveries.ts';
-export {
-  SIGNATURE_SCHEMES,
-  WEBHOOK_AUTH_TYPES,
-  WEBHOOK_FORMATS,
-  WEBHOOK_METHODS,
-  type WebhookAuth,
-} from './contract/webhook-requests.ts';
+export { type WebhookAuth } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';
 export type { AuditEntry } from './contract/audit.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
-export { REPLAY_STATUSES, type ReplayRecord, type Replays } from './contract/replays.ts';
+export { type ReplayRecord, type Replays } from './contract/replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract/publish.ts';
 export { INGEST_CODE } from './ingest/ingest-code.ts';
 export type { SampleReceiver, SampleRequest } from './contract/sample-receiver.ts';
@@ -90,7 +81,7 @@ export type { EventStreamRequest, Stream, Streams } from './contract/streams.ts'
 export type { NewTunnel, TunnelAnswer, TunnelRequest, Tunnels } from './contract/tunnels.ts';
 export type { TraceEvent, TraceListener, TraceRecord, TraceRun } from './contract/traces.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './contract/props.ts';
-export { STACK_RESOURCE_KINDS, type StackRecord, type StackResource } from './contract/stacks.ts';
+export { type StackRecord, type StackResource } from './contract/stacks.ts';
 export type { S3SettingsInput, S3SettingsRecord, SendRecord, Sends } from './contract/sends.ts';
 export type {
   TestedFlow,

@@ -46,6 +46,7 @@ export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.
 export { createLimiter, inTurn, type Limiter } from './fairness/limiter.ts';
 export { createActiveTenants, type ActiveTenants } from './fairness/active-tenants.ts';
 export { createReadPacer, type ReadPacer } from './fairness/read-pacer.ts';
+export { SIGNATURE_SCHEMES, WEBHOOK_FORMATS, WEBHOOK_METHODS } from './webhook-choices.ts';
 export { eventChars } from './component.ts';
 export { COMPONENT_TYPES } from './component.ts';
 export type {

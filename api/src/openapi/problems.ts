@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { ERRORS, type ErrorCode } from '@headwater/shared';
+import { exceededLimitSchema } from '@headwater/shared/contract';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { PROBLEM_CONTENT_TYPE } from '../problem.ts';
-import { exceededLimitSchema } from '../resources/exceeded-limit.ts';
 import { rateLimitedSchema } from './rate-limit.ts';
 
 const problemSchema = z

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import { SIGNATURE_SCHEMES, WEBHOOK_METHODS, type WebhookAuth } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import type { WebhookAuth } from '@headwater/engine';
+import { LIMITS, SIGNATURE_SCHEMES, WEBHOOK_METHODS } from '@headwater/shared';
 import { httpUrlParameter, textParameter } from './schemas.ts';
 
 const pem = (description: string) =>

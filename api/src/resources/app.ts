@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AppDefinition, AppField, AppOAuth, AppRecord, AppTest, OAuthClientRecord } from '@headwater/engine';
+import type { Shown } from '@headwater/shared/contract';
 import { given } from '../parameters/given.ts';
 import { textParameter } from '../parameters/schemas.ts';
 import { epochSeconds, secondsField } from './time.ts';
@@ -108,7 +109,7 @@ export function appDefinitionOf(slug: string, input: z.output<typeof inputSchema
   };
 }
 
-function oauthOf(oauth: z.output<typeof oauthSchema>): AppOAuth {
+function oauthOf(oauth: Shown<typeof oauthSchema>): AppOAuth {
   return given({
     authorizeUrl: oauth.authorize_url,
     tokenUrl: oauth.token_url,
@@ -129,7 +130,7 @@ function oauthOf(oauth: z.output<typeof oauthSchema>): AppOAuth {
   });
 }
 
-function testOf({ url: testUrl, auth, headers }: z.output<typeof testSchema>): AppTest {
+function testOf({ url: testUrl, auth, headers }: Shown<typeof testSchema>): AppTest {
   return given({ url: testUrl, auth, headers });
 }
 
@@ -154,7 +155,7 @@ export const appSchema = z
   })
   .openapi('App');
 
-export function presentApp({ id, definition, ...app }: AppRecord): z.output<typeof appSchema> {
+export function presentApp({ id, definition, ...app }: AppRecord): Shown<typeof appSchema> {
   const { oauth, test } = definition;
   return {
     id,
@@ -174,7 +175,7 @@ export function presentApp({ id, definition, ...app }: AppRecord): z.output<type
   };
 }
 
-function presentOAuth(oauth: AppOAuth): z.output<typeof oauthSchema> {
+function presentOAuth(oauth: AppOAuth): Shown<typeof oauthSchema> {
   return {
     authorize_url: oauth.authorizeUrl,
     token_url: oauth.tokenUrl,
@@ -217,7 +218,7 @@ export const oauthClientSchema = z
   })
   .openapi('OAuthClient');
 
-export function presentOAuthClient(client: OAuthClientRecord): z.output<typeof oauthClientSchema> {
+export function presentOAuthClient(client: OAuthClientRecord): Shown<typeof oauthClientSchema> {
   const { id, slug, name: appName } = client.app;
   return {
     app: { id, name_slug: slug, name: appName },

@@ -1,79 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { z } from '@hono/zod-openapi';
-import { ATTEMPT_TRIGGERS, DELIVERY_ERROR_CLASSES, type DeliveryAttempt, type WholeAttempt } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
-import { exceededLimitSchema } from './exceeded-limit.ts';
+import type { DeliveryAttempt, WholeAttempt } from '@headwater/engine';
+import type { deliveryAttemptSchema, Shown, wholeAttemptSchema } from '@headwater/shared/contract';
 
-const phase = (description: string) => z.number().nullable().openapi({ description });
-const headersField = (description: string) => z.record(z.string(), z.string()).nullable().openapi({ description });
-
-export const errorClassSchema = z.enum(DELIVERY_ERROR_CLASSES).nullable().openapi({
-  description:
-    'How the last attempt failed, where it is known: `http_3xx`, `http_4xx`, `http_5xx` by the status of the answer; `timeout`; `connection`: there was none, or no whole answer; `refused`: this server may not send there; `internal`: it could not be sent; `transform`: the transform of the webhook failed.',
-});
-
-/** An attempt of a delivery. Null: there was none, or the attempt is of before this was kept. */
-export const deliveryAttemptSchema = z
-  .object({
-    id: z
-      .string()
-      .openapi({ description: 'The id of the attempt.', example: 'dlv_1vZ8kQ0aB3xYpL9mWc2T-1763640000123' }),
-    at: z.string().openapi({ description: 'When it began, as ISO 8601.' }),
-    trigger: z.enum(ATTEMPT_TRIGGERS).nullable().openapi({
-      description:
-        'Why it was made. `first`: its event; `retry`: the schedule; `manual`: a `retry` or `redeliver` of its owner; `replay`: a replay of past events; `test`.',
-    }),
-    status_code: z.int().nullable().describe('The HTTP status of the answer. Null: there was none.'),
-    error: z.string().nullable().describe('Why it failed, in words. Null: it did not.'),
-    error_class: errorClassSchema,
-    limit: exceededLimitSchema.optional().openapi({ description: 'The limit that is the reason of the error.' }),
-    duration_ms: z.number().describe('How long it took, in milliseconds.'),
-    phases: z
-      .object({
-        dns_ms: phase('The lookup of the name. Null for an address.'),
-        connect_ms: phase('The connection.'),
-        tls_ms: phase('TLS. Null over http.'),
-        first_byte_ms: phase('From the request to the first byte of an answer.'),
-        end_ms: phase('From there to its end.'),
-      })
-      .nullable()
-      .openapi({ description: 'What each phase took; null where it was not reached, or there was none.' }),
-    reused: z.boolean().openapi({ description: 'Its connection had served another request.' }),
-    remote_address: z.string().nullable().openapi({ description: 'Null as well behind a proxy.' }),
-    location: z.string().nullable().openapi({ description: 'Where a redirect pointed. It is not followed.' }),
-    request_headers: headersField('Own headers of the webhook as `[redacted]`.'),
-    response_headers: headersField('`set-cookie` as `[redacted]`.'),
-    response: z
-      .string()
-      .nullable()
-      .openapi({ description: `The beginning of what was answered, ${LIMITS.maxStoredResponseBytes} bytes of it.` }),
-    response_bytes: z
-      .int()
-      .nullable()
-      .openapi({ description: 'Bytes of the answer that are kept, where `response` is not all of them.' }),
-    next_attempt_at: z
-      .string()
-      .nullable()
-      .openapi({ description: 'When the next one was to follow, as ISO 8601. Null: none was.' }),
-  })
-  .openapi('DeliveryAttempt');
-
-export const wholeAttemptSchema = deliveryAttemptSchema
-  .extend({
-    delivery_id: z.string().describe('The delivery whose attempt it is.'),
-    webhook_id: z.string().describe('The webhook of the delivery.'),
-    response: z
-      .string()
-      .nullable()
-      .openapi({ description: `What was answered, up to ${LIMITS.maxDeliveryResponseBytes} bytes.` }),
-    response_base64: z
-      .string()
-      .nullable()
-      .openapi({ description: 'The same byte for byte, where it is no UTF-8 text; else null.' }),
-  })
-  .openapi('WholeDeliveryAttempt');
-
-type Presented = z.output<typeof deliveryAttemptSchema>;
+type Presented = Shown<typeof deliveryAttemptSchema>;
 
 export function presentDeliveryAttempt(deliveryId: string, attempt: DeliveryAttempt): Presented {
   const { limit } = attempt;
@@ -99,7 +28,7 @@ export function presentDeliveryAttempt(deliveryId: string, attempt: DeliveryAtte
   };
 }
 
-export function presentWholeAttempt({ delivery, attempt, body }: WholeAttempt): z.output<typeof wholeAttemptSchema> {
+export function presentWholeAttempt({ delivery, attempt, body }: WholeAttempt): Shown<typeof wholeAttemptSchema> {
   const hasBody = body.length > 0;
   return {
     ...presentDeliveryAttempt(delivery.id, attempt),

@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi';
 import type {
   AccountStats,
   NodeRecord,
@@ -8,67 +7,16 @@ import type {
   SubjectStats,
   WaitingStats,
 } from '@headwater/engine';
+import type {
+  accountStatsSchema,
+  nodeSchema,
+  Shown,
+  statSeriesSchema,
+  subjectStatsSchema,
+  waitingStatsSchema,
+} from '@headwater/shared/contract';
 
-const count = (description: string, example: number) => z.int().openapi({ description, example });
-
-const counts = {
-  received: count(
-    'Events that a source or workflow was given to run: requests, ticks, runs by hand, events heard.',
-    42,
-  ),
-  emitted: count('Events that were emitted and stored, those of `$errors` and `$logs` left out.', 40),
-  runs_ok: count('Runs and executions that ended well.', 41),
-  runs_failed: count('Runs and executions that failed.', 1),
-  delivered: count('Deliveries that a webhook has accepted.', 78),
-  failed_attempts: count('Attempts of deliveries that failed.', 3),
-  exhausted: count(
-    'Deliveries that failed with no attempt left; the last attempt is one of `failed_attempts` as well.',
-    1,
-  ),
-};
-
-const span = {
-  since: z
-    .int()
-    .openapi({ description: 'Where the first bucket begins. Epoch milliseconds.', example: 1_763_640_000_000 }),
-  until: z
-    .int()
-    .openapi({ description: 'Where the last bucket ends. Epoch milliseconds.', example: 1_763_643_600_000 }),
-  step: z.int().openapi({ description: 'Seconds of a bucket.', example: 60 }),
-};
-
-const totals = z.object(counts).openapi({ description: 'The sums of the range.' });
-
-export const statSeriesSchema = z
-  .object({
-    ...span,
-    totals,
-    buckets: z
-      .array(z.object({ at: z.int().openapi({ description: 'Where it begins. Epoch milliseconds.' }), ...counts }))
-      .openapi({ description: 'Every bucket of the range, in order, also those in which nothing happened.' }),
-  })
-  .openapi('StatSeries');
-
-const subjectSchema = z.object({
-  id: z
-    .string()
-    .openapi({ description: 'The id of the source, workflow or webhook.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
-  type: z.enum(['source', 'workflow', 'webhook']).describe('The kind of resource.'),
-  name: z.string().describe('Its name.'),
-  totals,
-  activity: z.array(z.int()).openapi({
-    description: 'A number for each bucket: what was received, or what was delivered to a webhook.',
-  }),
-  failures: z
-    .array(z.int())
-    .openapi({ description: 'A number for each bucket: runs that failed, or attempts of a webhook.' }),
-});
-
-export const subjectStatsSchema = z
-  .object({ ...span, subjects: z.array(subjectSchema).describe('Each source, workflow and webhook.') })
-  .openapi('SubjectStats');
-
-export function presentSeries({ buckets, totals: sums, ...range }: StatSeries): z.output<typeof statSeriesSchema> {
+export function presentSeries({ buckets, totals: sums, ...range }: StatSeries): Shown<typeof statSeriesSchema> {
   return {
     ...presentSpan(range),
     totals: presentCounts(sums),
@@ -76,7 +24,7 @@ export function presentSeries({ buckets, totals: sums, ...range }: StatSeries): 
   };
 }
 
-export function presentSubjects(found: StatSpan & { subjects: SubjectStats[] }): z.output<typeof subjectStatsSchema> {
+export function presentSubjects(found: StatSpan & { subjects: SubjectStats[] }): Shown<typeof subjectStatsSchema> {
   const subjects = found.subjects.map((subject) => ({ ...subject, totals: presentCounts(subject.totals) }));
   return { ...presentSpan(found), subjects };
 }
@@ -98,63 +46,14 @@ function presentCounts(given: StatCounts) {
   };
 }
 
-const waitingFields = {
-  name: z.string().describe('The name of what waits.'),
-  since: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_123 }),
-};
-
-export const waitingStatsSchema = z
-  .object({
-    run: z
-      .object({
-        emitter_id: z
-          .string()
-          .openapi({ description: 'The source or workflow that is to run.', example: 'dc_1vZ8kQ0aB3xYpL9mWc2T' }),
-        ...waitingFields,
-      })
-      .nullable()
-      .openapi({
-        description: 'The source or workflow of the oldest run, and when that was accepted. null: none waits.',
-      }),
-    delivery: z
-      .object({
-        webhook_id: z
-          .string()
-          .openapi({ description: 'The webhook that it is for.', example: 'wh_1vZ8kQ0aB3xYpL9mWc2T' }),
-        ...waitingFields,
-      })
-      .nullable()
-      .openapi({ description: 'The webhook of the oldest delivery, and since when that is due. null: none is due.' }),
-  })
-  .openapi('WaitingStats');
-
-export function presentWaiting({ run, delivery }: WaitingStats): z.output<typeof waitingStatsSchema> {
+export function presentWaiting({ run, delivery }: WaitingStats): Shown<typeof waitingStatsSchema> {
   return {
     run: run === undefined ? null : { emitter_id: run.id, name: run.name, since: run.sinceMs },
     delivery: delivery === undefined ? null : { webhook_id: delivery.id, name: delivery.name, since: delivery.sinceMs },
   };
 }
 
-export const accountStatsSchema = z
-  .object({
-    ...span,
-    accounts: z
-      .array(
-        z.object({
-          id: z.string().openapi({ description: 'The id of the account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
-          name: z.string().describe('Its name.'),
-          totals,
-          waiting_runs: z.int().openapi({ description: 'Runs that wait now for any node.', example: 0 }),
-          waiting_deliveries: z.int().openapi({ description: 'The same of deliveries, retries included.', example: 3 }),
-        }),
-      )
-      .describe('Each account.'),
-  })
-  .openapi('AccountStats');
-
-export function presentAccountStats(
-  found: StatSpan & { accounts: AccountStats[] },
-): z.output<typeof accountStatsSchema> {
+export function presentAccountStats(found: StatSpan & { accounts: AccountStats[] }): Shown<typeof accountStatsSchema> {
   const accounts = found.accounts.map(({ id, name, totals: sums, waitingRuns, waitingDeliveries }) => ({
     id,
     name,
@@ -165,15 +64,6 @@ export function presentAccountStats(
   return { ...presentSpan(found), accounts };
 }
 
-export const nodeSchema = z
-  .object({
-    id: z.string().openapi({ description: 'The id of the node.', example: 'node_1vZ8kQ0aB3xYpL9mWc2T' }),
-    role: z.string().openapi({ description: 'The work that it does: `all`, `api` or `engine`.', example: 'all' }),
-    started_at: z.int().openapi({ description: 'Epoch milliseconds.', example: 1_763_640_000_000 }),
-    seen_at: z.int().openapi({ description: 'Its last heartbeat, epoch milliseconds.', example: 1_763_640_002_000 }),
-  })
-  .openapi('Node');
-
-export function presentNode({ id, role, startedAtMs, seenAtMs }: NodeRecord): z.output<typeof nodeSchema> {
+export function presentNode({ id, role, startedAtMs, seenAtMs }: NodeRecord): Shown<typeof nodeSchema> {
   return { id, role, started_at: startedAtMs, seen_at: seenAtMs };
 }

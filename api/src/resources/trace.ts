@@ -1,179 +1,23 @@
-import { z } from '@hono/zod-openapi';
-import {
-  DELIVERY_STATUSES,
-  type TraceEvent,
-  type TraceListener,
-  type TraceRecord,
-  type TraceRun,
-} from '@headwater/engine';
-import { createGiveWay, LIMITS } from '@headwater/shared';
+import type { TraceEvent, TraceListener, TraceRecord, TraceRun } from '@headwater/engine';
+import { createGiveWay } from '@headwater/shared';
+import type {
+  Shown,
+  traceEventSchema,
+  traceListenerSchema,
+  traceRunSchema,
+  traceSchema,
+} from '@headwater/shared/contract';
 import { RawJson } from '../raw-json.ts';
-import { exceededLimitSchema } from './exceeded-limit.ts';
-import { executionErrorSchema, logLineSchema, presentError, presentLines } from './execution.ts';
-
-const moment = (description: string) =>
-  z
-    .int()
-    .nullable()
-    .openapi({ description: `${description} Epoch milliseconds.` });
-
-const attemptSchema = z.object({
-  at: z.string().describe('When it began, ISO 8601.'),
-  status_code: z.int().optional().describe('The HTTP status of the answer. Absent: there was none.'),
-  error: z.string().optional().describe('Why it failed, in words. Absent: it did not.'),
-  limit: exceededLimitSchema.optional().describe('The limit that is the reason. Absent: none is.'),
-  duration_ms: z.number().describe('How long it took, in milliseconds.'),
-});
-
-const listenerSchema = z.object({
-  listener_id: z.string().openapi({ description: 'A webhook, source or workflow.' }),
-  listener_name: z
-    .string()
-    .nullable()
-    .openapi({
-      description: `Of a webhook without a name, the first ${LIMITS.maxNameChars} characters of its URL.`,
-    }),
-  outcome: z.enum(['delivery', 'run', 'missed']).openapi({
-    description: 'It is delivered to the webhook; the source or workflow runs for it; or it does not get it.',
-  }),
-  delivery: z
-    .object({
-      id: z.string().describe('The id of the delivery.'),
-      status: z.enum(DELIVERY_STATUSES).describe('Where it stands.'),
-      next_attempt_at: moment('Of one that is pending.'),
-      attempts: z.array(attemptSchema).describe('The requests that were made, the first one first.'),
-    })
-    .optional()
-    .describe('The delivery of `delivery`.'),
-  run: z.unknown().optional().openapi({ description: 'The run that the event started, as in `runs`.' }),
-  reason: z
-    .enum(['paused', 'too_many_hops', 'backlog_full', 'hold_full', 'no_such_channel', 'filtered', 'filter_too_costly'])
-    .optional()
-    .openapi({
-      description:
-        'Of `missed`: it was stopped; the chain of events was longer than `maxEventHops`; more waited than the account may have; it was stopped, and more was held than `maxPausedDeliveries`; it was subscribed to other channels only; its filter did not match, or took more steps than a filter may.',
-    }),
-  clause: z.string().nullable().optional().openapi({
-    description:
-      'Of `filtered`: the first condition that did not match, as JSON text; null where the data cannot be read again.',
-    example: '{"order.total":{"$gte":100}}',
-  }),
-});
-
-const eventSchema = z.object({
-  id: z.string().describe('The id of the event.'),
-  emit_id: z.string().describe('Its id among those of all emitters: `<emitter_id>-<id>`.'),
-  name: z.string().openapi({ description: "The channel; '' is the default channel." }),
-  summary: z.string().nullable().describe('The summary that the component gave. Null: none.'),
-  component_id: z.string().nullable().openapi({ description: 'The id that the component gave.' }),
-  indexed_at_ms: z.int().describe('When it was stored. Epoch milliseconds.'),
-  bytes: z.int().openapi({ description: 'Of its data, as JSON.' }),
-  listeners: z.array(listenerSchema).describe('What is subscribed to it, and what each came to.'),
-});
-
-const traceRunSchema = z
-  .object({
-    type: z.enum(['run', 'execution']).openapi({ description: 'Of a source, or of a workflow.' }),
-    id: z.string().describe('The id of the run (`inv_…`) or execution (`exec_…`).'),
-    emitter_id: z.string().describe('The source or workflow that ran.'),
-    emitter_name: z.string().nullable().describe('Its name. Null: it was deleted.'),
-    kind: z
-      .string()
-      .nullable()
-      .openapi({ description: 'What started it, where it is known: `http`, `timer`, `manual`, `event`.' }),
-    caused_by: z.string().nullable().openapi({ description: 'The `emit_id` of the event that started it.' }),
-    status: z.string().openapi({ description: '`ok` and `error` of a run, those of executions, `queued`, `running`.' }),
-    explanation: z.string().openapi({
-      description:
-        'What has become of it so far, in words: `1 event emitted, dropped by dedupe unique: id 42 was known`.',
-      example: 'ran, emitted nothing',
-    }),
-    node_id: z.string().nullable().openapi({ description: 'Of one that is `running`: the node that has it.' }),
-    emitter_stopped: z.boolean().openapi({
-      description: 'It is `queued` because its source or workflow is stopped: it waits until that is active.',
-    }),
-    waits: z
-      .object({
-        kind: z.enum(['delay', 'suspend', 'rerun', 'retry']).describe('The reason why it waits.'),
-        until: z.int().describe('When it goes on by itself. Epoch milliseconds.'),
-      })
-      .nullable()
-      .openapi({ description: 'Of an execution that is `waiting`: for what, and until when. Epoch milliseconds.' }),
-    reason: z.string().nullable().openapi({ description: 'Of one that `exited`: what `$.flow.exit` was given.' }),
-    invoked_at: moment('When it was accepted.'),
-    started_at: moment('When it began.'),
-    ended_at: moment('When it ended.'),
-    queued_ms: z.int().nullable().openapi({ description: 'How long it waited to begin.' }),
-    ran_ms: z
-      .int()
-      .nullable()
-      .openapi({ description: 'From its beginning to its end, waits of an execution included.' }),
-    error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
-    logs: z.array(logLineSchema).describe('What it logged.'),
-    steps: z
-      .array(
-        z.object({
-          namespace: z.string().describe('The name of the step.'),
-          status: z.string().describe('How it ended.'),
-          runs: z.int().describe('How often it was run.'),
-          started_at: z.int().describe('When it began. Epoch milliseconds.'),
-          ended_at: z.int().describe('When it ended. Epoch milliseconds.'),
-          error: executionErrorSchema.nullable().describe('What it failed with. Null: nothing.'),
-          summary: z.string().nullable().openapi({ description: 'What it exported as `$summary`.' }),
-          props: z.unknown().openapi({
-            description: `Its props as the component got them, as \`GET /v1/executions/{id}\` shows them; null where it has none, and beyond ${LIMITS.maxTraceLogBytes} bytes of all steps.`,
-          }),
-          logs: z.array(logLineSchema).describe('What it logged.'),
-        }),
-      )
-      .describe('The steps that an execution has run.'),
-    events: z.array(eventSchema).openapi({ description: 'What it emitted, in the order in which it was stored.' }),
-    deduped: z
-      .object({
-        count: z.int().describe('How many were dropped.'),
-        ids: z.array(z.string()).describe('The first of their ids.'),
-        strategy: z
-          .enum(['unique', 'greatest', 'last'])
-          .nullable()
-          .describe('How ids are compared. Null: it is not known any more.'),
-      })
-      .nullable()
-      .openapi({
-        description: `So many of the events that it emitted were known already, by the dedupe \`strategy\`; \`ids\` are the first ${LIMITS.maxMissedIds}.`,
-      }),
-    sends: z
-      .array(
-        z.object({
-          id: z.string().describe('The id of the send.'),
-          kind: z.string().describe('`http`, `email` or `s3`.'),
-          status: z.string().describe('`pending`, `delivered` or `failed`.'),
-          attempts: z.array(attemptSchema).describe('The requests that were made, the first one first.'),
-        }),
-      )
-      .describe('What it sent with `$.send`.'),
-  })
-  .openapi('TraceRun');
-
-export const traceSchema = z
-  .object({
-    id: z.string().describe('The id of the trace: that of the first run.'),
-    truncated: z.boolean().openapi({
-      description: `There is more: at most ${LIMITS.maxTraceRows} of runs, executions, steps, events, deliveries and sends each are shown, ${LIMITS.maxTraceListeners} listeners of all events together, those first that got one or were to get one, the last ${LIMITS.maxTraceAttempts} attempts of each delivery and send, and ${LIMITS.maxTraceLogBytes} bytes of log lines.`,
-    }),
-    runs: z
-      .array(traceRunSchema)
-      .openapi({ description: 'Those that no event of the trace has started: usually one.' }),
-  })
-  .openapi('Trace');
+import { presentError, presentLines } from './execution.ts';
 
 /**
  * As JSON text that is made piece by piece: between them the thread is for others, whatever the
  * trace has of lines and errors.
  */
-export async function presentTrace({ id, isCut, runs }: TraceRecord): Promise<z.output<typeof traceSchema>> {
+export async function presentTrace({ id, isCut, runs }: TraceRecord): Promise<Shown<typeof traceSchema>> {
   const out: Out = { pieces: [], giveWay: createGiveWay() };
   await writeList(runs, out, writeRun);
-  const text = new RawJson(...out.pieces) as unknown as z.output<typeof traceRunSchema>[];
+  const text = new RawJson(...out.pieces) as unknown as Shown<typeof traceRunSchema>[];
   return { id, truncated: isCut, runs: text };
 }
 
@@ -213,7 +57,7 @@ function writeListener(listener: TraceListener, out: Out): Promise<void> | void 
   out.pieces.push(JSON.stringify(record));
 }
 
-function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'events'> {
+function presentRun(run: TraceRun): Omit<Shown<typeof traceRunSchema>, 'events'> {
   const { invokedAtMs: invoked, startedAtMs: started, endedAtMs: ended } = run;
   return {
     type: run.type,
@@ -251,12 +95,12 @@ function presentRun(run: TraceRun): Omit<z.output<typeof traceRunSchema>, 'event
   };
 }
 
-function presentDeduped(deduped: TraceRun['deduped']): z.output<typeof traceRunSchema>['deduped'] {
+function presentDeduped(deduped: TraceRun['deduped']): Shown<typeof traceRunSchema>['deduped'] {
   if (deduped === undefined) return null;
   return { count: deduped.count, ids: deduped.emitIds, strategy: deduped.strategy ?? null };
 }
 
-function presentEvent(event: TraceEvent): Omit<z.output<typeof eventSchema>, 'listeners'> {
+function presentEvent(event: TraceEvent): Omit<Shown<typeof traceEventSchema>, 'listeners'> {
   return {
     id: event.id,
     emit_id: `${event.emitterId}-${event.id}`,
@@ -269,7 +113,7 @@ function presentEvent(event: TraceEvent): Omit<z.output<typeof eventSchema>, 'li
 }
 
 /** Without its run. */
-function presentListener(listener: TraceListener): z.output<typeof listenerSchema> {
+function presentListener(listener: TraceListener): Shown<typeof traceListenerSchema> {
   const { listenerId, listenerName = null, outcome } = listener;
   const base = { listener_id: listenerId, listener_name: listenerName, outcome };
   switch (outcome) {
@@ -288,9 +132,9 @@ function presentListener(listener: TraceListener): z.output<typeof listenerSchem
   }
 }
 
-const whole = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));
-
 /** Clocks of nodes differ: nothing takes less than no time. */
 function between(fromMs: number | undefined, toMs: number | undefined): number | null {
   return fromMs === undefined || toMs === undefined ? null : Math.max(0, Math.round(toMs - fromMs));
 }
+
+const whole = (ms: number | undefined): number | null => (ms === undefined ? null : Math.round(ms));

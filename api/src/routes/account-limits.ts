@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { ACCOUNT_LIMITS } from '@headwater/shared';
 import type { AccountLimitsRecord } from '@headwater/engine';
+import { accountLimitsSchema } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint, versionedAdminEndpoint } from '../endpoint.ts';
 import { fieldParameters } from '../parameters/schemas.ts';
-import { accountLimitsSchema, presentAccountLimits } from '../resources/account-limits.ts';
+import { presentAccountLimits } from '../resources/account-limits.ts';
 
 const pathId = 'The id of the account (`o_…`).';
 const path = '/v1/accounts/{id}/limits';

@@ -1,16 +1,14 @@
-import { z } from '@hono/zod-openapi';
-import { adminEndpoint, adminListEndpoint, type Endpoint } from '../endpoint.ts';
-import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import {
   accountDeletionSchema,
   accountSummarySchema,
   newAccountSchema,
   newApiKeySchema,
-  presentAccountDeletion,
-  presentAccountSummary,
-  presentApiKey,
-} from '../resources/account.ts';
+} from '@headwater/shared/contract';
+import { z } from '@hono/zod-openapi';
+import { adminEndpoint, adminListEndpoint, type Endpoint } from '../endpoint.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { presentAccountDeletion, presentAccountSummary, presentApiKey } from '../resources/account.ts';
 import { mapPage } from '../resources/page.ts';
 import { keyParameters, newKeyOf } from './api-keys.ts';
 

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { KEY_SCOPES, LIMITS } from '@headwater/shared';
 import type { NewApiKey } from '@headwater/engine';
+import { apiKeySchema, newApiKeySchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
-import { apiKeySchema, newApiKeySchema, presentApiKey } from '../resources/account.ts';
+import { presentApiKey } from '../resources/account.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'API keys';

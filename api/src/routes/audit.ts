@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { auditEntrySchema } from '@headwater/shared/contract';
 import { eitherListEndpoint, type Endpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { pageParameters } from '../parameters/schemas.ts';
-import { auditEntrySchema, presentAuditEntry } from '../resources/audit.ts';
+import { presentAuditEntry } from '../resources/audit.ts';
 import { mapPage } from '../resources/page.ts';
 
 const word = (description: string) => z.string().max(LIMITS.maxIdChars).optional().openapi({ description });

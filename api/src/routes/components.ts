@@ -1,15 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { COMPONENT_TYPES } from '@headwater/shared';
+import { componentSchema, componentSummarySchema } from '@headwater/shared/contract';
 import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { codeParameter, httpUrlParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
-import {
-  componentSchema,
-  componentSummarySchema,
-  presentComponent,
-  presentComponentSummary,
-} from '../resources/component.ts';
+import { presentComponent, presentComponentSummary } from '../resources/component.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Components';

@@ -1,19 +1,17 @@
 import { z } from '@hono/zod-openapi';
 import type { Engine, PageRequest, Principal } from '@headwater/engine';
 import { LIMITS, notFound } from '@headwater/shared';
-import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
-import { requireFull } from '../key-scope.ts';
-import { given, pageOf } from '../parameters/given.ts';
-import { jsonObjectParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import {
   checkedAccountSchema,
   connectedAccountSchema,
   deletedAccountSchema,
-  presentCheck,
-  presentConnectedAccount,
-  presentDeleted,
   startedFlowSchema,
-} from '../resources/connected-account.ts';
+} from '@headwater/shared/contract';
+import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { requireFull } from '../key-scope.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { jsonObjectParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
+import { presentCheck, presentConnectedAccount, presentDeleted } from '../resources/connected-account.ts';
 import { epochSeconds } from '../resources/time.ts';
 import { mapPage } from '../resources/page.ts';
 

@@ -1,10 +1,11 @@
 import type { TaggedRecord } from '@headwater/engine';
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { dataStoreSchema, recordSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
-import { dataStoreSchema, presentDataStore, presentRecord, recordSchema } from '../resources/data-store.ts';
+import { presentDataStore, presentRecord } from '../resources/data-store.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Data stores';

@@ -1,8 +1,9 @@
+import { environmentVariableSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { clearableParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
-import { environmentVariableSchema, presentEnvironmentVariable } from '../resources/environment-variable.ts';
+import { presentEnvironmentVariable } from '../resources/environment-variable.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Environment variables';

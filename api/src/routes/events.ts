@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { eventSummarySchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
 import { filterOfText, filterTextParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
-import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
+import { presentEvent, presentLogLine } from '../resources/event.ts';
 import { mapPage, pageWithin } from '../resources/page.ts';
 
 const tag = 'Events';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { retriedSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { dateOf, momentParameter } from '../parameters/moment.ts';
 import { textParameter } from '../parameters/schemas.ts';
-import { retriedSchema } from '../resources/abandoned-run.ts';
 
 const tag = 'Executions';
 const pathId = 'The id of the execution (`exec_…`).';

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { EXECUTION_STATUSES, executionSchema } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters } from '../parameters/schemas.ts';
-import { EXECUTION_STATUSES, executionSchema, presentExecution } from '../resources/execution.ts';
+import { presentExecution } from '../resources/execution.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Executions';

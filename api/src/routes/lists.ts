@@ -1,15 +1,20 @@
 import { z } from '@hono/zod-openapi';
 import type { Engine, Page, PageRequest, Principal } from '@headwater/engine';
 import { notFound } from '@headwater/shared';
-import { subscriptionSchema } from '@headwater/shared/contract';
+import {
+  sourceSchema,
+  subscriptionSchema,
+  webhookSummarySchema,
+  workflowSummarySchema,
+} from '@headwater/shared/contract';
 import { type Endpoint, listEndpoint } from '../endpoint.ts';
 import { pageOf } from '../parameters/given.ts';
 import { pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import { presentSource, sourceSchema } from '../resources/source.ts';
+import { presentSource } from '../resources/source.ts';
 import { presentSubscription } from '../resources/subscription.ts';
-import { presentWebhookSummary, webhookSummarySchema } from '../resources/webhook.ts';
-import { presentWorkflowSummary, workflowSummarySchema } from '../resources/workflow.ts';
+import { presentWebhookSummary } from '../resources/webhook.ts';
+import { presentWorkflowSummary } from '../resources/workflow.ts';
 
 interface Listing {
   noun: 'sources' | 'workflows' | 'webhooks' | 'subscriptions';

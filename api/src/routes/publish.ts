@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { NewEvent } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { publicationSchema } from '@headwater/shared/contract';
 import { type Endpoint, type EndpointRequest, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { textParameter } from '../parameters/schemas.ts';
-import { presentPublication, publicationSchema } from '../resources/publication.ts';
+import { presentPublication } from '../resources/publication.ts';
 
 const tag = 'Events';
 

@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { replaySchema } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import { presentReplay, replaySchema } from '../resources/replay.ts';
+import { presentReplay } from '../resources/replay.ts';
 
 const tag = 'Replays';
 const pathId = 'The id of the replay (`rpl_…`).';

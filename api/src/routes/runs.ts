@@ -1,9 +1,10 @@
+import { abandonedRunSchema, retriedSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { dateOf, momentParameter } from '../parameters/moment.ts';
 import { idParameter, pageParameters } from '../parameters/schemas.ts';
-import { abandonedRunSchema, presentAbandonedRun, retriedSchema } from '../resources/abandoned-run.ts';
+import { presentAbandonedRun } from '../resources/abandoned-run.ts';
 import { mapPage } from '../resources/page.ts';
 
 const tag = 'Sources';

@@ -1,15 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { sampleReceiverSchema, sampleRequestSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { pageOf } from '../parameters/given.ts';
 import { pageParameters } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import {
-  presentSampleReceiver,
-  presentSampleRequest,
-  sampleReceiverSchema,
-  sampleRequestSchema,
-} from '../resources/sample-receiver.ts';
+import { presentSampleReceiver, presentSampleRequest } from '../resources/sample-receiver.ts';
 
 const tag = 'Sample receiver';
 

@@ -1,9 +1,10 @@
+import { s3SettingsSchema, sendSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
-import { presentS3Settings, presentSend, s3SettingsSchema, sendSchema } from '../resources/send.ts';
+import { presentS3Settings, presentSend } from '../resources/send.ts';
 
 const tag = 'Sends';
 const s3Path = '/v1/sends/s3';

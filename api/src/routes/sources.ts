@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { INGEST_CODE } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
+import { invocationSchema, runSchema, sourceSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -13,7 +14,7 @@ import {
   textParameter,
 } from '../parameters/schemas.ts';
 import { mapPage, versioned, wholePage } from '../resources/page.ts';
-import { invocationSchema, presentRun, presentSource, runSchema, sourceSchema } from '../resources/source.ts';
+import { presentRun, presentSource } from '../resources/source.ts';
 
 const tag = 'Sources';
 const pathId = 'The id of the source (`dc_…`).';

@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { STACK_RESOURCE_KINDS, type StackResource } from '@headwater/engine';
+import type { StackResource } from '@headwater/engine';
 import { LIMITS, platformLimit } from '@headwater/shared';
+import { STACK_RESOURCE_KINDS, stackSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { mayReadSecrets } from '../key-scope.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { mapPage, pageWithin } from '../resources/page.ts';
-import { presentStack, stackSchema } from '../resources/stack.ts';
+import { presentStack } from '../resources/stack.ts';
 
 const tag = 'Stacks';
 const path = '/v1/stacks/{id}';

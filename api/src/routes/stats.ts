@@ -1,22 +1,24 @@
 import { z } from '@hono/zod-openapi';
 import type { StatRange } from '@headwater/engine';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import {
+  accountStatsSchema,
+  nodeSchema,
+  statSeriesSchema,
+  subjectStatsSchema,
+  waitingStatsSchema,
+} from '@headwater/shared/contract';
 import { adminEndpoint, adminListEndpoint, type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { momentParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter } from '../parameters/schemas.ts';
 import { wholePage } from '../resources/page.ts';
 import {
-  accountStatsSchema,
-  nodeSchema,
   presentAccountStats,
   presentNode,
   presentSeries,
   presentSubjects,
   presentWaiting,
-  statSeriesSchema,
-  subjectStatsSchema,
-  waitingStatsSchema,
 } from '../resources/stats.ts';
 
 const tag = 'Stats';

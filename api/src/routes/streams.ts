@@ -1,13 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import type { EventRecord, Stream } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
+import { eventSummarySchema } from '@headwater/shared/contract';
 import { type Endpoint, messagesEndpoint } from '../endpoint.ts';
 import type { Message, MessageSource } from '../event-stream.ts';
 import { given } from '../parameters/given.ts';
 import { textParameter } from '../parameters/schemas.ts';
 import { recordToJson } from '../raw-json.ts';
 import { EMITTERS, type EmitterRoute } from '../resources/emitter-route.ts';
-import { eventSummarySchema, presentEvent, presentLogLine } from '../resources/event.ts';
+import { presentEvent, presentLogLine } from '../resources/event.ts';
 
 const tag = 'Streams';
 

@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
+import { workflowTestSchema } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { textParameter } from '../parameters/schemas.ts';
 import { stepsOf, stepsParameter } from '../parameters/workflow-input.ts';
-import { presentWorkflowTest, workflowTestSchema } from '../resources/workflow-test.ts';
+import { presentWorkflowTest } from '../resources/workflow-test.ts';
 
 const namespace = textParameter('maxNamespaceChars').optional();
 

@@ -1,6 +1,7 @@
+import { traceSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
-import { presentTrace, traceSchema } from '../resources/trace.ts';
+import { presentTrace } from '../resources/trace.ts';
 
 export function traceEndpoints(): Endpoint[] {
   return [

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { webhookSchema } from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, messagesEndpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { idParameter, textParameter } from '../parameters/schemas.ts';
-import { presentWebhook, webhookSchema } from '../resources/webhook.ts';
+import { presentWebhook } from '../resources/webhook.ts';
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';

@@ -1,6 +1,7 @@
+import { userSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
-import { presentUser, userSchema } from '../resources/account.ts';
+import { presentUser } from '../resources/account.ts';
 
 export function userEndpoints(): Endpoint[] {
   return [

@@ -1,22 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import {
+  deliverySchema,
+  discardSchema,
+  retrySchema,
+  secretRotationSchema,
+  transformPreviewSchema,
+  webhookTestSchema,
+} from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { requireCode } from '../key-scope.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given } from '../parameters/given.ts';
 import { codeParameter, idParameter, textParameter } from '../parameters/schemas.ts';
 import { secretParameter, signatureParameter } from '../parameters/webhook-request.ts';
-import { presentPreviews, transformPreviewSchema } from '../resources/transform.ts';
+import { presentPreviews } from '../resources/transform.ts';
 import { epochSeconds } from '../resources/time.ts';
-import {
-  deliverySchema,
-  discardSchema,
-  presentDelivery,
-  presentWebhookTest,
-  retrySchema,
-  secretRotationSchema,
-  webhookTestSchema,
-} from '../resources/webhook.ts';
+import { presentDelivery, presentWebhookTest } from '../resources/webhook.ts';
 
 const tag = 'Webhooks';
 const pathId = 'The id of the webhook (`wh_…`).';

@@ -1,6 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { DELIVERY_ERROR_CLASSES, DELIVERY_STATUSES, ENDED_STATUSES, WEBHOOK_FORMATS } from '@headwater/engine';
-import { LIMITS } from '@headwater/shared';
+import { ENDED_STATUSES } from '@headwater/engine';
+import { LIMITS, WEBHOOK_FORMATS } from '@headwater/shared';
+import {
+  DELIVERY_ERROR_CLASSES,
+  DELIVERY_STATUSES,
+  deliverySchema,
+  FORMATS,
+  redeliverySchema,
+  webhookSchema,
+  wholeAttemptSchema,
+} from '@headwater/shared/contract';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { mayReadSecrets, requireCode } from '../key-scope.ts';
 import { choicesParameter } from '../parameters/choices.ts';
@@ -22,17 +31,9 @@ import {
   webhookRequestOf,
   webhookRequestParameters,
 } from '../parameters/webhook-request.ts';
-import { presentWholeAttempt, wholeAttemptSchema } from '../resources/delivery-attempt.ts';
+import { presentWholeAttempt } from '../resources/delivery-attempt.ts';
 import { mapPage, versioned } from '../resources/page.ts';
-import {
-  deliverySchema,
-  FORMATS,
-  presentDelivery,
-  presentWebhook,
-  presentWithoutSecrets,
-  redeliverySchema,
-  webhookSchema,
-} from '../resources/webhook.ts';
+import { presentDelivery, presentWebhook, presentWithoutSecrets } from '../resources/webhook.ts';
 import { webhookStatsEndpoints } from './webhook-stats.ts';
 import { webhookActionEndpoints } from './webhook-actions.ts';
 

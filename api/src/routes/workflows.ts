@@ -1,16 +1,11 @@
+import { deploymentSchema, startedExecutionSchema, workflowSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { idParameter, pageParameters } from '../parameters/schemas.ts';
 import { workflowInputOf, workflowParameters } from '../parameters/workflow-input.ts';
 import { mapPage, versioned } from '../resources/page.ts';
-import {
-  deploymentSchema,
-  presentDeployment,
-  presentWorkflow,
-  startedExecutionSchema,
-  workflowSchema,
-} from '../resources/workflow.ts';
+import { presentDeployment, presentWorkflow } from '../resources/workflow.ts';
 
 const tag = 'Workflows';
 const pathId = 'The id of the workflow (`p_…`).';

@@ -1,36 +1,10 @@
+import type { Delivery } from '@headwater/shared/contract';
 import type { AttemptRecord } from './base.ts';
 
-/**
- * `sending`: a node has it, and its next attempt is under way or about to begin; `held`: its
- * webhook is stopped, and it waits for the start; `dropped`: its transform has dropped it.
- */
-export const DELIVERY_STATUSES = ['pending', 'sending', 'held', 'delivered', 'failed', 'dropped', 'cancelled'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+export type DeliveryStatus = Delivery['status'];
+export type DeliveryErrorClass = NonNullable<Delivery['error_class']>;
 
-/**
- * How the last attempt failed. `http_3xx`, `http_4xx`, `http_5xx`: by the status of the answer;
- * `timeout`: no answer in time;
- * `connection`: no connection, or no whole answer; `refused`: this server may not send there;
- * `internal`: it could not be sent; `transform`: the transform of its webhook failed.
- */
-export const DELIVERY_ERROR_CLASSES = [
-  'http_3xx',
-  'http_4xx',
-  'http_5xx',
-  'timeout',
-  'connection',
-  'refused',
-  'internal',
-  'transform',
-] as const;
-export type DeliveryErrorClass = (typeof DELIVERY_ERROR_CLASSES)[number];
-
-/**
- * Why an attempt was made: its event, the schedule of retries, its owner (`retry`, `redeliver`), a
- * replay of past events, or a test.
- */
-export const ATTEMPT_TRIGGERS = ['first', 'retry', 'manual', 'replay', 'test'] as const;
-export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number];
+export type AttemptTrigger = NonNullable<Delivery['attempts'][number]['trigger']>;
 
 /**
  * Milliseconds that each phase took: the name's lookup, the connection, TLS, from the request to

@@ -1,4 +1,5 @@
 import type { FilterJson } from '@headwater/shared';
+import type { Replay } from '@headwater/shared/contract';
 import type { Page, PageRequest, Principal } from './base.ts';
 
 /** Which past events of an emitter go to which listener. All that is given must hold. */
@@ -21,13 +22,10 @@ export interface ReplayRequest {
   dryRun?: boolean;
 }
 
-export const REPLAY_STATUSES = ['dry_run', 'running', 'done', 'cancelled', 'failed'] as const;
-type ReplayStatus = (typeof REPLAY_STATUSES)[number];
-
 export interface ReplayRecord {
   /** Absent for a dry run. */
   id?: string;
-  status: ReplayStatus;
+  status: Replay['status'];
   /** Why it has failed. */
   error?: string;
   emitterId: string;

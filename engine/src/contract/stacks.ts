@@ -1,17 +1,9 @@
+import type { Stack } from '@headwater/shared/contract';
 import type { Principal } from './base.ts';
-
-export const STACK_RESOURCE_KINDS = [
-  'environment_variable',
-  'data_store',
-  'source',
-  'workflow',
-  'webhook',
-  'subscription',
-] as const;
 
 /** Something that was made from a folder. */
 export interface StackResource {
-  kind: (typeof STACK_RESOURCE_KINDS)[number];
+  kind: Stack['resources'][number]['kind'];
   /** Its name in the folder. */
   key: string;
   id: string;

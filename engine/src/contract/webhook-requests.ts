@@ -1,15 +1,8 @@
-/** The form of a webhook's body; see deliveryContent. */
-export const WEBHOOK_FORMATS = ['raw', 'envelope', 'cloudevents', 'cloudevents-binary'] as const;
+import type { SIGNATURE_SCHEMES, WEBHOOK_FORMATS, WEBHOOK_METHODS } from '@headwater/shared';
+
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
-
-/** How requests are signed: with a secret that both sides have, or with a private key. */
-export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
-
-export const WEBHOOK_METHODS = ['POST', 'PUT'] as const;
 type WebhookMethod = (typeof WEBHOOK_METHODS)[number];
-
-export const WEBHOOK_AUTH_TYPES = ['basic', 'bearer', 'oauth2_client_credentials'] as const;
 
 /**
  * The proof that a webhook's requests bring. It is sealed, and its secrets are never shown.

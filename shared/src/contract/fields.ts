@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const seconds = z.codec(z.int(), z.date(), {
+export const seconds = z.codec(z.int(), z.date(), {
   decode: (epochSeconds) => new Date(epochSeconds * 1000),
   encode: (date) => Math.floor(date.getTime() / 1000),
 });

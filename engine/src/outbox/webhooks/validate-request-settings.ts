@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { type Fault, platformLimit } from '@headwater/shared';
-import { WEBHOOK_METHODS, type WebhookAuth, type WebhookRequestSettings } from '../../contract/webhook-requests.ts';
+import { type Fault, platformLimit, WEBHOOK_METHODS } from '@headwater/shared';
+import type { WebhookAuth, WebhookRequestSettings } from '../../contract/webhook-requests.ts';
 
 type FieldFault = readonly [path: string, fault: Fault];
 

@@ -1,6 +1,5 @@
-import { type Fault, type FieldError, platformLimit } from '@headwater/shared';
+import { type Fault, type FieldError, platformLimit, WEBHOOK_FORMATS } from '@headwater/shared';
 import type { WebhookUpdate } from '../../contract/engine.ts';
-import { WEBHOOK_FORMATS } from '../../contract/webhook-requests.ts';
 import type { SignatureScheme } from '../../contract/webhook-requests.ts';
 import { longHostOf } from '../../egress/long-host.ts';
 import { isEgressRefused } from '../../egress/refusal.ts';
