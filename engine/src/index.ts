@@ -108,7 +108,7 @@ export type {
   WorkflowSummary,
 } from './contract/workflows.ts';
 export { REQUEST_BURST_SECONDS } from './fairness/request-rate.ts';
-export { type MigratedDatabase, migrateDatabase } from './db/server/migrate-database.ts';
+export { type MigratedDatabase, migrateDatabase, planDatabase } from './db/server/migrate-database.ts';
 export type { DoctorCheck, DoctorOptions, DoctorReport } from './cluster/doctor/report.ts';
 export { runDoctor } from './cluster/doctor/run-doctor.ts';
 export { parseDnsServer } from './egress/dns-server.ts';
@@ -122,6 +122,8 @@ export { ENCRYPTION_KEY_FORM, isEncryptionKey } from './secrets/master-key.ts';
 export { createRedactor, type SecretValue } from './secrets/redactor.ts';
 export { hostUrlsOf } from './db/database-hosts.ts';
 export { describeDatabaseError, isConnectionLost, isDatabaseUnavailable } from './db/lost-connection.ts';
+export { type MadeBackup, makeBackup } from './cluster/backup/make-backup.ts';
+export { type RestoredBackup, restoreBackup } from './cluster/backup/restore-backup.ts';
 export { type HeldDatabase, holdDatabase } from './composition/hold-database.ts';
 export { type StartedEngine, startEngine } from './composition/start-engine.ts';
 export { SANDBOX_LAYERS, type SandboxLayer } from '@headwater/sandbox-runtime';

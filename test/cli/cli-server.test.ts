@@ -145,11 +145,32 @@ test('hw server migrate makes the schema, once', async () => {
   await database.db.sql.unsafe(
     'drop schema public cascade; create schema public; drop schema if exists graphile_worker cascade',
   );
+  const tables = () => database.db.sql`select from pg_tables where schemaname = 'public'`;
+  const plan = await user.json('server', 'migrate', '--plan');
+  expect([plan.from, (await tables()).length]).toEqual([0, 0]);
   const first = await user.json('server', 'migrate');
+  expect(plan.pending).toEqual(first.applied);
+  expect(await user.json('server', 'migrate', '--plan')).toEqual({ from: first.to, to: first.to, pending: [] });
   expect(first).toMatchObject({ from: 0, applied: expect.arrayContaining(['0001_init.sql']) });
   expect(await user.json('server', 'migrate')).toEqual({ from: first.to, to: first.to, applied: [] });
   const broken = await user.hw(['server', 'migrate'], { env: { DATABASE_URL: 'mysql://x' } });
   expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL') });
+});
+
+test('hw server backup writes the embedded database, and hw server restore puts it back', async () => {
+  const refused = await user.hw(['server', 'backup', 'a.backup']);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL is set') });
+  user.env['DATABASE_URL'] = '';
+  await user.json('server', 'migrate', '--data-dir', 'one');
+  const made = await user.hw(['server', 'backup', 'a.backup', '--data-dir', 'one']);
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('keep HEADWATER_ENCRYPTION_KEY apart') });
+  const written = await user.hw(['server', 'backup', '-', '--data-dir', 'one']);
+  expect(written).toMatchObject({ code: 0, stdout: expect.stringMatching(/^headwater backup 1\n/) });
+  expect(await user.json('server', 'restore', 'a.backup', '--data-dir', 'two')).toMatchObject({ applied: [] });
+  expect((await user.json('server', 'migrate', '--plan', '--data-dir', 'two')).pending).toEqual([]);
+  await writeFile(path.join(user.workDir, 'b.backup'), 'x');
+  const damaged = await user.hw(['server', 'restore', 'b.backup', '--data-dir', 'two']);
+  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a backup of Headwater') });
 });
 
 test('what Node makes of the server’s files is kept where hw keeps its own', async () => {

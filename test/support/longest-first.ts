@@ -17,6 +17,7 @@ const LONGEST = [
   'end-to-end/http-clients',
   'end-to-end/node-kills',
   'engine/accounts/account-backlog',
+  'engine/cluster/backup',
   'engine/db/database-away',
   'engine/db/database-embedded',
   'engine/db/stop-under-load',

@@ -1,8 +1,9 @@
+import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import { type CommandSpec, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { findServerMain } from '../server/find-main.ts';
+import { findServerMain, type ServerMain } from '../server/find-main.ts';
 import { becomeMain, readMain } from '../server/run-main.ts';
 import { safeText } from '../terminal/safe-text.ts';
 
@@ -81,10 +82,14 @@ const migrate: CommandSpec = {
   path: 'server migrate',
   summary: 'Bring the database to the version of this server, and end',
   details: `A node does the same when it starts. This is for running it once before several nodes start. ${AS_NODE}`,
-  options: [DATA_DIR],
-  examples: [{ does: 'A server of your own', command: 'DATABASE_URL=postgres://… hw server migrate' }],
-  json: '{ from, to, applied: [names] }',
+  options: [DATA_DIR, { name: 'plan', summary: 'Only say what would be applied.' }],
+  examples: [
+    { does: 'A server of your own', command: 'DATABASE_URL=postgres://… hw server migrate' },
+    { does: 'Before an upgrade', command: 'hw server migrate --plan' },
+  ],
+  json: '{ from, to, applied: [names] }, with --plan { from, to, pending: [names] }',
   async run(context) {
+    if (context.input.flag('plan')) return planMigration(context);
     const { stdout } = await runToEnd(context, 'migrate-main');
     const answer = JSON.parse(stdout) as { to: number; applied: string[] };
     const did = answer.applied.length === 0 ? 'Nothing to do' : `Applied ${answer.applied.join(', ')}`;
@@ -92,9 +97,20 @@ const migrate: CommandSpec = {
   },
 };
 
-async function runToEnd(context: CommandContext, name: 'doctor-main' | 'migrate-main') {
+async function planMigration(context: CommandContext): Promise<Answer> {
+  const { stdout } = await runToEnd(context, 'migrate-main', ['--plan']);
+  const answer = JSON.parse(stdout) as { from: number; to: number; pending: string[] };
+  const { from, to, pending } = answer;
+  const text =
+    pending.length === 0
+      ? `Nothing to apply: the database is at version ${to}.`
+      : `From version ${from} to ${to}, in this order:\n${pending.join('\n')}`;
+  return { json: answer, text: safeText(text), quiet: pending.join('\n') };
+}
+
+async function runToEnd(context: CommandContext, name: ServerMain, args: readonly string[] = []) {
   const env = environmentOf(context, [DATA_DIR]);
-  const outcome = await readMain(findServerMain(name), env, context.signal);
+  const outcome = await readMain(findServerMain(name), env, context.signal, args);
   if (outcome.stdout.startsWith('{')) return outcome;
   // The main file already wrote the problem to stderr.
   throw new CliError('failure', `The command ended with code ${outcome.code}`);
@@ -131,6 +147,57 @@ const doctor: CommandSpec = {
   },
 };
 
+interface MadeBackup {
+  bytes: number;
+  encryptionKeys: string[];
+  keyFile?: string;
+}
+
+const backup: CommandSpec = {
+  path: 'server backup',
+  summary: 'Write the embedded database to a file, also while its node runs',
+  details: `One moment of the whole database: accounts, code, events, and what still waits. Secrets in it are sealed, and the encryption key is not in it: keep that apart. With a DATABASE_URL use the tools of Postgres (docs/operations.md). ${AS_NODE}`,
+  arguments: [{ name: 'file', summary: 'Replaced once it is complete; - is stdout.', completes: 'files' }],
+  options: [DATA_DIR],
+  examples: [
+    { does: 'Every night', command: 'hw server backup /backups/headwater.backup' },
+    { does: 'To another machine', command: 'hw server backup - | ssh backup "cat > headwater.backup"' },
+  ],
+  json: '{ bytes, encryptionKeys: [names], keyFile? }; nothing with -',
+  async run(context) {
+    const file = context.input.argument('file');
+    if (file === '-') {
+      endWith(await becomeMain(findServerMain('backup-main'), ['-'], environmentOf(context, [DATA_DIR])));
+      return undefined;
+    }
+    const made = await context.output.progress('Reading the database', () =>
+      runToEnd(context, 'backup-main', [path.resolve(context.workDir, file)]),
+    );
+    const answer = JSON.parse(made.stdout) as MadeBackup;
+    const key = answer.keyFile ?? 'HEADWATER_ENCRYPTION_KEY';
+    const text = `Wrote ${file}, ${answer.bytes} bytes.\nIt is worth nothing without the encryption key (${answer.encryptionKeys.join(', ')}): keep ${key} apart from it.`;
+    return { json: answer, text: safeText(text), quiet: file };
+  },
+};
+
+const restore: CommandSpec = {
+  path: 'server restore',
+  summary: 'Put a backup in the place of the embedded database',
+  details: `The node is stopped meanwhile. The file is checked before anything is changed, and the database of before stays until the new one is complete. The encryption key must be in the data folder, or in HEADWATER_ENCRYPTION_KEY. A newer version of Headwater takes backups of older ones. docs/operations.md says what follows from going back in time. ${AS_NODE}`,
+  arguments: [{ name: 'file', summary: 'Written by hw server backup.', completes: 'files' }],
+  options: [DATA_DIR, { name: 'replace', summary: 'Also where the database has accounts, which are lost.' }],
+  examples: [{ does: 'Into an empty data folder', command: 'hw server restore headwater.backup --data-dir data' }],
+  json: '{ madeAt, rows, applied: [names of migrations] }',
+  async run(context) {
+    const file = context.input.argument('file');
+    const args = [path.resolve(context.workDir, file), ...(context.input.flag('replace') ? ['--replace'] : [])];
+    const { stdout } = await context.output.progress('Restoring', () => runToEnd(context, 'restore-main', args));
+    const answer = JSON.parse(stdout) as { madeAt: string; rows: number; applied: string[] };
+    const text = `Restored ${answer.rows} rows of ${answer.madeAt}. Start the node now.`;
+    return { json: answer, text: safeText(text), quiet: '' };
+  },
+};
+
 export const serverCommands: readonly CommandSpec[] = [
   starts({
     word: 'start',
@@ -151,5 +218,7 @@ export const serverCommands: readonly CommandSpec[] = [
     does: 'One of several nodes on a database',
   }),
   migrate,
+  backup,
+  restore,
   doctor,
 ];

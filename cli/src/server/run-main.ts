@@ -44,8 +44,9 @@ export async function readMain(
   file: string,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
+  args: readonly string[] = [],
 ): Promise<{ code: number; stdout: string }> {
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [file, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: withCompiledCode(env),
     signal,

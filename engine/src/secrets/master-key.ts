@@ -42,7 +42,7 @@ export interface LoadedMasterKeys {
 
 const KEY_BYTES = 32;
 const MIN_PASSPHRASE_CHARS = 20;
-const KEY_FILE = 'encryption-key';
+export const KEY_FILE = 'encryption-key';
 /**
  * Fixed, so that every node makes the same key of the same passphrase; what a salt would guard
  * against, many passphrases attacked at once, needs many installations' databases.

@@ -15,6 +15,8 @@ export interface MigrateOptions {
   log: Log;
   /** Folder of numbered SQL files. Default: the project's own. */
   migrationsDir?: string;
+  /** The last one to apply. Default: all. */
+  upTo?: string;
 }
 
 interface Migration {
@@ -33,7 +35,8 @@ const MIGRATION_LOCK = 4_815_162_343;
  * has been migrated by a newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const migrations = await readMigrations(options.migrationsDir ?? MIGRATIONS_DIR);
+  const { migrationsDir = MIGRATIONS_DIR, upTo } = options;
+  const migrations = (await readMigrations(migrationsDir)).filter(({ name }) => upTo === undefined || name <= upTo);
   const sql = postgresAt(options.url, {
     max: 1,
     // The lock belongs to the session: the connection must not be exchanged meanwhile.
@@ -50,6 +53,27 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     // Ends the session, and with it the lock.
     await sql.end({ timeout: 5 });
   }
+}
+
+/**
+ * Names of the files that `migrate` would apply. Changes nothing. Throws CONFLICT where it would.
+ */
+export async function planMigrations(url: string): Promise<string[]> {
+  const migrations = await readMigrations(MIGRATIONS_DIR);
+  const sql = postgresAt(url, { max: 1, onnotice: () => undefined });
+  try {
+    const [row] = await sql<{ has: boolean }[]>`select to_regclass('headwater_migrations') is not null as has`;
+    const done = row?.has === true ? await readApplied(sql) : [];
+    checkApplied(migrations, done);
+    const applied = new Set(done.map(({ name }) => name));
+    return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+async function readApplied(sql: postgres.Sql): Promise<{ name: string; sha256: string }[]> {
+  return sql<{ name: string; sha256: string }[]>`select name, sha256 from headwater_migrations order by name`;
 }
 
 async function migrateJobs({ url: databaseUrl, log }: MigrateOptions): Promise<void> {
@@ -89,9 +113,7 @@ async function applyMigrations(sql: postgres.Sql, migrations: Migration[], log: 
       sha256 text not null,
       applied_at timestamptz not null default now()
     )`;
-  const done = await sql<
-    { name: string; sha256: string }[]
-  >`select name, sha256 from headwater_migrations order by name`;
+  const done = await readApplied(sql);
   checkApplied(migrations, done);
   const applied = new Set(done.map((row) => row.name));
   const todo = migrations.filter((migration) => !applied.has(migration.name));
@@ -100,6 +122,11 @@ async function applyMigrations(sql: postgres.Sql, migrations: Migration[], log: 
     log.info({ migration: migration.name }, 'migration applied');
   }
   return todo.map((migration) => migration.name);
+}
+
+/** Throws CONFLICT where these are not migrations of this code, as they are in it now. */
+export async function checkKnownMigrations(done: readonly { name: string; sha256: string }[]): Promise<void> {
+  checkApplied(await readMigrations(MIGRATIONS_DIR), done);
 }
 
 function checkApplied(migrations: Migration[], done: readonly { name: string; sha256: string }[]): void {
