@@ -23,6 +23,8 @@ let metrics: string;
 
 beforeAll(async () => {
   hw = await sharedHeadwater();
+  // Its answer is a sample of the figures of the API.
+  await fetch(`${hw.url}/healthz`);
   metrics = await (await fetch(`${hw.url}/metrics`)).text();
 });
 afterAll(() => hw?.stop());
@@ -124,6 +126,22 @@ test('alerts, dashboard and page name metrics that a node has, and the page all 
   for (const text of [alerts, board, rows.join('\n')]) expect(unknownMetrics(text)).toEqual([]);
   const own = [...metrics.matchAll(/^# TYPE (headwater_\w+)/gm)].map(([, name = '']) => name);
   expect(new Set(rows.map((row) => row.split('`')[1]))).toEqual(new Set(own));
+});
+
+test('the page says the type of each metric, and the labels that its samples have', async () => {
+  const page = await read('docs/production.md');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `headwater_'));
+  for (const row of rows) {
+    const [, name = '', type = '', what = ''] = row.split('|').map((cell) => cell.trim().replaceAll('`', ''));
+    expect([name, metrics.match(new RegExp(`^# TYPE ${name} (\\w+)$`, 'm'))?.[1]]).toEqual([name, type]);
+    const samples = metrics.matchAll(new RegExp(`^${name}(?:_bucket|_sum|_count)?\\{(.*)\\} `, 'gm'));
+    const labels = new Set(
+      [...samples].flatMap(([, text = '']) => [...text.matchAll(/(\w+)="/g)].map(([, label]) => label)),
+    );
+    // The bounds of buckets are those of every histogram.
+    labels.delete('le');
+    expect([name, [...labels].filter((label) => !what.includes(label ?? ''))]).toEqual([name, []]);
+  }
 });
 
 test('each alert has its place on the page', async () => {
