@@ -92,7 +92,7 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
   const code = assembleCode(options, { ground, backlogs, runs, intake: intake.intake, opener, resolveAuth, changes });
   const jobs = await startJobs(options, given, { ground, counts, outbox, runs });
   const hooks = assembleHooks(ground, outbox, code);
-  return engineOf(publicUrl, {
+  return engineOf(publicUrl, given.gaveUp, {
     ground,
     counts,
     following,
@@ -108,7 +108,7 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
 }
 
 /** The engine as the API sees it. */
-function engineOf(publicUrl: string, parts: Parts): Engine {
+function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine {
   const { ground, counts, following, connected, environment, outbox, runs, intake, code, hooks, jobs } = parts;
   const { db, sql, sealer, limits, room, node, metrics, watchdog } = ground;
   const { backlogs } = counts;
@@ -159,7 +159,7 @@ function engineOf(publicUrl: string, parts: Parts): Engine {
       // The stop waits for both, and fails where they do.
       for (const started of [runs.dispatcher.drain(), jobs.stop()]) started.catch(() => undefined);
     },
-    stop: () => (stopping ??= stopInReverse(stopsOf(parts), ground.log)),
+    stop: () => (stopping ??= stopInReverse(stopsOf(parts), ground.log, gaveUp)),
   };
 }
 

@@ -78,11 +78,10 @@ export async function startEngine(
     for (const one of [db, beats]) one.waitForEver(false);
     let stopping: Promise<void> | undefined;
     let givingUp: NodeJS.Timeout | undefined;
-    // Another transaction may hold a lock for longer than a stop may take, as that of a node that
-    // stands still. What waits for it fails as when its connection is lost, and other nodes take it
-    // over.
+    // A run may take longer than a stop has, and so may a lock of a node that stands still. All of
+    // that is leased work, which other nodes take over.
     const giveUp = () => {
-      log.warn('the stop no longer waits for the database; other nodes take over its unfinished work');
+      log.warn('the stop waits no longer; other nodes take over the unfinished work');
       gaveUp.abort();
       for (const one of [db, beats]) void one.close(0);
     };

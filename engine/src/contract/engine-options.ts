@@ -70,8 +70,8 @@ export interface EngineOptions {
   /** Limits of accounts for which nothing else is set. Default: those of ACCOUNT_LIMITS. */
   limitDefaults?: Partial<AccountLimits>;
   /**
-   * From the beginning of a stop, the time after which it no longer waits for the database. Default:
-   * most of LIMITS.shutdownMs.
+   * From the beginning of a stop, the time after which it waits for runs and the database no longer.
+   * Default: most of LIMITS.shutdownMs.
    */
   stopWaitMs?: number;
   log: Log;

@@ -7,7 +7,7 @@ import { startEngine } from '../../../engine/src/index.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { sharedConfinement } from '../../support/confinement.ts';
 
-test('a stop that waits for a lock of another transaction gives up the database and ends in order', async () => {
+test('a stop that waits for a lock of another transaction gives up in time and ends in order', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-stop-'));
   const warnings: string[] = [];
@@ -28,7 +28,7 @@ test('a stop that waits for a lock of another transaction gives up the database 
     await sql`lock table nodes, graphile_worker._private_jobs in access exclusive mode`;
     await engine.stop();
   });
-  expect(warnings).toContain('the stop no longer waits for the database; other nodes take over its unfinished work');
+  expect(warnings).toContain('the stop waits no longer; other nodes take over the unfinished work');
   await database.drop();
   await rm(dataDir, { recursive: true, force: true });
 });
