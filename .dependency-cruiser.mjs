@@ -39,6 +39,7 @@ const ENGINE_ROOMS = [
   'egress',
   'events',
   'outbox',
+  'people',
   'data-stores',
   'connections',
   'props',

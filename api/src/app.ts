@@ -24,6 +24,7 @@ import { eventEndpoints } from './routes/events.ts';
 import { executionEndpoints } from './routes/executions.ts';
 import { executionActionEndpoints } from './routes/execution-actions.ts';
 import { listEndpoints } from './routes/lists.ts';
+import { memberEndpoints } from './routes/members.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
 import { portalLinkEndpoints } from './routes/portal-links.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
@@ -33,7 +34,7 @@ import { replayEndpoints } from './routes/replays.ts';
 import { runEndpoints } from './routes/runs.ts';
 import { sampleReceiverEndpoints } from './routes/sample-receiver.ts';
 import { sendEndpoints } from './routes/sends.ts';
-import { mountSession, SESSION_PATH } from './routes/session.ts';
+import { mountSession, SESSION_METHODS } from './routes/session.ts';
 import { sourceEndpoints } from './routes/sources.ts';
 import { statEndpoints } from './routes/stats.ts';
 import { streamEndpoints } from './routes/streams.ts';
@@ -101,6 +102,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
     ...accountLimitEndpoints(),
     ...portalLinkEndpoints(publicUrl),
     ...userEndpoints(),
+    ...memberEndpoints(),
     ...apiKeyEndpoints(),
     ...auditEndpoints(),
     ...appEndpoints(),
@@ -137,7 +139,7 @@ function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
   const methodsByPattern = new Map<string, string[]>([
     ...probeMethods(),
     [`^${OAUTH_CALLBACK_PATH}$`, ['GET']],
-    [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
+    ...SESSION_METHODS,
     ...WAIT_URL_METHODS,
   ]);
   for (const endpoint of endpoints) {

@@ -74,7 +74,7 @@ export function auditEntry({
   return {
     ...(accountId === undefined ? {} : { accountId }),
     actorId: isOperator ? 'operator' : (who.keyId ?? who.userId),
-    actorName: isOperator ? 'Operator' : (who.keyName ?? who.userId),
+    actorName: isOperator ? 'Operator' : (who.member?.email ?? who.keyName ?? who.userId),
     ...(address === undefined ? {} : { address }),
     action: endpoint.name,
     thing: id !== '' ? id : typeof made === 'string' ? made : endpoint.path,

@@ -1,5 +1,13 @@
 import type { Principal } from '@headwater/engine';
-import { HeadwaterError, ID_PREFIXES, type KeyScope } from '@headwater/shared';
+import {
+  hasRight,
+  HeadwaterError,
+  ID_PREFIXES,
+  type KeyScope,
+  type Right,
+  type Role,
+  rolesWith,
+} from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
 
 type Described = Pick<Endpoint, 'method' | 'path' | 'name'>;
@@ -30,13 +38,21 @@ const FAMILIES = {
   [ID_PREFIXES.workflow]: 'workflows',
   [ID_PREFIXES.webhook]: 'webhooks',
 };
+/** A member's own: what each may do whose session it is. An API key has none of it. */
+const OWN = /^\/v1\/users\/me\/(?:sessions|password)(?:\/|$)/;
+const OF_KEYS = /^\/v1\/(?:api_keys|accounts\/\{id\}\/portal_links)(?:\/|$)/;
+const OF_MEMBERS = /^\/v1\/members(?:\/|$)/;
 const PUBLISHING = new Set(['/v1/events', '/v1/sources/{id}/events']);
 
 /**
- * Throws FORBIDDEN, with the scopes that would do, where the key of the caller may not use the
- * endpoint.
+ * Throws FORBIDDEN, with the scopes or roles that would do, where the caller may not use the
+ * endpoint. The one place that decides this for every route.
  */
-export function requireScope({ scopes, resource }: Principal, endpoint: Described, id = ''): void {
+export function requireScope({ scopes, resource, member, userId }: Principal, endpoint: Described, id = ''): void {
+  if (member !== undefined) {
+    const isOwn = isOfMember(endpoint) || (endpoint.name === 'removeMember' && id === userId);
+    return isOwn ? undefined : requireRole(member.role, endpoint);
+  }
   if (resource !== undefined) requireResource(resource, endpoint, id);
   if (scopes === undefined) return;
   const enough = scopesFor(endpoint);
@@ -46,6 +62,33 @@ export function requireScope({ scopes, resource }: Principal, endpoint: Describe
     'FORBIDDEN',
     `The scope of this API key is ${scopes.join(', ')}; ${method.toUpperCase()} ${path} needs ${enough.join(' or ')}`,
   );
+}
+
+/** True for routes of the person, whatever becomes of the account. */
+export function isOfMember({ path }: Pick<Described, 'path'>): boolean {
+  return OWN.test(path);
+}
+
+function requireRole(role: Role, endpoint: Described): void {
+  const right = rightFor(endpoint);
+  if (hasRight(role, right)) return;
+  const { method, path } = endpoint;
+  throw new HeadwaterError(
+    'FORBIDDEN',
+    `Your role in this account is ${role}; ${method.toUpperCase()} ${path} needs ${rolesWith(right).join(' or ')}`,
+  );
+}
+
+/** The right to change an owner depends on the owners there are: see People. */
+function rightFor({ method, path }: Described): Right {
+  if (isRead({ method, path })) return 'read';
+  if (OF_KEYS.test(path)) return 'keys';
+  return OF_MEMBERS.test(path) ? 'members' : 'change';
+}
+
+// A listener takes what others would get, with headers that are secret.
+function isRead({ method, path }: Pick<Described, 'method' | 'path'>): boolean {
+  return method === 'get' && path !== '/v1/webhooks/{id}/tunnel';
 }
 
 function requireResource(resource: string, { method, path }: Described, id: string): void {
@@ -59,16 +102,26 @@ function requireResource(resource: string, { method, path }: Described, id: stri
 }
 
 /** For what else reads secrets. */
-export function requireFull({ scopes }: Principal): void {
-  if (scopes === undefined) return;
-  throw new HeadwaterError('FORBIDDEN', `The scope of this API key is ${scopes.join(', ')}; credentials need full`);
+export function requireFull(who: Principal): void {
+  if (who.scopes === undefined) return;
+  throw new HeadwaterError('FORBIDDEN', `${reachOf(who)}; credentials need ${enoughFor(who)}`);
 }
 
 /** For what decides which code of the account runs. */
-export function requireCode({ scopes }: Principal): void {
-  if (scopes === undefined) return;
-  const message = `The scope of this API key is ${scopes.join(', ')}; to choose the code of a transform it needs full`;
+export function requireCode(who: Principal): void {
+  if (who.scopes === undefined) return;
+  const message = `${reachOf(who)}; to choose the code of a transform it needs ${enoughFor(who)}`;
   throw new HeadwaterError('FORBIDDEN', message);
+}
+
+function reachOf({ member, scopes = [] }: Principal): string {
+  return member === undefined
+    ? `The scope of this API key is ${scopes.join(', ')}`
+    : `Your role in this account is ${member.role}`;
+}
+
+function enoughFor({ member }: Principal): string {
+  return member === undefined ? 'full' : rolesWith('change').join(' or ');
 }
 
 /**
@@ -79,13 +132,12 @@ export function mayReadSecrets({ scopes }: Principal): boolean {
 }
 
 function scopesFor({ method, path }: Described): KeyScope[] {
-  // A listener takes what others would get, with headers that are secret.
-  const isRead = method === 'get' && path !== '/v1/webhooks/{id}/tunnel';
+  const reads = isRead({ method, path });
   return [
     'full',
-    ...(isRead ? (['read'] as const) : []),
+    ...(reads ? (['read'] as const) : []),
     ...(method === 'post' && PUBLISHING.has(path) ? (['publish'] as const) : []),
     ...(DEPLOYING.has(`${method} ${path}`) ? (['deploy'] as const) : []),
-    ...(OF_WEBHOOKS.test(path) || (isRead && READS_FOR_WEBHOOKS.has(path)) ? (['webhooks'] as const) : []),
+    ...(OF_WEBHOOKS.test(path) || (reads && READS_FOR_WEBHOOKS.has(path)) ? (['webhooks'] as const) : []),
   ];
 }

@@ -7,7 +7,7 @@ import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
-import { requireScope } from './key-scope.ts';
+import { isOfMember, requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import type { ReadClientFacts } from './ingest/client-facts.ts';
@@ -224,7 +224,7 @@ async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
   if (endpoint.access !== 'admin' && !isOperator) {
     const who = await authenticateKey(options.engine, key);
     requireScope(who, endpoint, c.req.param('id'));
-    if (endpoint.method !== 'get') await options.engine.accounts.requireActive(who.accountId);
+    if (endpoint.method !== 'get' && !isOfMember(endpoint)) await options.engine.accounts.requireActive(who.accountId);
     return who;
   }
   await requireAdmin(options.engine, options.adminKey, key);

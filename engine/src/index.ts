@@ -27,6 +27,7 @@ export type {
   SourceUpdate,
   SubscriptionKey,
   SubscriptionRecord,
+  Membership,
   UserRecord,
   WebhookCreate,
   WebhookRecord,
@@ -60,6 +61,14 @@ export { type WebhookAuth } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';
 export type { AuditEntry } from './contract/audit.ts';
+export { readSessionBearer } from './accounts/session-token.ts';
+export type {
+  InvitationRecord,
+  MemberRecord,
+  NewInvitation,
+  SignInClient,
+  UserSessionRecord,
+} from './contract/people.ts';
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
 export { type ReplayRecord, type Replays } from './contract/replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract/publish.ts';

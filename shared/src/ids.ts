@@ -33,6 +33,9 @@ export const ID_PREFIXES = {
   auditEntry: 'aud_',
   notice: 'ntc_',
   tunnelRequest: 'treq_',
+  person: 'per_',
+  invitation: 'invite_',
+  userSession: 'ses_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -33,6 +33,7 @@ export {
   type FilterOutcome,
 } from './filters/index.ts';
 export { KEY_SCOPES, type KeyScope } from './key-scopes.ts';
+export { hasRight, type Right, RIGHTS, rightsOf, type Role, ROLES, rolesWith } from './roles.ts';
 export { LIMITS, PLATFORM_LIMITS } from './limits/platform-limits.ts';
 export { createByteBudget, type ByteBudget } from './fairness/byte-budget.ts';
 export { createFairQueue, type FairQueue } from './fairness/fair-queue.ts';

@@ -17,3 +17,30 @@ test('keys are made with scopes and an end, listed without themselves, and revok
   const wrong = await world.user.hw(['keys', 'create', 'x', '--scope', 'everything']);
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('full, read, publish, webhooks, deploy')]);
 });
+
+test('members are invited, listed, changed and removed', async () => {
+  const email = `ada.${process.pid}.${Date.now()}@example.com`;
+  const invited = await world.user.json('members', 'invite', email, '--role', 'viewer');
+  expect(invited).toMatchObject({
+    email,
+    role: 'viewer',
+    link: expect.stringContaining('/invitation#token=hw_invite_'),
+  });
+  expect((await world.user.hw(['invitations', 'list'])).stdout).toContain(email);
+  const { hash, origin } = new URL(invited.link);
+  const token = new URLSearchParams(hash.slice(1)).get('token');
+  const accepted = await fetch(`${origin}/v1/session/invitation/accept`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token, name: 'Ada', password: 'correct horse battery' }),
+  });
+  expect(accepted.status).toBe(200);
+  expect(await world.user.json('members', 'role', email, 'developer')).toMatchObject({ email, role: 'developer' });
+  expect((await world.user.hw(['members', 'list'])).stdout).toMatch(new RegExp(`${email}\\s+Ada\\s+developer\\s+u_`));
+  expect(await world.user.json('members', 'remove', email, '-y')).toMatchObject({ removed: true });
+  const gone = await world.user.hw(['members', 'remove', email, '-y']);
+  expect([gone.code === 0, gone.stderr]).toEqual([false, expect.stringContaining('No member')]);
+  const other = await world.user.json('members', 'invite', `x.${email}`);
+  expect(await world.user.json('invitations', 'revoke', other.id)).toEqual({ id: other.id, revoked: true });
+  expect(await world.user.json('invitations', 'list')).toEqual([]);
+});

@@ -10,7 +10,7 @@ export const OWNED = `export default { name: 'Owned', key: 'owned', version: '1'
  * Would change a source or a webhook, or ask for the options of a prop. Each route is given what it
  * knows of it.
  */
-const CHANGE = { active: false, name: 'taken', prop_name: 'token', configured_props: {}, data: 1 };
+const CHANGE = { active: false, name: 'taken', prop_name: 'token', configured_props: {}, data: 1, role: 'viewer' };
 
 interface Probe {
   method: string;

@@ -55,6 +55,17 @@ const execution: ExecutionRecord = {
   steps: [],
 };
 
+const member = { id: 'u_user', email: 'ada@example.com', name: 'Ada', role: 'owner' as const, joinedAt: MADE_AT };
+const invitation = {
+  id: 'invite_1',
+  email: 'grace@example.com',
+  role: 'viewer' as const,
+  invitedBy: 'u_user',
+  createdAt: MADE_AT,
+  expiresAt: MADE_AT,
+};
+const newInvitation = { ...invitation, link: 'https://hw.example.com/invitation#token=hw_invite_1', mailed: false };
+
 const emptyStream = { next: async () => undefined, close: () => undefined };
 
 /**
@@ -154,6 +165,26 @@ export function createRecordingEngine() {
     sessions: {
       begin: (apiKey) => ({ token: `sealed-${apiKey}`, expiresAt: MADE_AT }),
       keyOf: (token) => token.replace('sealed-', ''),
+    },
+    people: {
+      members: answer('people.members', [member]),
+      setRole: answer('people.setRole', member),
+      remove: answer('people.remove', undefined),
+      invitations: answer('people.invitations', [invitation]),
+      invite: answer('people.invite', newInvitation),
+      inviteTo: answer('people.inviteTo', newInvitation),
+      revokeInvitation: answer('people.revokeInvitation', undefined),
+      openInvitation: answer('people.openInvitation', { accountName: 'Home', ...invitation }),
+      accept: answer('people.accept', {
+        bearer: API_KEY,
+        who: { accountId: ACCOUNT_ID, userId: 'u_user' },
+        invitation,
+      }),
+      signIn: answer('people.signIn', { bearer: API_KEY, who: { accountId: ACCOUNT_ID, userId: 'u_user' } }),
+      signOut: answer('people.signOut', undefined),
+      sessions: answer('people.sessions', []),
+      endSession: answer('people.endSession', undefined),
+      changePassword: answer('people.changePassword', undefined),
     },
     components: {
       save: answer('components.save', component),

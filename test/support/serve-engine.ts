@@ -61,6 +61,7 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     adminKey,
     portalFrameOrigins,
     corsOrigins,
+    clientFacts: createClientFacts(client),
     ...(web === undefined ? {} : { web }),
   });
   const server = await startHttpServer({

@@ -53,7 +53,8 @@ export function cors(origins: readonly string[]): MiddlewareHandler<ApiEnv> {
 }
 
 function isShared(path: string): boolean {
-  return (path.startsWith('/v1/') && path !== SESSION_PATH) || path === '/openapi.json';
+  const isOfSessions = path === SESSION_PATH || path.startsWith(`${SESSION_PATH}/`);
+  return (path.startsWith('/v1/') && !isOfSessions) || path === '/openapi.json';
 }
 
 function isPreflight({ req }: ApiContext): boolean {

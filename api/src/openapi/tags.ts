@@ -22,6 +22,7 @@ export const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Sample receiver', description: 'A receiver within the node, for first tries.' },
   { name: 'Endpoints', description: 'URLs that start sources and workflows.' },
   { name: 'Users', description: 'The user whose key it is.' },
+  { name: 'Members', description: 'People who work in the account, and their invitations.' },
   { name: 'API keys', description: 'Keys of the account, and what each may do.' },
   { name: 'Session', description: 'Sign-in of browsers.' },
   { name: 'Accounts', description: 'Tenants of the instance; for its operator.' },

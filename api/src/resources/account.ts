@@ -48,7 +48,8 @@ export function presentUser(user: UserRecord): Shown<typeof userSchema> {
       webhooks: { used: usage.webhooks, limit: limits.maxWebhooks },
       subscriptions: { used: usage.subscriptions, limit: limits.maxSubscriptions },
     },
-    orgs: [{ id: user.account.id, name: user.account.name }],
+    orgs: user.memberships ?? [{ id: user.account.id, name: user.account.name, role: null }],
+    role: user.memberships?.find(({ id }) => id === user.account.id)?.role ?? null,
   };
 }
 

@@ -1,19 +1,61 @@
 import { z } from '@hono/zod-openapi';
-import { ERRORS, HeadwaterError, LIMITS } from '@headwater/shared';
+import { readSessionBearer, type SignInClient } from '@headwater/engine';
+import { ERRORS, HeadwaterError, LIMITS, RIGHTS, rightsOf, ROLES } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { readBodyBytes, utf8Text } from '../parameters/read-body.ts';
-import { type CookieScope, cookieScope, sessionCookie, SESSION_HEADER, sessionIdOf } from '../web/session-cookie.ts';
+import { given } from '../parameters/given.ts';
+import { epochSeconds } from '../resources/time.ts';
+import {
+  ACCOUNT_HEADER,
+  type CookieScope,
+  cookieScope,
+  sessionCookie,
+  SESSION_HEADER,
+  sessionIdOf,
+} from '../web/session-cookie.ts';
 
 export const SESSION_PATH = '/v1/session';
+const INVITATION_PATH = `${SESSION_PATH}/invitation`;
+const ACCEPT_PATH = `${INVITATION_PATH}/accept`;
+/** By the pattern of their paths. */
+export const SESSION_METHODS: readonly [string, string[]][] = [
+  [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
+  [`^${SESSION_PATH}/invitation(?:/accept)?$`, ['POST']],
+];
 const MAX_BODY_BYTES = 4_096;
 
-const inputSchema = z.strictObject({
+const passwordField = () => z.string().max(LIMITS.maxPasswordChars);
+const tokenField = () =>
+  z.string().max(LIMITS.maxIdChars).openapi({ description: 'What stands behind `token=` in the link.' });
+
+const keySchema = z.strictObject({
   api_key: z.string().max(LIMITS.maxIdChars).openapi({ description: 'A key of an account, or the admin key.' }),
 });
+const passwordSchema = z.strictObject({
+  email: z.string().max(LIMITS.maxEmailChars).openapi({ description: 'The address of a member.' }),
+  password: passwordField().openapi({ description: 'The password of the member.' }),
+});
+const linkSchema = z.strictObject({ token: tokenField() });
+const acceptSchema = z.strictObject({
+  token: tokenField(),
+  name: z.string().max(LIMITS.maxNameChars).optional().openapi({ description: 'Of a new person.' }),
+  password: passwordField().optional().openapi({
+    description: 'A new one, or that of the person who is there. Not needed with the session of that person.',
+  }),
+});
+
+const invitationSchema = z
+  .object({
+    account_name: z.string().describe('The account that the person is invited to.'),
+    email: z.string().describe('Who is invited.'),
+    role: z.enum(ROLES).describe('What the member may do.'),
+    expires_at: z.int().openapi({ description: 'Epoch seconds.' }),
+  })
+  .openapi('OpenInvitation');
 
 const sessionSchema = z
   .object({
@@ -23,52 +65,111 @@ const sessionSchema = z
     account_name: z.string().nullable().describe('The name of the account. Null: the admin key has none.'),
     user_id: z.string().nullable().describe('The user of the key. Null: the admin key has none.'),
     username: z.string().nullable().describe('The name of the user. Null: the admin key has none.'),
+    member: z
+      .object({
+        email: z.string().describe('What the member signs in with.'),
+        role: z.enum(ROLES).describe('What the member is in `account_id`.'),
+        rights: z.array(z.enum(RIGHTS)).describe('What the member may do there.'),
+        accounts: z
+          .array(
+            z.object({
+              id: z.string().openapi({ description: `Goes into the header \`${ACCOUNT_HEADER}\`.` }),
+              name: z.string().describe('The name of the account.'),
+              role: z.enum(ROLES).describe('What the member may do there.'),
+            }),
+          )
+          .openapi({ description: 'All accounts of the member, by name.' }),
+      })
+      .nullable()
+      .openapi({ description: 'Null: it is the session of an API key.' }),
     expires_at: z.int().openapi({ description: 'Epoch seconds. `GET` renews it.' }),
   })
   .openapi('Session');
 
-type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey'>;
+type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'clientFacts' | 'log'>;
 
 /**
- * Sign-in for browsers: an API key is exchanged for a cookie that scripts cannot read. A request is
- * signed by the cookie together with the header that names the session, which no page of another
- * site can send.
+ * Sign-in for browsers: an API key, or an e-mail address and a password, are exchanged for a cookie
+ * that scripts cannot read. A request is signed by the cookie together with the header that names
+ * the session, which no page of another site can send.
  */
 export function mountSession(app: App, options: SessionOptions): void {
+  const { engine } = options;
   const scope = cookieScope(options.publicUrl);
-  const mounted = (handle: (c: ApiContext) => Promise<Response>) => (c: ApiContext) => {
-    c.set('route', SESSION_PATH);
-    return handle(c);
+  const mount = (method: 'get' | 'post' | 'delete', path: string, handle: (c: ApiContext) => Promise<Response>) =>
+    app[method](path, (c: ApiContext) => {
+      c.set('route', path);
+      return handle(c);
+    });
+  mount('post', SESSION_PATH, async (c) => {
+    const input = await readInput(
+      c,
+      z.union([keySchema, passwordSchema]),
+      '{ "api_key": … } or { "email": …, "password": … }',
+    );
+    if ('api_key' in input) return answerSession(c, input.api_key.trim(), options, scope);
+    const { bearer } = await engine.people.signIn(input, clientOf(c, options));
+    return answerSession(c, bearer, options, scope);
+  });
+  mount('get', SESSION_PATH, (c) => answerSession(c, requireKey(c.req.header('authorization')), options, scope));
+  mount('delete', SESSION_PATH, async (c) => {
+    const key = bearerKey(c.req.header('authorization'));
+    if (key !== undefined) await engine.people.signOut(key);
+    const id = key === undefined ? c.req.header(SESSION_HEADER) : sessionIdOf(cookieKeyOf(key));
+    const isId = id !== undefined && /^[a-f0-9]{16}$/.test(id);
+    return c.body(null, 204, isId ? { 'set-cookie': sessionCookie(id, undefined, scope) } : {});
+  });
+  mount('post', INVITATION_PATH, async (c) => {
+    const { token } = await readInput(c, linkSchema, '{ "token": … }');
+    const { accountName, email, role, expiresAt } = await engine.people.openInvitation(token);
+    const data = { account_name: accountName, email, role, expires_at: epochSeconds(expiresAt) };
+    return c.json({ data }, 200, { 'cache-control': 'no-store' });
+  });
+  mount('post', ACCEPT_PATH, async (c) => acceptInvitation(c, options, scope));
+}
+
+async function acceptInvitation(c: ApiContext, options: SessionOptions, scope: CookieScope): Promise<Response> {
+  const { engine, log } = options;
+  const input = await readInput(c, acceptSchema, '{ "token": …, "name": …, "password": … }');
+  const client = clientOf(c, options);
+  const bearer = bearerKey(c.req.header('authorization'));
+  const begun = await engine.people.accept(given({ ...input, bearer }), client);
+  const { who, invitation } = begun;
+  const entry = {
+    accountId: who.accountId,
+    actorId: who.userId,
+    actorName: invitation.email,
+    ...given({ address: client.address }),
+    action: 'acceptInvitation',
+    thing: invitation.id,
+    after: { email: invitation.email, role: invitation.role },
+    requestId: c.get('requestId'),
   };
-  app.post(
-    SESSION_PATH,
-    mounted(async (c) => answerSession(c, await readKey(c), options, scope)),
-  );
-  app.get(
-    SESSION_PATH,
-    mounted(async (c) => answerSession(c, requireKey(c.req.header('authorization')), options, scope)),
-  );
-  app.delete(
-    SESSION_PATH,
-    mounted(async (c) => {
-      const key = bearerKey(c.req.header('authorization'));
-      const id = key === undefined ? c.req.header(SESSION_HEADER) : sessionIdOf(key);
-      const isId = id !== undefined && /^[a-f0-9]{16}$/.test(id);
-      return c.body(null, 204, isId ? { 'set-cookie': sessionCookie(id, undefined, scope) } : {});
-    }),
-  );
+  await engine.audit
+    .record(entry)
+    .catch((err: unknown) =>
+      log.error({ err, action: entry.action }, 'a change was made that is not in the audit log'),
+    );
+  return answerSession(c, `${begun.bearer}.${who.accountId}`, options, scope);
+}
+
+function clientOf(c: ApiContext, { clientFacts }: SessionOptions): SignInClient {
+  const { incoming } = c.env;
+  const address =
+    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
+  return given({ address, userAgent: c.req.header('user-agent') });
 }
 
 /** JSON alone: a form of another site cannot sign a browser in. */
-async function readKey(c: ApiContext): Promise<string> {
+async function readInput<S extends z.ZodType>(c: ApiContext, schema: S, shape: string): Promise<z.output<S>> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
-    throw new HeadwaterError('INVALID_REQUEST', 'Send { "api_key": … } as application/json');
+    throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} as application/json`);
   }
   const { incoming } = c.env;
   const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, MAX_BODY_BYTES));
-  const parsed = inputSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data.api_key.trim();
-  throw new HeadwaterError('INVALID_REQUEST', 'Send { "api_key": … } with a text', {
+  const parsed = schema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} with texts that are not too long`, {
     fields: parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
   });
 }
@@ -81,6 +182,11 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** The cookie of a member is for all accounts: which one, each request says. */
+function cookieKeyOf(key: string): string {
+  return readSessionBearer(key)?.token ?? key;
+}
+
 async function answerSession(
   c: ApiContext,
   key: string,
@@ -89,49 +195,60 @@ async function answerSession(
 ): Promise<Response> {
   const who = await whoIs(engine, adminKey, key);
   if (who === undefined) throw new HeadwaterError('UNAUTHORIZED', 'The API key is unknown or revoked');
-  const { token, expiresAt } = engine.sessions.begin(key);
-  const id = sessionIdOf(key);
-  const data: z.output<typeof sessionSchema> = { id, ...who, expires_at: Math.floor(expiresAt.getTime() / 1000) };
+  const cookieKey = cookieKeyOf(key);
+  const { token, expiresAt } = engine.sessions.begin(cookieKey);
+  const id = sessionIdOf(cookieKey);
+  const data: z.output<typeof sessionSchema> = { id, ...who, expires_at: epochSeconds(expiresAt) };
   return c.json({ data }, 200, { 'set-cookie': sessionCookie(id, token, scope), 'cache-control': 'no-store' });
 }
 
 async function whoIs(engine: AppOptions['engine'], adminKey: string | undefined, key: string) {
   if (isAdminKey(adminKey, key)) {
-    return { role: 'operator' as const, account_id: null, account_name: null, user_id: null, username: null };
+    const nobody = { account_id: null, account_name: null, user_id: null, username: null, member: null };
+    return { role: 'operator' as const, ...nobody };
   }
   const who = await engine.accounts.authenticate(key);
   if (who === undefined) return undefined;
-  const user = await engine.accounts.me(who);
-  const { account, id, username } = user;
+  const { account, id, username, memberships = [] } = await engine.accounts.me(who);
+  const { member } = who;
   return {
     role: 'account' as const,
     account_id: account.id,
     account_name: account.name,
     user_id: id,
     username,
+    member:
+      member === undefined
+        ? null
+        : { email: member.email, role: member.role, rights: rightsOf(member.role), accounts: memberships },
   };
 }
 
+const ANSWER = {
+  description: 'The session; the cookie is in `set-cookie`.',
+  content: { 'application/json': { schema: z.object({ data: sessionSchema }) } },
+};
+const jsonBody = (schema: z.ZodType) => ({ body: { content: { 'application/json': { schema } } } });
+const PROBLEMS = {
+  400: describeProblem(ERRORS.INVALID_REQUEST.title, ['INVALID_REQUEST']),
+  401: describeProblem('The key is unknown or revoked, the password is wrong, or the session has ended', [
+    'UNAUTHORIZED',
+  ]),
+  429: describeProblem(ERRORS.RATE_LIMITED.title, ['RATE_LIMITED']),
+  500: describeProblem(ERRORS.INTERNAL.title, ['INTERNAL']),
+};
+const UNKNOWN_LINK = { 404: describeProblem('The link was used or revoked, or has expired', ['NOT_FOUND']) };
 export function registerSession(registry: App['openAPIRegistry']): void {
-  const answer = {
-    description: 'The session; the cookie is in `set-cookie`.',
-    content: { 'application/json': { schema: z.object({ data: sessionSchema }) } },
-  };
-  const problems = {
-    400: describeProblem(ERRORS.INVALID_REQUEST.title, ['INVALID_REQUEST']),
-    401: describeProblem('The key is unknown or revoked, or the session has expired', ['UNAUTHORIZED']),
-    500: describeProblem(ERRORS.INTERNAL.title, ['INTERNAL']),
-  };
   registry.registerPath({
     method: 'post',
     path: SESSION_PATH,
     operationId: 'createSession',
     tags: ['Session'],
-    summary: 'Sign a browser in with an API key',
-    description: `Sets a cookie (HttpOnly, SameSite=Strict) that signs requests which name the session in the header \`${SESSION_HEADER}\`. It ends with the key, or after ${LIMITS.sessionMaxAgeMs / 3_600_000} hours without renewal.`,
+    summary: 'Sign a browser in with an API key, or with an e-mail address and a password',
+    description: `Sets a cookie (HttpOnly, SameSite=Strict) that signs requests which name the session in the header \`${SESSION_HEADER}\`. It ends with the key or the session of the member, or after ${LIMITS.sessionMaxAgeMs / 3_600_000} hours without renewal. A member names the account in the header \`${ACCOUNT_HEADER}\`. The answer is the same whether there is such a member or not.`,
     security: [],
-    request: { body: { content: { 'application/json': { schema: inputSchema } } } },
-    responses: { 200: answer, ...problems },
+    request: jsonBody(z.union([keySchema, passwordSchema])),
+    responses: { 200: ANSWER, ...PROBLEMS },
   });
   registry.registerPath({
     method: 'get',
@@ -141,7 +258,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     summary: 'Who is signed in; renews the session',
     description: 'The cookie is set anew, and lasts as long as at sign-in.',
     security: [{ apiKey: [] }],
-    responses: { 200: answer, ...problems },
+    responses: { 200: ANSWER, ...PROBLEMS },
   });
   registry.registerPath({
     method: 'delete',
@@ -149,8 +266,49 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     operationId: 'deleteSession',
     tags: ['Session'],
     summary: 'Sign the browser out',
-    description: 'Takes the cookie back. Other browsers with the same key stay signed in.',
+    description:
+      'Takes the cookie back. Other browsers with the same key stay signed in; the session of a member ends.',
     security: [],
-    responses: { 204: { description: 'The cookie is gone.' }, ...problems },
+    responses: { 204: { description: 'The cookie is gone.' }, ...PROBLEMS },
+  });
+  registerInvitation(registry);
+}
+
+function registerInvitation(registry: App['openAPIRegistry']): void {
+  registry.registerPath({
+    method: 'post',
+    path: INVITATION_PATH,
+    operationId: 'openInvitation',
+    tags: ['Session'],
+    summary: 'What the link of an invitation leads to',
+    description: 'For the page that accepts it. The invitation stays as it is.',
+    security: [],
+    request: jsonBody(linkSchema),
+    responses: {
+      200: {
+        description: 'The invitation.',
+        content: { 'application/json': { schema: z.object({ data: invitationSchema }) } },
+      },
+      ...PROBLEMS,
+      ...UNKNOWN_LINK,
+    },
+  });
+  registry.registerPath({
+    method: 'post',
+    path: ACCEPT_PATH,
+    operationId: 'acceptInvitation',
+    tags: ['Session'],
+    summary: 'Accept an invitation, and sign in',
+    description:
+      'A new person gives a name and a password. A person who is there gives the password, or is signed in with the same address. The link works once.',
+    security: [],
+    request: jsonBody(acceptSchema),
+    responses: {
+      200: ANSWER,
+      ...PROBLEMS,
+      403: describeProblem('The session is that of another person', ['FORBIDDEN']),
+      ...UNKNOWN_LINK,
+      409: describeProblem('The person is a member already, or the account is full', ['CONFLICT']),
+    },
   });
 }

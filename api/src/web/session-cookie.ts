@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { readSessionBearer } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 
 /**
@@ -8,6 +9,10 @@ import { LIMITS } from '@headwater/shared';
  */
 export const SESSION_HEADER = 'x-headwater-session';
 
+/** Names the account of a member that the request is for. Default: the first one. */
+export const ACCOUNT_HEADER = 'x-headwater-account';
+
+const ACCOUNT_ID = /^o_[0-9A-Za-z]{1,64}$/;
 const SESSION_ID = /^[a-f0-9]{16}$/;
 const COOKIE_PREFIX = 'hw_session_';
 /** Browsers take cookies of this name over TLS alone, and from this host alone. */
@@ -72,7 +77,9 @@ export function signWithSession(request: IncomingMessage, keyOf: (token: string)
   const token = sessionToken({ session, cookie: headers.cookie });
   const key = token === undefined ? undefined : keyOf(token);
   if (key === undefined || sessionIdOf(key) !== session) return;
-  headers.authorization = `Bearer ${key}`;
+  const account = headers[ACCOUNT_HEADER];
+  const isChosen = typeof account === 'string' && ACCOUNT_ID.test(account) && readSessionBearer(key) !== undefined;
+  headers.authorization = `Bearer ${key}${isChosen ? `.${account}` : ''}`;
   // The Hono adapter reads these.
   request.rawHeaders.push('Authorization', headers.authorization);
 }

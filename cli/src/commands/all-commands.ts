@@ -18,6 +18,7 @@ import { keyCommands } from './keys.ts';
 import { list } from './list.ts';
 import { listen } from './listen.ts';
 import { login, logout } from './login.ts';
+import { memberCommands } from './members.ts';
 import { operatorCommands } from './operator.ts';
 import { portalLink } from './portal-link.ts';
 import { publish, unpublish } from './publish.ts';
@@ -48,6 +49,8 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'replays', aliases: ['replay'], summary: 'Replays: past events, sent to a listener again' },
   { name: 'receiver', summary: 'The built-in receiver, for first tries of webhooks' },
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
+  { name: 'members', aliases: ['member'], summary: 'Members of the account, and what each may do' },
+  { name: 'invitations', aliases: ['invitation'], summary: 'Invitations to the account' },
   { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, your own, and your OAuth clients' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'data-stores', aliases: ['data-store', 'data'], summary: 'Data stores, and what components keep there' },
@@ -91,6 +94,7 @@ export function allCommands(): readonly CommandSpec[] {
     ...replayCommands,
     ...receiverCommands,
     ...keyCommands,
+    ...memberCommands,
     audit,
     ...appCommands,
     ...appClientCommands,

@@ -3,18 +3,20 @@ import type { Accounts } from '../contract/engine.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { createBatcher } from '../db/batcher.ts';
 import { findApiKeys } from './find-api-keys.sql.ts';
+import { findUserSessions } from './find-user-sessions.sql.ts';
 import { insertAccount } from './insert-account.sql.ts';
 import { insertApiKey } from './insert-api-key.sql.ts';
 import { readPage } from '../db/paging.ts';
 import { readAccounts } from './read-accounts.sql.ts';
-import { readUser } from './read-user.sql.ts';
+import { readMemberships, readUser } from './read-user.sql.ts';
 import { createAccountLimits } from './account-limits.ts';
 import type { AccountRoom } from './account-room.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createAccountKeys } from './account-keys.ts';
-import { createKeyCache } from './key-cache.ts';
+import { createKeyCache, type KeyCache } from './key-cache.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { LimitsCache } from './limits-cache.ts';
+import { readSessionBearer, type SessionBearer } from './session-token.ts';
 import { createTenants } from './tenants.ts';
 import { validateAccount } from './validate-account.ts';
 
@@ -39,9 +41,11 @@ export function createAccounts(options: {
   room: AccountRoom;
   /** Told of keys that are used. */
   uses?: Pick<KeyUses, 'note'>;
+  /** Default: its own. */
+  cache?: KeyCache;
 }): Accounts {
   const { sql } = options.db;
-  const cache = createKeyCache();
+  const { cache = createKeyCache() } = options;
   const lookups = createBatcher({
     maxBatch: MAX_LOOKUPS,
     minIntervalMs: LOOKUP_INTERVAL_MS,
@@ -52,19 +56,33 @@ export function createAccounts(options: {
       return found;
     },
   });
+  const sessionLookups = createBatcher({
+    maxBatch: MAX_LOOKUPS,
+    minIntervalMs: LOOKUP_INTERVAL_MS,
+    async commit(bearers: readonly SessionBearer[]) {
+      const found = await findUserSessions(sql, bearers);
+      for (const one of found) if (one?.member !== undefined) options.uses?.note(one.member.sessionId);
+      return found;
+    },
+  });
   return {
     create: (input) => createAccount(sql, input),
     async authenticate(apiKey) {
       if (apiKey.length > MAX_KEY_CHARS) return undefined;
       const hash = hashApiKey(apiKey);
-      return cache.find(hash.toString('base64'), () => lookups.add(hash));
+      const session = readSessionBearer(apiKey);
+      return cache.find(hash.toString('base64'), () =>
+        session === undefined ? lookups.add(hash) : sessionLookups.add(session),
+      );
     },
     isKnown: (apiKey) => apiKey.length <= MAX_KEY_CHARS && cache.wasFound(hashApiKey(apiKey).toString('base64')),
     async me(who) {
       const user = await readUser(sql, who.accountId, who.userId);
       if (user === undefined)
         throw new HeadwaterError('UNAUTHORIZED', 'The user of this API key does not exist any more');
-      return { ...user, limits: await options.limits.get(who.accountId) };
+      const { member } = who;
+      const ofMember = member && { memberships: await readMemberships(sql, member.personId) };
+      return { ...user, ...ofMember, limits: await options.limits.get(who.accountId) };
     },
     ...createAccountKeys(sql, options.room, cache),
     async list(request) {

@@ -2,6 +2,7 @@ import type { AccountDeletion } from '../contract/engine.ts';
 import type { Sql, Transaction } from '../db/database.ts';
 import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
 import { TASKS } from '../db/jobs/tasks.ts';
+import { deletePeopleWithoutAccount } from './delete-people.sql.ts';
 import { notifyAccountChanged, SOURCE_CHANGED_CHANNEL } from '../db/notify-changed.ts';
 
 /** The job that goes on with a deletion. */
@@ -25,6 +26,13 @@ export async function beginAccountDeletion(sql: Sql, accountId: string): Promise
         insert into account_deletions (account_id, name) select id, name from accounts where id = ${accountId}
         on conflict do nothing`;
       await tx`delete from api_keys where account_id = ${accountId}`;
+      const members = await tx<{ person_id: string }[]>`
+        delete from memberships where account_id = ${accountId} returning person_id`;
+      await tx`delete from invitations where account_id = ${accountId}`;
+      await deletePeopleWithoutAccount(
+        tx,
+        members.map((one) => one.person_id),
+      );
       await tx`delete from endpoints where account_id = ${accountId}`;
       await tx`select pg_notify(${SOURCE_CHANGED_CHANNEL}, id) from emitters where account_id = ${accountId}`;
       await notifyAccountChanged(tx, accountId);

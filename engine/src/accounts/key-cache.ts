@@ -14,6 +14,8 @@ export interface KeyCache {
   forget(keyHash: string): void;
   /** Some account has no keys any more. */
   forgetAll(): void;
+  /** Forgets those who are known already, and all who are being looked up. */
+  forgetWhere(fits: (who: Principal) => boolean): void;
 }
 
 /** A key revoked through another node works on this one for at most this long. */
@@ -23,6 +25,8 @@ const MAX_KEYS = 10_000;
 interface Entry {
   principal: Promise<Principal | undefined>;
   expiresAtMs: number;
+  /** Once the principal is known. */
+  who?: Principal;
 }
 
 export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
@@ -50,6 +54,7 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
     const settle = (who: Principal | undefined) => {
       // Forgotten meanwhile.
       if (map.get(keyHash) !== entry) return;
+      if (who !== undefined) entry.who = who;
       // Unknown keys would let anybody fill the cache.
       if (who === undefined || !isKnown) map.delete(keyHash);
       if (who !== undefined && !isKnown) keep(keyHash, entry);
@@ -71,6 +76,10 @@ export function createKeyCache(nowMs: () => number = Date.now): KeyCache {
     wasFound: (keyHash) => entries.has(keyHash),
     forgetAll() {
       entries.clear();
+      pending.clear();
+    },
+    forgetWhere(fits) {
+      for (const [keyHash, { who }] of entries) if (who === undefined || fits(who)) entries.delete(keyHash);
       pending.clear();
     },
     forget(keyHash) {

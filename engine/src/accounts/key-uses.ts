@@ -1,11 +1,14 @@
 import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
 import { every } from '../db/every.ts';
+import { ID_PREFIXES } from '@headwater/shared';
 import { recordKeyUses } from './record-key-uses.sql.ts';
+import { recordSessionUses } from './record-session-uses.sql.ts';
 
-/** When keys were used last, told to the database now and then. */
+/** When keys and sessions were used last, told to the database now and then. */
 export interface KeyUses {
-  note(keyId: string): void;
+  /** The id of a key, or of a session of a member. */
+  note(id: string): void;
   /** Stores what was noted. Rejects while the database is away. */
   flush(): Promise<void>;
   stop(): Promise<void>;
@@ -20,14 +23,21 @@ export function createKeyUses(sql: Sql, log: Log, nowMs: () => number = Date.now
     if (usedAtMs.size === 0) return;
     const uses = [...usedAtMs];
     usedAtMs.clear();
-    await recordKeyUses(sql, uses);
+    const isSession = ([id]: readonly [string, number]) => id.startsWith(ID_PREFIXES.userSession);
+    const sessions = uses.filter(isSession);
+    if (sessions.length > 0) await recordSessionUses(sql, sessions);
+    if (sessions.length < uses.length)
+      await recordKeyUses(
+        sql,
+        uses.filter((use) => !isSession(use)),
+      );
   }
   // A use that could not be stored is not worth keeping: a key that is used is noted again within
   // seconds.
   const stop = every(FLUSH_EVERY_MS, flush, (err) => log.warn({ err }, 'the last use of keys was not stored'));
   return {
-    note(keyId) {
-      if (usedAtMs.size < MAX_KEYS) usedAtMs.set(keyId, nowMs());
+    note(id) {
+      if (usedAtMs.size < MAX_KEYS) usedAtMs.set(id, nowMs());
     },
     flush,
     async stop() {

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../contract/engine.ts';
+import type { Membership, UserRecord } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
 
 interface Row {
@@ -15,9 +15,9 @@ export async function readUser(
   sql: Sql,
   accountId: string,
   userId: string,
-): Promise<Omit<UserRecord, 'limits'> | undefined> {
+): Promise<Omit<UserRecord, 'limits' | 'memberships'> | undefined> {
   const [row] = await sql<Row[]>`
-    select u.username, u.email, a.name as account_name,
+    select u.username, coalesce(p.email, u.email) as email, a.name as account_name,
       (select count(*)::int4 from sources s
         where s.account_id = a.id and s.deleted_at is null and s.deployed_at is not null) as sources,
       (select count(*)::int4 from emitters p
@@ -26,6 +26,7 @@ export async function readUser(
       (select count(*)::int4 from subscriptions b where b.account_id = a.id)
         + (select count(*)::int4 from auto_subscriptions b where b.account_id = a.id) as subscriptions
     from users u join accounts a on a.id = u.account_id
+    left join memberships m on m.user_id = u.id left join people p on p.id = m.person_id
     where u.account_id = ${accountId} and u.id = ${userId}`;
   return (
     row && {
@@ -41,4 +42,11 @@ export async function readUser(
       },
     }
   );
+}
+
+/** The accounts of a person, by name. */
+export async function readMemberships(sql: Sql, personId: string): Promise<Membership[]> {
+  return sql<Membership[]>`
+    select a.id, a.name, m.role from memberships m join accounts a on a.id = m.account_id and a.deleted_at is null
+    where m.person_id = ${personId} order by a.name, a.id`;
 }

@@ -2,6 +2,7 @@ import type { Sends } from '../contract/sends.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { createDeliverer, type Deliverer } from '../outbox/deliveries/deliverer.ts';
 import { createRetryPolicy } from '../outbox/retry-policy.ts';
+import type { Mailer } from '../outbox/transports/email/mailer.ts';
 import { createSampleReceiver } from '../outbox/sample-receiver/sample-receiver.ts';
 import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
 import { createTunnels } from '../outbox/tunnels/tunnels.ts';
@@ -23,6 +24,7 @@ export interface Outbox {
   deliverer: Deliverer;
   sends: Sends;
   sendRunner: SendRunner;
+  mailer: Mailer;
   transform: RunTransform;
   sampleReceiver: ReturnType<typeof createSampleReceiver>;
   tunnelInbox: TunnelInbox;
@@ -55,11 +57,11 @@ export function assembleOutbox(
     onUnrecorded: () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded'),
     log,
   });
-  const { sends, sendRunner } = assembleSends(
+  const { sends, sendRunner, mailer } = assembleSends(
     { sql, node, sealer, egress, guestFetch, retryPolicy, limits, metrics, history, watchdog, activeTenants },
     { mail, log },
   );
-  return { deliverer, sends, sendRunner, transform, sampleReceiver, tunnelInbox };
+  return { deliverer, sends, sendRunner, mailer, transform, sampleReceiver, tunnelInbox };
 }
 
 export type Hooks = ReturnType<typeof assembleHooks>;

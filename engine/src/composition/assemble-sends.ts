@@ -11,7 +11,7 @@ import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../db/database.ts';
 import type { Watchdog } from '../db/watchdog.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import { createMailer, type MailOptions } from '../outbox/transports/email/mailer.ts';
+import { createMailer, type Mailer, type MailOptions } from '../outbox/transports/email/mailer.ts';
 import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
 import { createSends } from '../outbox/sends/sends.ts';
 
@@ -34,16 +34,17 @@ export interface SendParts {
 export function assembleSends(
   { node, guestFetch, metrics, watchdog, ...parts }: SendParts,
   { mail, log, drainMs }: { mail?: MailOptions | undefined; log: Log; drainMs?: number },
-): { sends: Sends; sendRunner: SendRunner } {
+): { sends: Sends; sendRunner: SendRunner; mailer: Mailer } {
+  const mailer = createMailer({ mail, log });
   const sendRunner = createSendRunner({
     ...parts,
     log,
     nodeId: node.id,
     fetch: guestFetch.fetch,
     onUnrecorded: () => watchdog?.tell('attempts of sends', 'attempts of sends cannot be recorded'),
-    mailer: createMailer({ mail, log }),
+    mailer,
     ...(metrics === undefined ? {} : { onAttempt: metrics.sendAttempted }),
     ...(drainMs === undefined ? {} : { drainMs }),
   });
-  return { sends: createSends(parts), sendRunner };
+  return { sends: createSends(parts), sendRunner, mailer };
 }

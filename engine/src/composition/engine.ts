@@ -1,11 +1,14 @@
 import { LIMITS } from '@headwater/shared';
 import { createAccounts } from '../accounts/accounts.ts';
+import { createKeyCache, type KeyCache } from '../accounts/key-cache.ts';
 import { createIdempotency } from '../accounts/idempotency.ts';
 import { createSessions } from '../accounts/sessions.ts';
 import { readinessProblems } from '../cluster/readiness.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import type { Streams } from '../contract/streams.ts';
+import type { Accounts } from '../contract/accounts.ts';
+import type { People } from '../contract/people.ts';
 import type { Publisher } from '../contract/publish.ts';
 import type { WorkflowTests } from '../contract/workflow-tests.ts';
 import { createDataStores } from '../data-stores/data-stores.ts';
@@ -26,6 +29,8 @@ import { readLastPositions } from '../observe/streams/read-stream.sql.ts';
 import { createStreams } from '../observe/streams/streams.ts';
 import { createTraces } from '../observe/traces/traces.ts';
 import { createAutoSubscriptions } from '../outbox/subscriptions/auto-subscriptions.ts';
+import { createPasswords } from '../people/passwords.ts';
+import { createPeople } from '../people/people.ts';
 import { createAbandonedRuns } from '../runs/abandoned-runs.ts';
 import { createReplays } from '../runs/replays/replays.ts';
 import { createStacks } from '../stacks/stacks.ts';
@@ -113,10 +118,13 @@ function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine 
   const { db, sql, sealer, limits, room, node, metrics, watchdog } = ground;
   const { backlogs } = counts;
   const { forget } = environment;
+  const cache = createKeyCache();
+  const accounts = createAccounts({ db, limits, room, uses: intake.keyUses, cache });
   let stopping: Promise<void> | undefined;
   return {
-    accounts: createAccounts({ db, limits, room, uses: intake.keyUses }),
+    accounts,
     sessions: createSessions({ sealer, maxAgeMs: LIMITS.sessionMaxAgeMs }),
+    people: assemblePeople(publicUrl, parts, cache, accounts),
     components: code.components,
     registry: code.registry,
     imports: code.imports,
@@ -208,6 +216,15 @@ function createFollowing({ sql, limits, log }: Ground): Following {
       await watches.stop();
     },
   };
+}
+
+function assemblePeople(
+  publicUrl: string,
+  { ground: { sql, limits }, outbox: { mailer } }: Parts,
+  cache: KeyCache,
+  { authenticate }: Pick<Accounts, 'authenticate'>,
+): People {
+  return createPeople({ sql, limits, cache, authenticate, passwords: createPasswords(), mailer, publicUrl });
 }
 
 function assemblePublisher({ code: { sources }, ground, runs, counts }: Parts): Publisher {

@@ -1,4 +1,4 @@
-import type { AccountLimits, KeyScope } from '@headwater/shared';
+import type { AccountLimits, KeyScope, Role } from '@headwater/shared';
 import type { Condition, Page, PageRequest, Principal } from './base.ts';
 
 export interface AccountRecord {
@@ -54,11 +54,18 @@ export interface AccountHistory {
   keptFrom?: Date;
 }
 
+/** An account of a member, and what the member may do there. */
+export interface Membership extends AccountRecord {
+  role: Role;
+}
+
 export interface UserRecord {
   id: string;
   username: string;
   email?: string;
   account: AccountRecord;
+  /** All accounts of a member; absent for an API key. */
+  memberships?: Membership[];
   /** Use of today's countable resources, for `GET /users/me`. */
   /**
    * How many there are; of subscriptions with the auto subscriptions, which the same limit counts.
@@ -101,7 +108,7 @@ export interface Accounts {
     name: string;
     email?: string;
   }): Promise<{ account: AccountRecord; user: { id: string }; apiKey: string }>;
-  /** Undefined for an unknown or revoked key. */
+  /** Takes the bearer of a session as well. Undefined for an unknown or revoked one. */
   authenticate(apiKey: string): Promise<Principal | undefined>;
   /** Whether this node has seen that it is somebody's; it may have been revoked since. */
   isKnown(apiKey: string): boolean;

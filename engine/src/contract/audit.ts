@@ -6,7 +6,7 @@ export interface AuditEntry {
   /** Undefined: the instance, not an account. */
   accountId?: string;
   at: Date;
-  /** `key_…`, or `operator`. */
+  /** `key_…`, the user of a member, `u_…`, or `operator`. */
   actorId: string;
   actorName: string;
   address?: string;

@@ -1,7 +1,8 @@
-import type { ExceededLimit, KeyScope } from '@headwater/shared';
+import type { ExceededLimit, KeyScope, Role } from '@headwater/shared';
 
 /**
- * The caller, resolved from the API key. It is the first argument of every method of the contract.
+ * The caller, resolved from the API key or the session of a member. It is the first argument of
+ * every method of the contract.
  */
 export interface Principal {
   accountId: string;
@@ -13,6 +14,8 @@ export interface Principal {
   keyName?: string;
   /** The one source, workflow or webhook that its key reaches. Absent: all. */
   resource?: string;
+  /** Set for the session of a member. Absent: an API key. */
+  member?: { role: Role; email: string; personId: string; sessionId: string };
 }
 
 /**

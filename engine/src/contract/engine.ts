@@ -4,6 +4,7 @@ import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal, RateLi
 import type { DataStores } from './data-stores.ts';
 import type { Events } from './events.ts';
 import type { Idempotency } from './idempotency.ts';
+import type { People } from './people.ts';
 import type { Publisher } from './publish.ts';
 import type { AbandonedRuns } from './runs.ts';
 import type { Components, Imports, Registry, SourceCreate } from './components.ts';
@@ -44,6 +45,7 @@ export type {
   Accounts,
   ApiKeyRecord,
   NewApiKey,
+  Membership,
   UserRecord,
 } from './accounts.ts';
 export type {
@@ -185,6 +187,7 @@ export interface Sessions {
 export interface Engine {
   accounts: Accounts;
   sessions: Sessions;
+  people: People;
   components: Components;
   registry: Registry;
   imports: Imports;

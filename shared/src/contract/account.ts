@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KEY_SCOPES } from '../key-scopes.ts';
+import { ROLES } from '../roles.ts';
 import { secondsField } from './fields.ts';
 
 export const newAccountSchema = z
@@ -48,7 +49,7 @@ export const userSchema = z
   .object({
     id: z.string().meta({ description: 'The id of the user.', example: 'u_1vZ8kQ0aB3xYpL9mWc2T' }),
     username: z.string().describe('The name of the user.'),
-    email: z.string().nullable().describe('The address that `$.send.email` writes to. Null: none is set.'),
+    email: z.string().nullable().describe('The address of the member, or where `$.send.email` writes to. Null: none.'),
     quotas: z
       .object({
         sources: quotaSchema.describe('Of sources.'),
@@ -58,8 +59,18 @@ export const userSchema = z
       })
       .describe('How many resources there are, and how many there may be.'),
     orgs: z
-      .array(z.object({ id: z.string().describe('The id of the account.'), name: z.string().describe('Its name.') }))
+      .array(
+        z.object({
+          id: z.string().describe('The id of the account.'),
+          name: z.string().describe('Its name.'),
+          role: z.enum(ROLES).nullable().describe('The role of the member there. Null: it is an API key.'),
+        }),
+      )
       .meta({ description: 'The accounts of this user.' }),
+    role: z
+      .enum(ROLES)
+      .nullable()
+      .meta({ description: 'The role of the member who is signed in. Null: it is an API key.' }),
   })
   .meta({ id: 'User' });
 

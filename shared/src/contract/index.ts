@@ -25,6 +25,7 @@ export {
   deletedAccountSchema,
   startedFlowSchema,
 } from './connected-account.ts';
+export { invitationSchema, memberSchema, newInvitationSchema, userSessionSchema } from './member.ts';
 export { dataStoreSchema, recordSchema } from './data-store.ts';
 export {
   attemptsSchema,

@@ -12,6 +12,7 @@ import { HISTORY_LIMITS } from './history.ts';
 import { IDEMPOTENCY_LIMITS } from './idempotency.ts';
 import { INGRESS_LIMITS } from './ingress.ts';
 import { NODE_LIMITS } from './node.ts';
+import { PEOPLE_LIMITS } from './people.ts';
 import { PROP_LIMITS } from './props.ts';
 import { REPLAY_LIMITS } from './replays.ts';
 import { RUN_LIMITS } from './runs.ts';
@@ -56,6 +57,7 @@ export const PLATFORM_LIMITS = {
   'Sends of workflows': SEND_LIMITS,
   'Nodes and the database': NODE_LIMITS,
   'The web UI and the portal': WEB_LIMITS,
+  'Members and sign-in': PEOPLE_LIMITS,
 } as const;
 
 /** The value of each of them. */
@@ -85,4 +87,5 @@ export const LIMITS = defaultsOf({
   ...SEND_LIMITS,
   ...NODE_LIMITS,
   ...WEB_LIMITS,
+  ...PEOPLE_LIMITS,
 });

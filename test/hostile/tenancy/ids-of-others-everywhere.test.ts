@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { hostile } from '../../support/hostile.ts';
 import { OWNED, probeRoutes } from '../../support/hostile-tenancy.ts';
+import { PASSWORD, postSession, tokenOf } from '../../support/members.ts';
 import { makeWorkflow } from '../../support/hostile-workflows.ts';
 
 const world = hostile();
@@ -41,6 +42,16 @@ async function makeAll(): Promise<Record<string, string>> {
   const executionId = run.body.data.execution_id as string;
   const sends = async () => (await neighbour.api('GET', `/executions/${executionId}/sends`)).body?.data;
   const [send] = await eventually(async () => (await sends())?.length > 0 && (await sends()));
+  const invited = await idOf('/members/invitations', { email: 'theirs@example.com', role: 'viewer' });
+  const joining = await neighbour.api('POST', '/members/invitations', {
+    email: 'member.of@example.com',
+    role: 'viewer',
+  });
+  const { browser } = await postSession(world.server, '/invitation/accept', {
+    token: tokenOf(joining.body.data.link),
+    password: PASSWORD,
+  });
+  const [session] = (await browser.api('GET', '/users/me/sessions')).data;
   const [key] = (await neighbour.api('GET', '/api_keys')).body.data as [{ id: string }];
   const account = await idOf('/connected_accounts', { app: 'stripe', credentials: { api_key: 'sk' } });
   const [source, webhook] = [await neighbour.deploy(OWNED), await idOf('/webhooks', { url: 'http://127.0.0.1:99/' })];
@@ -69,6 +80,9 @@ async function makeAll(): Promise<Record<string, string>> {
     '/accounts/': account.id,
     '/workspaces/': neighbour.id,
     '/orgs/': neighbour.id,
+    '/members/': browser.session.user_id,
+    '/members/invitations/': invited.id,
+    '/users/me/sessions/': session.id,
     '/registry/imports/': 'imp_of_nobody_at_all',
   };
 }

@@ -14,6 +14,7 @@ import {
   type Expiry,
 } from './delete-expired.sql.ts';
 import { expireIdempotencyKeys } from '../../accounts/idempotency-keys.sql.ts';
+import { expirePeople } from '../../people/expire-people.sql.ts';
 import { expirePublishedIds } from '../../runs/commit/published-ids.sql.ts';
 import { expireSampleRequests } from '../../outbox/sample-receiver/sample-requests.sql.ts';
 import { trimAbandonedRuns } from '../../runs/trim-abandoned-runs.sql.ts';
@@ -125,7 +126,8 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const forgotten = await expirePublishedIds(sql, nowMs() - PUBLISHED_IDS_MS, TURN_ROWS);
       const keys = await expireIdempotencyKeys(sql, TURN_ROWS);
       const audit = await expireAudit(sql, options.defaultAuditDays ?? 365, TURN_ROWS);
-      const isMuch = [trimmed, expired, forgotten, keys, audit].some(isFull);
+      const people = await expirePeople(sql, TURN_ROWS);
+      const isMuch = [trimmed, expired, forgotten, keys, audit, people].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

@@ -1,0 +1,121 @@
+import type { Role } from '@headwater/shared';
+import type { Principal } from './base.ts';
+
+/** A person in an account. */
+export interface MemberRecord {
+  /** The id of the user in this account, `u_…`: a person has another one in each. */
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  joinedAt: Date;
+  /** As of half a minute ago; absent where no session is left. */
+  lastSeenAt?: Date;
+}
+
+export interface InvitationRecord {
+  id: string;
+  email: string;
+  role: Role;
+  /** `u_…`, `key_…`, or `operator`. */
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+export interface NewInvitation extends InvitationRecord {
+  /** Shown this once. */
+  link: string;
+  /** A mail with another link was sent to the address. */
+  mailed: boolean;
+}
+
+/** An invitation as the one sees it who has its link. */
+interface OpenInvitation {
+  accountName: string;
+  email: string;
+  role: Role;
+  expiresAt: Date;
+}
+
+export interface UserSessionRecord {
+  id: string;
+  createdAt: Date;
+  lastUsedAt: Date;
+  expiresAt: Date;
+  address?: string;
+  userAgent?: string;
+}
+
+/** The client that signs in. */
+export interface SignInClient {
+  address?: string;
+  userAgent?: string;
+}
+
+export interface Acceptance {
+  token: string;
+  /** The name of a new person. Default: what stands before the @. */
+  name?: string;
+  /** The password of a new person, or of the one who is there. Not needed with `bearer`. */
+  password?: string;
+  /** The session of the person who accepts. */
+  bearer?: string;
+}
+
+/** A session that began: `bearer` is shown this once. */
+interface BegunSession {
+  bearer: string;
+  who: Principal;
+}
+
+/**
+ * Members of accounts, their invitations, and how they sign in. The end of a session and a changed
+ * role hold at once on this node and within five seconds on others.
+ */
+export interface People {
+  /** The oldest first. */
+  members(who: Principal): Promise<MemberRecord[]>;
+  /** Throws NOT_FOUND, FORBIDDEN (see `invite`), CONFLICT for the last owner. */
+  setRole(who: Principal, id: string, role: Role): Promise<MemberRecord>;
+  /**
+   * Everything that the member made stays; with `revokeKeys` the API keys do not. Throws as
+   * setRole. A person who is a member of nothing else is forgotten.
+   */
+  remove(who: Principal, id: string, options: { revokeKeys: boolean }): Promise<void>;
+  /** Those that were not accepted, newest first. */
+  invitations(who: Principal): Promise<InvitationRecord[]>;
+  /**
+   * Another one for the same address takes the place of the first. Owners are invited by owners,
+   * and by an API key as long as there is no owner (FORBIDDEN). Throws INVALID_REQUEST, CONFLICT
+   * for a member.
+   */
+  invite(who: Principal, invitation: { email: string; role: Role }): Promise<NewInvitation>;
+  /** The same for the operator, to any account, of any role. Throws NOT_FOUND as well. */
+  inviteTo(accountId: string, invitation: { email: string; role: Role }): Promise<NewInvitation>;
+  revokeInvitation(who: Principal, id: string): Promise<void>;
+  /** Throws NOT_FOUND for a link that was used, revoked, or has expired. */
+  openInvitation(token: string): Promise<OpenInvitation>;
+  /**
+   * Makes the person a member, and signs in. A link works once. Throws NOT_FOUND, INVALID_REQUEST,
+   * CONFLICT for a member, FORBIDDEN for the session of another person, and as signIn.
+   */
+  accept(acceptance: Acceptance, client: SignInClient): Promise<BegunSession & { invitation: InvitationRecord }>;
+  /**
+   * Throws UNAUTHORIZED in the same words, and after the same work, whether there is such a person
+   * or not; RATE_LIMITED for an address, or with an e-mail address, with which it is tried too
+   * often, and while many sign in.
+   */
+  signIn(credentials: { email: string; password: string }, client: SignInClient): Promise<BegunSession>;
+  /** Ends the session of a bearer, if there is one. */
+  signOut(bearer: string): Promise<void>;
+  /** The caller's own, newest first; none for an API key. */
+  sessions(who: Principal): Promise<UserSessionRecord[]>;
+  /** Throws NOT_FOUND for what is no session of the caller. */
+  endSession(who: Principal, id: string): Promise<void>;
+  /**
+   * Ends all other sessions of the caller. Throws FORBIDDEN for an API key, INVALID_REQUEST where
+   * `current` is wrong, RATE_LIMITED as signIn.
+   */
+  changePassword(who: Principal, passwords: { current: string; next: string }): Promise<void>;
+}

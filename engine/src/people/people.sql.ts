@@ -1,0 +1,69 @@
+import type { Sql, Transaction } from '../db/database.ts';
+
+export interface Person {
+  id: string;
+  email: string;
+  name: string;
+  passwordHash?: string;
+  /** The person has shown that the address is theirs. */
+  isVerified: boolean;
+}
+
+interface Row {
+  id: string;
+  email: string;
+  name: string;
+  password_hash: string | null;
+  is_verified: boolean;
+}
+
+const columns = (sql: Sql | Transaction) =>
+  sql`id, email, name, password_hash, email_verified_at is not null as is_verified`;
+
+function personOf(row: Row | undefined): Person | undefined {
+  if (row === undefined) return undefined;
+  const { id, email, name, password_hash: passwordHash, is_verified: isVerified } = row;
+  return { id, email, name, isVerified, ...(passwordHash === null ? {} : { passwordHash }) };
+}
+
+/** `email`: in lower case. */
+export async function findPerson(sql: Sql, email: string): Promise<Person | undefined> {
+  const [row] = await sql<Row[]>`select ${columns(sql)} from people where email = ${email}`;
+  return personOf(row);
+}
+
+export async function readPerson(sql: Sql, id: string): Promise<Person | undefined> {
+  const [row] = await sql<Row[]>`select ${columns(sql)} from people where id = ${id}`;
+  return personOf(row);
+}
+
+/** Answers false where another one came first. */
+export async function insertPerson(tx: Transaction, person: Person): Promise<boolean> {
+  const rows = await tx`
+    insert into people (id, email, name, password_hash, email_verified_at)
+    values (${person.id}, ${person.email}, ${person.name}, ${person.passwordHash ?? null},
+      case when ${person.isVerified} then now() end)
+    on conflict (email) do nothing returning id`;
+  return rows.length > 0;
+}
+
+/** Nobody deletes or changes the person until the transaction ends. False where it is gone. */
+export async function lockPerson(tx: Transaction, id: string): Promise<boolean> {
+  return (await tx`select from people where id = ${id} for no key update`).length > 0;
+}
+
+/** Ends all sessions but `keptSessionId`. */
+export async function setPassword(
+  tx: Transaction,
+  personId: string,
+  passwordHash: string,
+  keptSessionId = '',
+): Promise<void> {
+  await tx`update people set password_hash = ${passwordHash} where id = ${personId}`;
+  await tx`delete from user_sessions where person_id = ${personId} and id <> ${keptSessionId}`;
+}
+
+/** From now on the address is known to be the person's. */
+export async function markVerified(tx: Transaction, personId: string): Promise<void> {
+  await tx`update people set email_verified_at = coalesce(email_verified_at, now()) where id = ${personId}`;
+}
