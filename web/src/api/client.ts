@@ -4,15 +4,14 @@ import { portal } from '../app/portal.ts';
 import { noteConnectionLost } from './connection.ts';
 import { ApiError, ConnectionError, type Problem } from './problem.ts';
 import type { components, paths } from './schema.d.ts';
-import { currentSession, SESSION_HEADER, type Session, setSession } from './session.ts';
+import { currentSession, type Session, sessionHeaders, setSession } from './session.ts';
 
 export type Schemas = components['schemas'];
 
 const signed: Middleware = {
   onRequest({ request }) {
-    const session = currentSession();
     if (portal !== undefined) request.headers.set('authorization', `Bearer ${portal.key}`);
-    else if (session !== undefined) request.headers.set(SESSION_HEADER, session.id);
+    else for (const [name, value] of Object.entries(sessionHeaders())) request.headers.set(name, value);
     return request;
   },
   onError({ error }) {
@@ -76,12 +75,34 @@ export function onSessionEnd(listener: () => void): void {
   onUnauthorized = listener;
 }
 
-/** Throws ApiError 401 for a key that is unknown. */
-export async function signIn(apiKey: string): Promise<Session> {
-  const { data, error, response } = await api.POST('/v1/session', { body: { api_key: apiKey } });
+export type Credentials = { api_key: string } | { email: string; password: string };
+
+/** Throws ApiError 401 for a key that is unknown, or a password that is wrong. */
+export async function signIn(credentials: Credentials): Promise<Session> {
+  return entered(api.POST('/v1/session', { body: credentials }));
+}
+
+/**
+ * Makes the user a member, and signs in. Throws ApiError as signIn, and 404 for a link that ended.
+ */
+export async function acceptInvitation(body: { token: string; name?: string; password?: string }): Promise<Session> {
+  return entered(api.POST('/v1/session/invitation/accept', { body }));
+}
+
+async function entered(request: Promise<Answer<{ data: Session }>>): Promise<Session> {
+  const { data, error, response } = await request;
   if (data === undefined) throw new ApiError(problemOf(error, response));
   setSession(data.data);
   return data.data;
+}
+
+/** Another account of the member; only this tab shows it. */
+export async function switchAccount(accountId: string): Promise<void> {
+  const before = currentSession();
+  if (before === undefined) return;
+  setSession({ ...before, account_id: accountId });
+  const { data } = await api.GET('/v1/session');
+  setSession(data?.data ?? before);
 }
 
 export async function signOut(): Promise<void> {

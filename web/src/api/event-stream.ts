@@ -2,7 +2,7 @@ import { createParser } from 'eventsource-parser';
 import { useEffect, useRef, useState } from 'react';
 import { BASE_PATH } from './base-url.ts';
 import { noteConnectionLost } from './connection.ts';
-import { currentSession, SESSION_HEADER } from './session.ts';
+import { sessionHeaders } from './session.ts';
 
 export interface StreamMessage {
   id: string;
@@ -80,10 +80,9 @@ async function follow(path: string, { signal, onState, onMessages }: Follower): 
 }
 
 function open(path: string, lastId: string | undefined, signal: AbortSignal): Promise<Response> {
-  const session = currentSession();
   const headers = {
     accept: 'text/event-stream',
-    ...(session === undefined ? {} : { [SESSION_HEADER]: session.id }),
+    ...sessionHeaders(),
     ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
   };
   return fetch(BASE_PATH.replace(/\/$/, '') + path, { headers, signal });

@@ -6,7 +6,26 @@ import type { components } from './schema.d.ts';
 export type Session = components['schemas']['Session'];
 
 /** Goes with every request: the cookie alone signs nothing. */
-export const SESSION_HEADER = 'x-headwater-session';
+const SESSION_HEADER = 'x-headwater-session';
+const ACCOUNT_HEADER = 'x-headwater-account';
+
+/** The headers of each request of this tab: they name the session, and the account of a member. */
+export function sessionHeaders(): Record<string, string> {
+  if (current === undefined) return {};
+  const { id, account_id: accountId } = current;
+  // An older version of the page has stored none.
+  const isOfMember = (current.member ?? null) !== null && accountId !== null;
+  return { [SESSION_HEADER]: id, ...(isOfMember ? { [ACCOUNT_HEADER]: accountId } : {}) };
+}
+
+export type Right = NonNullable<Session['member']>['rights'][number];
+
+/** Why the user may not; undefined where the user may. The server decides: this is for buttons. */
+export function missingRight(right: Right): string | undefined {
+  const member = current?.member ?? null;
+  if (member === null || member.rights.includes(right)) return undefined;
+  return `Your role in this account is ${member.role}, which does not include this.`;
+}
 
 /**
  * Key of this tab, so that two tabs can show two accounts. A new tab begins with the last account

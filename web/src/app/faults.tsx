@@ -31,7 +31,7 @@ export function Crash({ error, reset }: { error: unknown; reset: () => void }) {
       <h1 className="mb-3 text-lg font-semibold">This page could not be shown</h1>
       <ProblemNote error={error} />
       <div className="mt-4 flex gap-2">
-        <Button kind="primary" onClick={again}>
+        <Button kind="primary" needs={null} onClick={again}>
           Try again
         </Button>
         <Button onClick={() => location.reload()}>Reload the page</Button>

@@ -41,6 +41,15 @@ const signIn = createRoute({
   }),
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/sign-in/invitation.tsx')),
+    'Invitation',
+  ),
+});
+
 const oauthReturn = createRoute({
   getParentRoute: () => root,
   path: '/connected',
@@ -290,6 +299,7 @@ const trace = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    invitation,
     oauthReturn,
     shell.addChildren([
       overview,

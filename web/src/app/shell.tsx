@@ -1,7 +1,7 @@
 import { useIsFetching, useQueryClient } from '@tanstack/react-query';
 import { type AnyRoute, Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { signOut } from '../api/client.ts';
+import { signOut, switchAccount } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { classNames } from '../ui/class-names.ts';
@@ -137,13 +137,43 @@ function Account() {
   return (
     <div className="mt-auto flex items-center gap-1 border-t border-line pt-3">
       <div className="min-w-0 flex-1 px-1.5">
-        <p className="truncate text-sm font-medium">{session?.account_name ?? 'Operator'}</p>
-        <p className="truncate text-xs text-ink-faint">{session?.username ?? 'admin key'}</p>
+        <AccountName />
+        <p className="truncate text-xs text-ink-faint">
+          {session?.member ? `${session.member.email} · ${session.member.role}` : (session?.username ?? 'admin key')}
+        </p>
       </div>
       <ThemeSwitch />
       <Button kind="quiet" size="small" onClick={() => void leave()}>
         Sign out
       </Button>
     </div>
+  );
+}
+
+/** A member of several accounts chooses here which one this tab shows. */
+function AccountName() {
+  const session = useSession();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const accounts = session?.member?.accounts ?? [];
+  const go = async (accountId: string) => {
+    await switchAccount(accountId);
+    queries.clear();
+    await navigate({ to: '/' });
+  };
+  if (accounts.length < 2) return <p className="truncate text-sm font-medium">{session?.account_name ?? 'Operator'}</p>;
+  return (
+    <select
+      aria-label="Account"
+      className="w-full truncate rounded-md border border-line bg-surface text-sm font-medium"
+      value={session?.account_id ?? ''}
+      onChange={({ target }) => void go(target.value)}
+    >
+      {accounts.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
   );
 }

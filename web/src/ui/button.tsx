@@ -1,4 +1,5 @@
 import type { ComponentProps } from 'react';
+import { missingRight, type Right } from '../api/session.ts';
 import { classNames } from './class-names.ts';
 
 type Kind = 'primary' | 'plain' | 'quiet' | 'danger';
@@ -15,14 +16,29 @@ export interface ButtonProps extends ComponentProps<'button'> {
   size?: 'small' | 'normal';
   /** Work is under way: the button says so and takes no further click. */
   busy?: boolean;
+  /**
+   * The right that the user needs; without it the button is disabled and says why. Default:
+   * `change` for primary and danger, nothing for others. null: nothing.
+   */
+  needs?: Right | null;
 }
 
-export function Button({ kind = 'plain', size = 'normal', busy = false, className, children, ...rest }: ButtonProps) {
+export function Button({
+  kind = 'plain',
+  size = 'normal',
+  busy = false,
+  needs = kind === 'primary' || kind === 'danger' ? 'change' : null,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
+  const missing = needs === null ? undefined : missingRight(needs);
   return (
     <button
       type="button"
       {...rest}
-      disabled={rest.disabled === true || busy}
+      disabled={rest.disabled === true || busy || missing !== undefined}
+      title={missing ?? rest.title}
       aria-busy={busy || undefined}
       className={classNames(
         'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap select-none',

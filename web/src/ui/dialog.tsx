@@ -1,6 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button, type ButtonProps } from './button.tsx';
 import { Icon } from './icons.tsx';
 
 export interface DialogProps {
@@ -49,16 +49,27 @@ export interface ConfirmProps {
   /** The word on the button. */
   action: string;
   busy?: boolean;
+  /** As of a button. */
+  needs?: ButtonProps['needs'];
   onConfirm: () => void;
 }
 
-export function Confirm({ open, onClose, title, children, action, busy = false, onConfirm }: ConfirmProps) {
+export function Confirm({
+  open,
+  onClose,
+  title,
+  children,
+  action,
+  busy = false,
+  needs = 'change',
+  onConfirm,
+}: ConfirmProps) {
   return (
     <Dialog open={open} onClose={onClose} title={title}>
       <div className="text-sm text-ink-soft">{children}</div>
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>Keep it</Button>
-        <Button kind="danger" busy={busy} onClick={onConfirm}>
+        <Button kind="danger" needs={needs} busy={busy} onClick={onConfirm}>
           {action}
         </Button>
       </div>

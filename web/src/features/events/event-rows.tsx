@@ -16,6 +16,7 @@ export function NewRows({ count, onShow }: { count: number; onShow: () => void }
       {count > 0 && (
         <Button
           kind="primary"
+          needs={null}
           size="small"
           className="pointer-events-auto absolute top-2 left-1/2 -translate-x-1/2 rounded-full shadow-popup"
           onClick={onShow}

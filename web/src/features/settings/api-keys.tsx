@@ -82,7 +82,7 @@ export function ApiKeys() {
       header: 'Rotate',
       cell: (key) =>
         stateOf(key) === 'active' && (
-          <Button size="small" aria-label={`Rotate ${key.name}`} onClick={() => rotating.mutate(key.id)}>
+          <Button size="small" needs="keys" aria-label={`Rotate ${key.name}`} onClick={() => rotating.mutate(key.id)}>
             Rotate
           </Button>
         ),
@@ -93,7 +93,13 @@ export function ApiKeys() {
       header: 'Revoke',
       cell: (key) =>
         key.revoked_at === null && (
-          <Button kind="danger" size="small" aria-label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
+          <Button
+            kind="danger"
+            needs="keys"
+            size="small"
+            aria-label={`Revoke ${key.name}`}
+            onClick={() => setRevoked(key)}
+          >
             Revoke
           </Button>
         ),
@@ -105,13 +111,7 @@ export function ApiKeys() {
     <div className="flex flex-col gap-4">
       <NewKey />
       <ProblemNote error={rotating.error} />
-      {rotated !== undefined && (
-        <p role="status" className="flex flex-wrap items-center gap-1 rounded-md bg-good-soft px-3 py-2 text-sm">
-          The new key of {rotated.name}, shown this once; the old one works for 24 hours more:{' '}
-          <code className="font-mono break-all">{rotated.api_key}</code>
-          <CopyButton text={rotated.api_key} what="API key" />
-        </p>
-      )}
+      {rotated !== undefined && <Rotated name={rotated.name} apiKey={rotated.api_key} />}
       <Paged list={list} title="Keys" count={rows.length} empty={null}>
         <Table label="API keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
       </Paged>
@@ -120,6 +120,7 @@ export function ApiKeys() {
         onClose={() => setRevoked(undefined)}
         title={`Revoke key ${revoked?.name ?? ''}?`}
         action="Revoke key"
+        needs="keys"
         busy={revoking.isPending}
         onConfirm={() => revoked !== undefined && revoking.mutate(revoked.id)}
       >
@@ -128,6 +129,16 @@ export function ApiKeys() {
         <ProblemNote error={revoking.error} />
       </Confirm>
     </div>
+  );
+}
+
+function Rotated({ name, apiKey }: { name: string; apiKey: string }) {
+  return (
+    <p role="status" className="flex flex-wrap items-center gap-1 rounded-md bg-good-soft px-3 py-2 text-sm">
+      The new key of {name}, shown this once; the old one works for 24 hours more:{' '}
+      <code className="font-mono break-all">{apiKey}</code>
+      <CopyButton text={apiKey} what="API key" />
+    </p>
   );
 }
 
@@ -192,7 +203,7 @@ function NewKey() {
           onChange={(chosen) => setScope(chosen as keyof typeof SCOPES)}
         />
         <Select label="Expires" value={days} options={LIFETIMES} onChange={setDays} />
-        <Button type="submit" kind="primary" busy={making.isPending} disabled={name === ''}>
+        <Button type="submit" kind="primary" needs="keys" busy={making.isPending} disabled={name === ''}>
           Create key
         </Button>
         {made !== undefined && (

@@ -44,7 +44,7 @@ export function TraceSearch() {
           className="font-mono"
           description="Of a run (inv_…), an execution (exec_…), or an event. Each event and each answer of an endpoint has it."
         />
-        <Button type="submit" kind="primary" className="self-start">
+        <Button type="submit" kind="primary" needs={null} className="self-start">
           Show trace
         </Button>
       </form>
