@@ -1,5 +1,5 @@
 import type { Engine, Page, Principal, RateLimitState } from '@headwater/engine';
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { HeadwaterError, isStorableText, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import { joinParts, type LargeAnswer } from './answer-text.ts';
@@ -13,7 +13,6 @@ import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswe
 import type { ReadClientFacts } from './ingest/client-facts.ts';
 import { conditionOf, etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, isAdminKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
-import { isStorableText } from './parameters/json-value.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';

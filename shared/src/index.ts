@@ -43,6 +43,7 @@ export { createGiveWay, createRests } from './fairness/give-way.ts';
 export { findTooMany, findTooManyOfOutline, findTooManyOfRequest } from './json/json-size.ts';
 export { didYouMean, nearest } from './nearest-names.ts';
 export { isStorableJson } from './json/storable-json.ts';
+export { isStorableText, UNSTORABLE } from './storable-text.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
 export { createLimiter, inTurn, type Limiter } from './fairness/limiter.ts';
 export { createActiveTenants, type ActiveTenants } from './fairness/active-tenants.ts';

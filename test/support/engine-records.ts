@@ -30,7 +30,7 @@ export const stripe = {
 };
 
 export const oauthClient = {
-  app: { id: 'app_1', slug: 'stripe', name: 'Stripe' },
+  app: { id: 'app_1', nameSlug: 'stripe', name: 'Stripe' },
   clientId: 'client',
   hasSecret: true,
   updatedAt: MADE_AT,

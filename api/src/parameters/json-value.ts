@@ -1,4 +1,4 @@
-import { type FieldError, LIMITS, platformLimit } from '@headwater/shared';
+import { type FieldError, isStorableText, LIMITS, platformLimit, UNSTORABLE } from '@headwater/shared';
 
 interface Visit {
   value: unknown;
@@ -49,10 +49,4 @@ function locateDefect(value: unknown, path: string, storable: boolean): FieldErr
     }
   }
   return undefined;
-}
-
-export const UNSTORABLE = 'contains a NUL character or half of a surrogate pair, which cannot be stored';
-
-export function isStorableText(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed();
 }

@@ -1,28 +1,15 @@
 import { z } from '@hono/zod-openapi';
 import { longHostOf } from '@headwater/engine';
-import { type ExceededLimit, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
-import { findJsonDefect, isStorableText, UNSTORABLE } from './json-value.ts';
+import { isStorableText, LIMITS, platformLimit, type PlatformLimitName, UNSTORABLE } from '@headwater/shared';
+import { exceed, textParameter } from '@headwater/shared/contract';
+import { findJsonDefect } from './json-value.ts';
+
+export { textParameter } from '@headwater/shared/contract';
 
 /**
  * Building blocks of every endpoint's parameters. They are strict: what comes in the query string
  * is converted before.
  */
-
-/** `max`: the name of a limit, or the most characters that such a text can have. */
-export function textParameter(max: PlatformLimitName | number, minChars = 0) {
-  const text = z.string().min(minChars, minChars === 1 ? 'must not be empty' : undefined);
-  if (typeof max === 'number') {
-    return text.max(max, { error: `is longer than ${max} characters`, abort: true }).refine(isStorableText, UNSTORABLE);
-  }
-  const unit = max.endsWith('Bytes') ? 'bytes' : 'characters';
-  return text
-    .superRefine((given, context) => {
-      const limit = platformLimit(max, unit === 'bytes' ? Buffer.byteLength(given) : given.length);
-      if (limit.used > limit.value) exceed(context, `is longer than ${limit.value} ${unit}`, limit);
-    })
-    .refine(isStorableText, UNSTORABLE)
-    .openapi({ maxLength: LIMITS[max] });
-}
 
 /** A whole number from 1 on. */
 export function countParameter(max: PlatformLimitName) {
@@ -34,13 +21,6 @@ export function countParameter(max: PlatformLimitName) {
       if (limit.used > limit.value) exceed(context, `must be at most ${limit.value}`, limit);
     })
     .openapi({ maximum: LIMITS[max] });
-}
-
-/**
- * Stops all further checks: parsing 16 KB of Chinese letters as a URL blocks the thread for 40 ms.
- */
-function exceed(context: z.RefinementCtx, message: string, limit: ExceededLimit): void {
-  context.addIssue({ code: 'custom', message, params: { limit }, continue: false });
 }
 
 /** Optional text. Null means empty text, because answers show empty text as null. */

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { appParameters, appSchema, oauthClientSchema } from '@headwater/shared/contract';
 import {
   adminEndpoint,
   eitherEndpoint,
@@ -9,19 +10,18 @@ import {
 } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { pageParameters, textParameter } from '../parameters/schemas.ts';
-import {
-  appDefinitionOf,
-  appParameters,
-  appSchema,
-  oauthClientParameters,
-  oauthClientSchema,
-  presentApp,
-  presentOAuthClient,
-} from '../resources/app.ts';
+import { appDefinitionOf, presentApp, presentOAuthClient } from '../resources/app.ts';
 import { mapPage, wholePage } from '../resources/page.ts';
 
 const tag = 'Apps';
 const pathId = 'The slug of the app, or its id (`app_…`).';
+const oauthClientParameters = {
+  client_id: textParameter('maxUrlChars', 1).describe('The id of the client at the provider.'),
+  client_secret: textParameter('maxUrlChars', 1).optional().openapi({
+    description: 'Kept sealed and shown to nobody. Left out for public clients.',
+  }),
+};
+
 const OPERATOR = 'Takes the key of the operator.';
 const EITHER = 'With the key of an account: an app of its own. With that of the operator: one of the catalogue.';
 

@@ -1,9 +1,8 @@
 import { z } from '@hono/zod-openapi';
-import { COMPONENT_TYPES } from '@headwater/shared';
+import { COMPONENT_TYPES, isStorableText, UNSTORABLE } from '@headwater/shared';
 import { importSchema, registryComponentSchema, registrySummarySchema } from '@headwater/shared/contract';
 import { EXAMPLE_CODE } from '../openapi/example-code.ts';
 import { adminEndpoint, type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
-import { isStorableText, UNSTORABLE } from '../parameters/json-value.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { presentRegistryComponent, presentRegistrySummary } from '../resources/component.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from '@hono/zod-openapi';
-import { createLimiter, ERRORS, HeadwaterError, inTurn, isJson, LIMITS } from '@headwater/shared';
+import { createLimiter, ERRORS, HeadwaterError, inTurn, isJson, isStorableText, LIMITS } from '@headwater/shared';
 import { announcedBytes } from '../account-turns.ts';
 import { answerPrefetch } from '../answer-prefetch.ts';
 import type { App, AppOptions } from '../app-options.ts';
@@ -8,7 +8,6 @@ import type { ApiContext } from '../environment.ts';
 import { htmlPage, PAGE_HEADERS } from '../html-page.ts';
 import { eventBody } from '../ingest/event-body.ts';
 import { describeProblem } from '../openapi/problems.ts';
-import { isStorableText } from '../parameters/json-value.ts';
 import { bodyTooLarge, readBodyBytes } from '../parameters/read-body.ts';
 
 /** Patterns of the paths below. */

@@ -1,30 +1,15 @@
-import type { AppDefinition } from './app-definition.ts';
+import type { OAuthClientRecord } from '@headwater/shared/contract';
+import type { AppDefinition, StoredApp } from './app-definition.ts';
 import type { Page, PageRequest, Principal } from './base.ts';
 
 export type { AppDefinition, AppField, AppOAuth, AppTest } from './app-definition.ts';
 
+export type { OAuthClientRecord } from '@headwater/shared/contract';
+
 /** An app of the catalogue, or of the account, as the account sees it. */
-export interface AppRecord {
-  id: string;
-  definition: AppDefinition;
-  /** Present for an app of its own. */
-  accountId?: string;
-  /**
-   * The catalogue has got one of the same slug since, which components of this account do not get.
-   */
-  hidesCatalogue?: boolean;
+export interface AppRecord extends StoredApp {
   /** Owner of the OAuth client that a connection uses; absent if there is none. */
   oauthClient?: 'instance' | 'own';
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-/** Credentials of an OAuth client. The API never returns the secret. */
-export interface OAuthClientRecord {
-  app: { id: string; slug: string; name: string };
-  clientId: string;
-  hasSecret: boolean;
-  updatedAt: Date;
 }
 
 export interface OAuthClientInput {

@@ -1,15 +1,15 @@
-import type { AppAuthType } from '../contract/app-definition.ts';
+import type { AppDefinition } from '../contract/app-definition.ts';
 import type { Sql } from '../db/database.ts';
 import { ownSlug, seenBy } from '../connections/apps/visible-apps.sql.ts';
 
 export interface KnownApp {
   name: string;
-  authType: AppAuthType;
+  authType: AppDefinition['authType'];
 }
 
 /** From the catalogue and from the account, by slug; the account's own apps come first. */
 export async function findApps(sql: Sql, accountId: string, slugs: readonly string[]): Promise<Map<string, KnownApp>> {
-  const rows = await sql<{ slug: string; name: string; auth_type: AppAuthType }[]>`
+  const rows = await sql<{ slug: string; name: string; auth_type: AppDefinition['authType'] }[]>`
     select a.definition ->> 'slug' as slug, a.definition ->> 'name' as name, a.definition ->> 'authType' as auth_type
     from all_apps a
     where a.slug = any(${slugs.flatMap((slug) => [slug, ownSlug(accountId, slug)])}::text[]) and ${seenBy(sql, accountId)}

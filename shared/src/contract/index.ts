@@ -12,6 +12,19 @@ export {
   newApiKeySchema,
   userSchema,
 } from './account.ts';
+export {
+  type AppDefinition,
+  appDefinitionSchema,
+  type AppField,
+  type AppOAuth,
+  appOAuthSchema,
+  appParameters,
+  appSchema,
+  type AppTest,
+  appTestSchema,
+  type OAuthClientRecord,
+  oauthClientSchema,
+} from './app.ts';
 export { auditEntrySchema } from './audit-entry.ts';
 export {
   componentSchema,
@@ -50,7 +63,7 @@ export {
   logLineSchema,
 } from './execution.ts';
 export { publicationSchema } from './publication.ts';
-export type { CamelCase, RecordOf, Shown } from './record.ts';
+export type { CamelCase, ReadonlyRecordOf, RecordOf, Shown } from './record.ts';
 export { importSchema } from './registry-import.ts';
 export { type Replay, replaySchema } from './replay.ts';
 export { sampleReceiverSchema, sampleRequestSchema } from './sample-receiver.ts';
@@ -65,6 +78,7 @@ export {
   type SubscriptionRecord,
   subscriptionSchema,
 } from './subscription.ts';
+export { exceed, textParameter } from './text-parameter.ts';
 export { traceEventSchema, traceListenerSchema, traceRunSchema, traceSchema } from './trace.ts';
 export { transformPreviewSchema } from './transform.ts';
 export {

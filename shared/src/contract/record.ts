@@ -11,6 +11,17 @@ export type Shown<S extends z.ZodType> = z.input<S>;
 /** The same in the engine: names in camelCase, times as dates, absent values left out. */
 export type RecordOf<S extends z.ZodType> = InCamelCase<z.output<S>>;
 
+/** The same for code that reads it alone. */
+export type ReadonlyRecordOf<S extends z.ZodType> = Frozen<RecordOf<S>>;
+
+type Frozen<T> = T extends Date
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Frozen<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Frozen<T[K]> }
+      : T;
+
 export type CamelCase<Name> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;

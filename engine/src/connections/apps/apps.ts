@@ -78,7 +78,7 @@ export function createApps({ sql, sealer }: AppsContext): Apps {
     deleteOwnClient: dropClient,
     async listOwnClients(who) {
       const rows = await readOwnOAuthClients(sql, who.accountId);
-      return rows.map(({ slug, name, ...row }) => ({ ...clientOf(row), app: { id: row.app_id, slug, name } }));
+      return rows.map((row) => clientRecordOf(row, row));
     },
   };
 }
@@ -95,7 +95,7 @@ function createClients({ sql, sealer }: AppsContext) {
     checkClient(app, input);
     const { clientId, clientSecret } = input;
     const secret = clientSecret === undefined ? null : sealer.seal(owner, clientSecret);
-    return clientRecordOf(app, await putOAuthClient(sql, { appId: app.id, owner, clientId, secret }));
+    return clientRecordOf(app.definition, await putOAuthClient(sql, { appId: app.id, owner, clientId, secret }));
   }
   async function dropClient(who: Principal | undefined, slugOrId: string): Promise<void> {
     const app = await findApp(sql, who?.accountId, slugOrId);
@@ -183,12 +183,13 @@ function recordOf(accountId: string, app: StoredApp, clients: readonly OAuthClie
   return owners.includes(INSTANCE) ? { ...app, oauthClient: 'instance' } : { ...app };
 }
 
-function clientRecordOf({ id, definition }: StoredApp, row: OAuthClientRow): OAuthClientRecord {
-  return { ...clientOf(row), app: { id, slug: definition.slug, name: definition.name } };
-}
-
-function clientOf(row: OAuthClientRow): Omit<OAuthClientRecord, 'app'> {
-  return { clientId: row.client_id, hasSecret: row.secret !== null, updatedAt: new Date(row.updated_ms) };
+function clientRecordOf({ slug, name }: { slug: string; name: string }, row: OAuthClientRow): OAuthClientRecord {
+  return {
+    app: { id: row.app_id, nameSlug: slug, name },
+    clientId: row.client_id,
+    hasSecret: row.secret !== null,
+    updatedAt: new Date(row.updated_ms),
+  };
 }
 
 const cursorOf = ({ definition }: StoredApp) => Buffer.from(definition.slug).toString('base64url');
