@@ -258,6 +258,11 @@ test('an execution that waits is counted in its list, and goes on at a click', a
   await signIn(page, `${headwater.url}/workflows/${workflow.id}`, headwater.apiKey);
   await page.getByRole('button', { name: '1 waiting' }).click();
   await expect.poll(() => page.url()).toContain('status=waiting');
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('From … to …');
+  await page.getByLabel('To', { exact: true }).fill('2020-01-01T00:00:00');
+  await page.getByText('No execution of this time is waiting').waitFor();
+  await page.getByRole('combobox', { name: 'Time' }).selectOption('Last 15 minutes');
+  await expect.poll(() => page.url()).toMatch(/time=15m/);
   await page
     .getByRole('table', { name: 'Executions' })
     .getByRole('row', { name: /waiting/ })

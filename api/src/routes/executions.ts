@@ -4,6 +4,7 @@ import { EXECUTION_STATUSES, executionSchema } from '@headwater/shared/contract'
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
 import { choicesParameter } from '../parameters/choices.ts';
 import { given, pageOf } from '../parameters/given.ts';
+import { dateOf, momentParameter } from '../parameters/moment.ts';
 import { pageParameters } from '../parameters/schemas.ts';
 import { presentExecution } from '../resources/execution.ts';
 import { mapPage } from '../resources/page.ts';
@@ -25,10 +26,13 @@ const listExecutions = listEndpoint({
   parameters: z.object({
     ...pageParameters,
     status: choicesParameter(EXECUTION_STATUSES, 'Only those of this status.'),
+    since_ms: momentParameter('Only those that were queued at this time or later.'),
+    until_ms: momentParameter('Only those that were queued before this time.'),
   }),
   schema: executionSchema,
   handle: async ({ engine, who, id, input }) => {
-    const page = await engine.executions.list(who, id, { ...pageOf(input), ...given({ statuses: input.status }) });
+    const choice = given({ statuses: input.status, since: dateOf(input.since_ms), until: dateOf(input.until_ms) });
+    const page = await engine.executions.list(who, id, { ...pageOf(input), ...choice });
     return mapPage(page, presentExecution);
   },
 });

@@ -48,7 +48,13 @@ export async function measureQueries(sql: Sql, filled: Filled): Promise<QueryCos
     const of = status ?? 'all';
     await measure(`list 20: ${of}`, () => listExecutionIds(sql, accountId, waitsId, pageOf(status)));
     await measure(`count: ${of}`, () =>
-      countExecutions(sql, accountId, waitsId, status && [status], LIMITS.maxCountedEvents),
+      countExecutions(
+        sql,
+        accountId,
+        waitsId,
+        status === undefined ? {} : { statuses: [status] },
+        LIMITS.maxCountedEvents,
+      ),
     );
   }
   const fromMiddle = { ...pageOf('waiting'), after: waiting[waiting.length / 2] as string };

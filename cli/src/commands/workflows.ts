@@ -112,6 +112,8 @@ const executions: CommandSpec = {
       summary: 'Only those.',
       choices: ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'],
     },
+    { name: 'since', value: 'time', summary: 'Only those that were queued then or later: `2026-11-20T14:00Z`.' },
+    { name: 'until', value: 'time', summary: 'Only those that were queued before.' },
   ],
   examples: [{ does: 'The last ones that failed', command: 'hw workflows executions orders --status failed' }],
   json: 'an array of executions, without their steps',
@@ -123,7 +125,12 @@ async function listExecutions({ api: connect, input, output }: CommandContext) {
   const limit = input.count('count', { min: 1, max: MAX_PAGE }) ?? DEFAULT_PAGE;
   const api = await connect();
   const { id } = await findNamed(api, ['workflow'], input.argument('name'));
-  const rows = await api.page<Execution>(`/workflows/${id}/executions`, { limit, status: input.text('status') });
+  const rows = await api.page<Execution>(`/workflows/${id}/executions`, {
+    limit,
+    status: input.text('status'),
+    since_ms: momentOf(input, 'since'),
+    until_ms: momentOf(input, 'until'),
+  });
   if (rows.length === 0) output.note('None yet.');
   const text = output.table(rows, [
     { title: 'ID', whole: true, value: (row) => row.id },

@@ -243,6 +243,14 @@ interface ReplayOptions {
   deployment?: 'original' | 'newest';
 }
 
+interface ExecutionChoice {
+  statuses?: readonly ExecutionStatus[];
+  /** Made at this time or later. */
+  since?: Date;
+  /** Made before this time. */
+  until?: Date;
+}
+
 export interface Executions {
   /**
    * Newest first, without their steps and with the beginning of their events. Cursors are ids;
@@ -251,7 +259,7 @@ export interface Executions {
   list(
     who: Principal,
     workflowId: string,
-    page: PageRequest & { statuses?: readonly ExecutionStatus[] },
+    page: PageRequest & ExecutionChoice,
   ): Promise<Page<ExecutionRecord>>;
   /** Without `expand`, of JSON that is longer than LIMITS.shownStepBytes only the beginning. */
   get(who: Principal, id: string, options: { expand: boolean }): Promise<ExecutionRecord>;

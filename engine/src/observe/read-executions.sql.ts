@@ -10,9 +10,17 @@ import { cutJson, isCut, shown } from '../db/shown-json.ts';
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Ids of executions grow with time: they are the cursors of a list. */
-interface Slice extends PageRequest {
+interface Slice extends PageRequest, Choice {}
+
+/** Bounds of ids stand for those of times. */
+interface Choice {
   statuses?: readonly ExecutionStatus[];
+  fromId?: string;
+  belowId?: string;
 }
+
+const ofTime = (sql: Sql, { fromId, belowId }: Choice) => sql`
+  ${fromId === undefined ? sql`` : sql`and id >= ${fromId}`} ${belowId === undefined ? sql`` : sql`and id < ${belowId}`}`;
 
 /**
  * Ids of a workflow's executions, newest first: those that have ended or waited, and those that are
@@ -22,15 +30,16 @@ export async function listExecutionIds(
   sql: Sql,
   accountId: string,
   workflowId: string,
-  { limit, after, before, statuses }: Slice,
+  choice: Slice,
 ): Promise<string[]> {
+  const { limit, after, before, statuses } = choice;
   const isUpward = before !== undefined && after === undefined;
   const direction = isUpward ? sql`asc` : sql`desc`;
   const ordered = (columns: readonly string[]) =>
     sql`order by ${columns.map((name, i) => sql`${i === 0 ? sql`` : sql`, `}${sql(name)} ${direction}`)} limit ${limit}`;
   const slice: Slicer = (...columns) => sql`
     ${after === undefined ? sql`` : sql`and id < ${after}`} ${before === undefined ? sql`` : sql`and id > ${before}`}
-    ${ordered([...columns, 'id'])}`;
+    ${ofTime(sql, choice)} ${ordered([...columns, 'id'])}`;
   const rows = await sql<{ id: string }[]>`
     ${executionsOf(sql, accountId, workflowId, statuses, slice)} ${ordered(['id'])}`;
   const ids = rows.map((row) => row.id);
@@ -49,14 +58,15 @@ export async function countExecutions(
   sql: Sql,
   accountId: string,
   workflowId: string,
-  statuses: readonly ExecutionStatus[] | undefined,
+  choice: Choice,
   max: number,
 ): Promise<number> {
   // In the order of the index: without one Postgres reads the table from its beginning, where a
   // workflow that is newer than most has nothing.
-  const slice: Slicer = (...columns) => sql`order by ${columns.map((name) => sql`${sql(name)}, `)} id limit ${max}`;
+  const slice: Slicer = (...columns) => sql`
+    ${ofTime(sql, choice)} order by ${columns.map((name) => sql`${sql(name)}, `)} id limit ${max}`;
   const [row] = await sql<{ count: number }[]>`
-    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, statuses, slice)}) as ids`;
+    select least(count(*), ${max})::int4 as count from (${executionsOf(sql, accountId, workflowId, choice.statuses, slice)}) as ids`;
   return row?.count ?? 0;
 }
 

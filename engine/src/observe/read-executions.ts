@@ -1,4 +1,4 @@
-import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
+import { HeadwaterError, idFloor, LIMITS, notFound } from '@headwater/shared';
 import type { ExecutionRecord, Executions } from '../contract/workflows.ts';
 import { isWorkflow } from '../events/invocation.ts';
 import type { Sql } from '../db/database.ts';
@@ -15,18 +15,18 @@ import {
 /** Executions of workflows, for the API. */
 export function createExecutionReads(sql: Sql): Pick<Executions, 'list' | 'get'> {
   return {
-    async list({ accountId }, workflowId, { limit, after, before, statuses }) {
+    async list({ accountId }, workflowId, { limit, after, before, statuses, since, until }) {
       const isKnown = isWorkflow(workflowId) && (await emitterExists(sql, accountId, workflowId));
       if (!isKnown) throw notFound('workflow', workflowId);
-      const slice = {
-        limit,
-        ...cursor('after', after),
-        ...cursor('before', before),
+      const choice = {
         ...(statuses === undefined ? {} : { statuses }),
+        ...(since === undefined ? {} : { fromId: idFloor('execution', since.getTime()) }),
+        ...(until === undefined ? {} : { belowId: idFloor('execution', until.getTime()) }),
       };
+      const slice = { limit, ...cursor('after', after), ...cursor('before', before), ...choice };
       // One after the other: a list takes one of the node's few connections.
       const ids = await listExecutionIds(sql, accountId, workflowId, slice);
-      const total = await countExecutions(sql, accountId, workflowId, statuses, LIMITS.maxCountedEvents);
+      const total = await countExecutions(sql, accountId, workflowId, choice, LIMITS.maxCountedEvents);
       const records = await readExecutions(sql, accountId, ids, { maxEventBytes: LIMITS.summaryEventBytes });
       const bounds = { maxBytes: LIMITS.summaryEventBytes, maxLogBytes: LIMITS.summaryEventBytes };
       const steps = await readExecutionSteps(sql, accountId, ids, bounds);

@@ -192,7 +192,7 @@ const STATEMENTS: [string, () => Promise<unknown>][] = [
   ['executions', () => listExecutionIds(sql, accountId, DOMINANT, page)],
   ['executions of a small workflow', () => listExecutionIds(sql, accountId, SMALL, page)],
   ['executions by status', () => listExecutionIds(sql, accountId, DOMINANT, { ...page, statuses: ['failed'] })],
-  ['counts of executions', () => countExecutions(sql, accountId, DOMINANT, undefined, 10_000)],
+  ['counts of executions', () => countExecutions(sql, accountId, DOMINANT, {}, 10_000)],
   ['records of executions', () => readExecutions(sql, accountId, ['exec_1'], { maxEventBytes: 100 })],
   ['events', () => searchEvents(sql, { accountId, limit: 20, expand: false })],
   ['events by text', () => searchEvents(sql, { accountId, text: 'absent', limit: 20, expand: false })],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openEventSource } from '../../support/event-source.ts';
+import { idTimeMs } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
@@ -173,6 +174,16 @@ test('the list has what is queued, runs, waits and has ended in one order, in pa
   const several = await list(flow.id, { status: 'waiting,queued' });
   expect(several.data.map(({ status }: Json) => status)).toEqual(['queued', 'waiting']);
   expect(several.page_info).toMatchObject({ total_count: 2 });
+  // By the time that is in their ids; those of other nodes are of a time to come.
+  const madeMs = idTimeMs(ids[3]) ?? 0;
+  expect((await list(flow.id, { since_ms: madeMs, until_ms: madeMs + 1 })).data.map(({ id }: Json) => id)).toContain(
+    ids[3],
+  );
+  const before = await list(flow.id, { until_ms: madeMs, status: 'succeeded' });
+  expect(before.page_info.total_count).toBe(before.data.length);
+  expect(before.data.every(({ id }: Json) => (idTimeMs(id) ?? 0) < madeMs)).toBe(true);
+  const later = await list(flow.id, { since_ms: Date.now() + 60_000, limit: 1 });
+  expect([later.data.map(({ id }: Json) => id), later.page_info.total_count]).toEqual([[ids[0]], 2]);
   await hw.sql`delete from invocations where id like 'exec_zzzzzzzz%'`;
   for (const bad of [{ after: 'x' }, { status: 'odd' }]) {
     expect((await hw.api('GET', `/workflows/${flow.id}/executions`, bad)).status).toBe(400);

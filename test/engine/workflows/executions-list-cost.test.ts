@@ -61,7 +61,9 @@ test('a list of what has succeeded reads none of what has failed, in either dire
 });
 
 test('the count of what has succeeded reads none of what has failed', async () => {
-  const { answer, rows } = await costOf((sql) => countExecutions(sql, accountId, workflowId, ['succeeded'], 10_000));
+  const { answer, rows } = await costOf((sql) =>
+    countExecutions(sql, accountId, workflowId, { statuses: ['succeeded'] }, 10_000),
+  );
   expect(answer).toBe(SUCCEEDED);
   expect(rows).toBeLessThan(100);
 });

@@ -153,7 +153,7 @@ const newWorkflow = createRoute({
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
-  validateSearch: texts('tab', 'status', 'range', 'step', 'event', 'version'),
+  validateSearch: texts('tab', 'status', 'range', 'time', 'since', 'until', 'step', 'event', 'version'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/workflows/workflow-page.tsx')),
     'WorkflowPage',

@@ -6,6 +6,7 @@ import { INPUT_CLASS } from '../../ui/field.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { TimeRange, timesOf } from '../../ui/time-range.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { ExecutionsByTime } from './executions-by-time.tsx';
 import { ReplayFailed } from './replay-failed.tsx';
@@ -46,11 +47,28 @@ function WaitingCount({ workflowId, status }: { workflowId: string; status: (typ
   );
 }
 
+/** Epoch milliseconds, or a time as text. */
+const msOf = (time: string) => (/^\d+$/.test(time) ? Number(time) : Date.parse(time));
+
+function titleOfNone(status: string | undefined, times: object): string {
+  const isAnyTime = Object.keys(times).length === 0;
+  if (status === undefined) return isAnyTime ? 'It has not run yet' : 'No execution of this time';
+  return `No execution${isAnyTime ? '' : ' of this time'} is ${status.replace(',', ' or ')}`;
+}
+
 export function ExecutionList({ workflowId }: { workflowId: string }) {
-  const { status } = useSearch({ from: '/shell/workflows/$id' });
+  const { status, time, since, until } = useSearch({ from: '/shell/workflows/$id' });
   const navigate = useNavigate({ from: '/workflows/$id' });
   const wanted = [...STATUSES, ENDED_WELL].find((one) => one === status);
-  const list = useInfiniteQuery(executionsQuery(workflowId, wanted));
+  const asked = { range: time, since, until };
+  const times = timesOf(asked);
+  const list = useInfiniteQuery(
+    executionsQuery(workflowId, {
+      ...(wanted === undefined ? {} : { status: wanted }),
+      ...(times.since === undefined ? {} : { since_ms: msOf(times.since) }),
+      ...(times.until === undefined ? {} : { until_ms: msOf(times.until) }),
+    }),
+  );
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <div className="flex flex-col gap-4">
@@ -73,6 +91,15 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
           ))}
           <option value={ENDED_WELL}>succeeded or exited</option>
         </select>
+        <TimeRange
+          value={asked}
+          onChange={({ range, ...bounds }) =>
+            void navigate({
+              search: (search) => ({ ...search, since: undefined, until: undefined, ...bounds, time: range }),
+              replace: true,
+            })
+          }
+        />
         {WAITING.map((one) => (
           <WaitingCount key={one} workflowId={workflowId} status={one} />
         ))}
@@ -84,10 +111,7 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
         list={list}
         count={rows.length}
         empty={
-          <Empty
-            icon="workflow"
-            title={wanted === undefined ? 'It has not run yet' : `No execution is ${wanted.replace(',', ' or ')}`}
-          >
+          <Empty icon="workflow" title={titleOfNone(wanted, times)}>
             Press Run now, or send it an event. Executions appear here as they begin.
           </Empty>
         }

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Measure, MeasurePanel } from '../overview/measure-panel.tsx';
 import { RangeChoice } from '../overview/range-choice.tsx';
-import { rangeOf, seriesQuery } from '../overview/stat-queries.ts';
+import { RANGES, rangeOf, seriesQuery } from '../overview/stat-queries.ts';
 import { ENDED_WELL } from './workflow-queries.ts';
 
 const MEASURE: Measure = {
@@ -42,7 +42,11 @@ export function ExecutionsByTime({ workflowId: id }: { workflowId: string }) {
           <Link
             to="/workflows/$id"
             params={{ id }}
-            search={(search) => ({ ...search, status: counter === 'runs_failed' ? 'failed' : ENDED_WELL })}
+            search={(search) => ({
+              ...search,
+              status: counter === 'runs_failed' ? 'failed' : ENDED_WELL,
+              time: RANGES[range].time,
+            })}
             className={className}
           >
             {children}

@@ -22,12 +22,18 @@ const REFRESH_MS = 3_000;
 /** The statuses that the counter of runs that ended well counts. */
 export const ENDED_WELL = 'succeeded,exited';
 
-/** `status`: one, or several with commas between them. */
-export const executionsQuery = (id: string, status: string | undefined) => ({
-  ...pagesOf(['executions', id, status], (query, signal) =>
+interface ExecutionFilter {
+  /** One, or several with commas between them. */
+  status?: string;
+  since_ms?: number;
+  until_ms?: number;
+}
+
+export const executionsQuery = (id: string, filter: ExecutionFilter) => ({
+  ...pagesOf(['executions', id, filter], (query, signal) =>
     ask(
       api.GET('/v1/workflows/{id}/executions', {
-        params: { path: { id }, query: { ...query, ...(status === undefined ? {} : { status }) } },
+        params: { path: { id }, query: { ...query, ...filter } },
         signal,
       }),
     ),

@@ -63,7 +63,7 @@ export function useSamples(options: {
 }): Samples {
   const { workflowId, sourceIds, chosen, written } = options;
   const [sourceId] = sourceIds;
-  const past = useInfiniteQuery({ ...executionsQuery(workflowId ?? '', undefined), enabled: workflowId !== undefined });
+  const past = useInfiniteQuery({ ...executionsQuery(workflowId ?? '', {}), enabled: workflowId !== undefined });
   const emitted = useQuery({
     queryKey: ['sample-events', sourceId],
     enabled: sourceId !== undefined,
