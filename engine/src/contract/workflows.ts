@@ -256,11 +256,7 @@ export interface Executions {
    * Newest first, without their steps and with the beginning of their events. Cursors are ids;
    * `total` as in Events.history.
    */
-  list(
-    who: Principal,
-    workflowId: string,
-    page: PageRequest & ExecutionChoice,
-  ): Promise<Page<ExecutionRecord>>;
+  list(who: Principal, workflowId: string, page: PageRequest & ExecutionChoice): Promise<Page<ExecutionRecord>>;
   /** Without `expand`, of JSON that is longer than LIMITS.shownStepBytes only the beginning. */
   get(who: Principal, id: string, options: { expand: boolean }): Promise<ExecutionRecord>;
   replay(who: Principal, id: string, options: ReplayOptions): Promise<{ executionId: string }>;
