@@ -42,6 +42,7 @@ import { subscriptionEndpoints } from './routes/subscriptions.ts';
 import { workflowTestEndpoints } from './routes/test-workflow.ts';
 import { tunnelEndpoints } from './routes/tunnels.ts';
 import { traceEndpoints } from './routes/traces.ts';
+import { usageEndpoints } from './routes/usage.ts';
 import { userEndpoints } from './routes/users.ts';
 import { mountWaitUrls, WAIT_URL_METHODS } from './routes/wait-urls.ts';
 import { webhookEndpoints } from './routes/webhooks.ts';
@@ -120,6 +121,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
     ...streamEndpoints(),
     ...traceEndpoints(),
     ...statEndpoints(),
+    ...usageEndpoints(),
     ...sampleReceiverEndpoints(),
     ...executionEndpoints(),
     ...webhookEndpoints(),

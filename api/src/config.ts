@@ -63,6 +63,8 @@ export interface Config {
   portalFrameOrigins?: string[];
   /** Origins of pages that may call the API; `*` alone: all. */
   corsOrigins?: string[];
+  /** What each account uses is in the metrics. */
+  metricsPerTenant?: boolean;
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
   /**
@@ -215,6 +217,10 @@ const schema = z.object({
       'must be an address, or a name and an <address>',
     )
     .optional(),
+  HEADWATER_METRICS_PER_TENANT: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((text) => text === 'true')
+    .optional(),
   HEADWATER_LIMITS: z.string().transform(parseLimits).optional(),
   HEADWATER_RETRY_SCHEDULE_SECONDS: z
     .string()
@@ -332,6 +338,7 @@ function optionalParts(env: z.output<typeof schema>) {
     ...(env.HEADWATER_BUSY_REQUESTS_PER_SECOND === undefined
       ? {}
       : { busyRequestsPerSecond: env.HEADWATER_BUSY_REQUESTS_PER_SECOND }),
+    ...(env.HEADWATER_METRICS_PER_TENANT === undefined ? {} : { metricsPerTenant: env.HEADWATER_METRICS_PER_TENANT }),
     ...(env.HEADWATER_LIMITS === undefined ? {} : { limitDefaults: env.HEADWATER_LIMITS }),
     ...(env.HEADWATER_RETRY_SCHEDULE_SECONDS === undefined
       ? {}

@@ -51,6 +51,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     c.set('route', endpoint.path);
     const who = await admit(c, endpoint, options);
     c.set('accountId', who.accountId);
+    if (who !== NOBODY) engine.usage.count(who.accountId, 'requests', 1);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
     const body = await readBody(c, endpoint, who.accountId, options);
     const raw = readParameters(c.req.raw, body, kinds, endpoint.method === 'get' ? 'ignored' : 'kept');
@@ -133,10 +134,11 @@ function send(
   c: ApiContext,
   accountId: string,
   { status, headers: own, text }: MadeAnswer,
-  { unread }: MountOptions,
+  { engine, unread }: MountOptions,
 ): Response {
   for (const [name, value] of Object.entries(own)) c.header(name, value);
   if (text === null) return c.body(null, status as 204);
+  if (accountId !== '') engine.usage.count(accountId, 'bytesOut', bytesOf(text));
   const type = status < 400 ? 'application/json' : PROBLEM_CONTENT_TYPE;
   // Answers hold secrets and other people's data: no cache on the way may keep them.
   const headers = { 'content-type': type, 'cache-control': 'no-store' };
@@ -150,6 +152,11 @@ function send(
   );
 }
 
+/** Of a long answer the characters: it is written piece by piece. */
+function bytesOf(text: string | LargeAnswer): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+}
+
 function isConditional({ isVersioned, method }: Endpoint): boolean {
   return isVersioned === true && method !== 'get';
 }
@@ -158,7 +165,7 @@ async function readBody(
   { req, env: { incoming } }: ApiContext,
   { method }: Endpoint,
   accountId: string,
-  { turns, unfinished }: MountOptions,
+  { engine, turns, unfinished }: MountOptions,
 ): Promise<string> {
   const isRead = method !== 'get' && incoming !== undefined;
   const announced = isRead ? announcedBytes({ headers: req.header() }) : 0;
@@ -167,6 +174,7 @@ async function readBody(
   if (!isRead) return '';
   const held = unfinished.begin(accountId, announced, () => incoming.destroy());
   const bytes = await readBodyBytes(incoming, LIMITS.maxApiBodyBytes, held?.add).finally(held?.end);
+  if (accountId !== '') engine.usage.count(accountId, 'bytesIn', bytes.length);
   if (announced === undefined) turns.count(accountId, bytes.length);
   return utf8Text(bytes);
 }

@@ -82,7 +82,9 @@ const SHARED_SANDBOX: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 
  * stop, change or measure the node. Loopback is allowed, since receivers of tests are there.
  */
 export async function startHeadwater(
-  options: Partial<Pick<EngineOptions, 'limitDefaults' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>> & {
+  options: Partial<
+    Pick<EngineOptions, 'limitDefaults' | 'metricsPerTenant' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>
+  > & {
     /** Below which all URLs are, as behind a proxy: `/hw`. Default: none. */
     basePath?: string;
     /** Serves the built web UI. Default false. */

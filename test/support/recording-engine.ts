@@ -162,6 +162,10 @@ export function createRecordingEngine() {
       limits: answer('accounts.limits', limitsRecord),
       setLimits: answer('accounts.setLimits', limitsRecord),
     },
+    usage: {
+      count: () => undefined,
+      days: answer('usage.days', { accountId: ACCOUNT_ID, sinceMs: 0, untilMs: 86_400_000, totals: USED, days: [] }),
+    },
     sessions: {
       begin: (apiKey) => ({ token: `sealed-${apiKey}`, expiresAt: MADE_AT }),
       keyOf: (token) => token.replace('sealed-', ''),
@@ -465,6 +469,19 @@ export function createRecordingEngine() {
   return { engine, calls, accepted, behaviour };
 }
 
+const USED = {
+  requests: 1,
+  runs: 1,
+  runMs: 5,
+  cpuMs: 2,
+  events: 1,
+  deliveries: 0,
+  attempts: 0,
+  bytesIn: 10,
+  bytesOut: 0,
+  storageBytes: 0,
+};
+
 const accountSummary = {
   id: 'o_new',
   name: 'New',
@@ -473,5 +490,6 @@ const accountSummary = {
   workflows: 0,
   webhooks: 0,
   historyBytes: 0,
+  usedThisMonth: USED,
   createdAt: MADE_AT,
 };

@@ -170,6 +170,11 @@ const SCREENS: Record<string, Screen> = {
   settings: { path: () => '/settings', shows: table('API keys') },
   'settings-environment': { path: () => '/settings?tab=environment', shows: (page) => page.getByText('WAREHOUSE_URL') },
   'settings-limits': { path: () => '/settings?tab=limits', shows: table('Limits') },
+  'settings-usage': {
+    path: () => '/settings?tab=usage',
+    open: (page) => page.getByRole('button', { name: 'Table of usage' }).click(),
+    shows: table('Usage by day'),
+  },
   'settings-oauth': {
     path: () => '/settings?tab=oauth',
     shows: (page) => page.getByText('No clients of your own'),

@@ -26,7 +26,7 @@ import {
 } from './write-answer.ts';
 
 export interface IngestOptions {
-  engine: Pick<Engine, 'ingest'>;
+  engine: Pick<Engine, 'ingest' | 'usage'>;
   log: Log;
   metrics: HttpMetrics;
   turns: AccountTurns;
@@ -110,6 +110,7 @@ async function takeRequest(
     return 204;
   }
   const rateLimit = engine.ingest.admit(route);
+  engine.usage.count(route.accountId, 'requests', 1);
   if (rateLimit !== undefined) setRateLimit(response, rateLimit);
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const json = await readEvent(context, route, { request, response, address });
@@ -125,14 +126,16 @@ async function takeRequest(
   const { status } = outcome.response;
   if (status < 200)
     throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);
-  unread.hold(route.accountId, response, outcome.response.body.byteLength);
+  const { byteLength } = outcome.response.body;
+  engine.usage.count(route.accountId, 'bytesOut', byteLength);
+  unread.hold(route.accountId, response, byteLength);
   writeRunResponse(response, outcome.response, address);
   return status;
 }
 
 /** The event as JSON; undefined where the client has gone. */
 async function readEvent(
-  { turns, unfinished, checks, clientFacts }: IngestContext,
+  { engine, turns, unfinished, checks, clientFacts }: IngestContext,
   { accountId, sourceId }: Route,
   { request, response, address }: { request: IncomingMessage; response: ServerResponse; address: EndpointAddress },
 ): Promise<string | undefined> {
@@ -143,6 +146,7 @@ async function readEvent(
     const body = await readRequestBody(request, LIMITS.maxHttpBodyBytes, held?.add);
     if (body.kind === 'aborted') return undefined;
     if (body.kind === 'too-large') throw bodyTooLarge(LIMITS.maxHttpBodyBytes, body.seenBytes);
+    engine.usage.count(accountId, 'bytesIn', body.bytes.length);
     if (announced === undefined) turns.count(accountId, body.bytes.length);
     const { url, clientIp } = clientFacts(request);
     const client = sourceId.startsWith(ID_PREFIXES.workflow) ? { url, clientIp } : { url };

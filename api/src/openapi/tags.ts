@@ -11,6 +11,7 @@ export const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Replays', description: 'Past events on their way to one listener.' },
   { name: 'Traces', description: 'What has become of one event, from its trigger to its deliveries.' },
   { name: 'Stats', description: 'Counters by minute, hour and day.' },
+  { name: 'Usage', description: 'What an account used, by day.' },
   { name: 'Components', description: 'Saved code, its props and its published versions.' },
   { name: 'Registry', description: 'Components that all accounts of the instance may deploy.' },
   { name: 'Data stores', description: 'Records that components share.' },

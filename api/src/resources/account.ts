@@ -7,6 +7,7 @@ import type {
   userSchema,
 } from '@headwater/shared/contract';
 import { epochSeconds } from './time.ts';
+import { presentUse } from './usage.ts';
 
 export function presentAccountSummary(account: AccountSummary): Shown<typeof accountSummarySchema> {
   const { id, name, email, sources, workflows, webhooks, historyBytes, createdAt, suspendedAt, deletedAt } = account;
@@ -19,6 +20,7 @@ export function presentAccountSummary(account: AccountSummary): Shown<typeof acc
     workflows,
     webhooks,
     history_bytes: historyBytes,
+    used_this_month: presentUse(account.usedThisMonth),
     created_at: epochSeconds(createdAt),
     suspended_at: suspendedAt === undefined ? null : epochSeconds(suspendedAt),
   };

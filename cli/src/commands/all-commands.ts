@@ -34,6 +34,7 @@ import { subscriptionCommands } from './subscriptions.ts';
 import { tenantCommands } from './tenants.ts';
 import { trace } from './trace.ts';
 import { update } from './update.ts';
+import { usage } from './usage.ts';
 import { waiting } from './waiting.ts';
 import { webhookCommands } from './webhooks.ts';
 import { whoami } from './whoami.ts';
@@ -79,6 +80,7 @@ export function allCommands(): readonly CommandSpec[] {
     listen,
     trace,
     stats,
+    usage,
     waiting,
     list,
     describe,

@@ -4,6 +4,7 @@ import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
 import { usageError } from '../cli-error.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { confirmDeletion, YES } from './delete.ts';
+import { describeBytes } from '../terminal/describe-bytes.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 
 const ADMIN_KEY = 'Takes the key of the operator (HEADWATER_ADMIN_KEY), no other.';
@@ -19,6 +20,7 @@ interface Tenant {
   workflows: number;
   webhooks: number;
   history_bytes: number;
+  used_this_month: { requests: number; runs: number; cpu_ms: number };
   created_at: number;
 }
 
@@ -41,7 +43,9 @@ const list: CommandSpec = {
       { title: 'SOURCES', value: (row) => `${row.sources}` },
       { title: 'WORKFLOWS', value: (row) => `${row.workflows}` },
       { title: 'WEBHOOKS', value: (row) => `${row.webhooks}` },
-      { title: 'HISTORY', value: (row) => `${(row.history_bytes / 1_000_000).toFixed(1)} MB` },
+      { title: 'HISTORY', value: (row) => describeBytes(row.history_bytes) },
+      { title: 'RUNS (MONTH)', value: (row) => `${row.used_this_month.runs}` },
+      { title: 'CPU (MONTH)', value: (row) => `${(row.used_this_month.cpu_ms / 1000).toFixed(1)} s` },
       { title: 'CREATED', value: (row) => ofSeconds(row.created_at) },
     ]);
     return { json: rows, text };

@@ -16,8 +16,17 @@ export async function readAccounts(sql: Sql, ids: readonly string[]): Promise<Ac
       (select count(*)::int4 from emitters p
         where p.account_id = a.id and p.kind = 'workflow' and p.deleted_at is null) as workflows,
       (select count(*)::int4 from webhooks w where w.account_id = a.id) as webhooks,
-      coalesce((select bytes from account_histories h where h.account_id = a.id), 0)::float8 as "historyBytes"
-    from accounts a where a.id = any(${[...ids]}::text[])
+      coalesce((select bytes from account_histories h where h.account_id = a.id), 0)::float8 as "historyBytes",
+      used.of_month as "usedThisMonth"
+    from accounts a cross join lateral (
+      select json_build_object('requests', coalesce(sum(requests), 0), 'runs', coalesce(sum(runs), 0),
+        'runMs', coalesce(round(sum(run_ms)), 0), 'cpuMs', coalesce(round(sum(cpu_ms)), 0),
+        'events', coalesce(sum(events), 0), 'deliveries', coalesce(sum(deliveries), 0),
+        'attempts', coalesce(sum(attempts), 0), 'bytesIn', coalesce(sum(bytes_in), 0),
+        'bytesOut', coalesce(sum(bytes_out), 0), 'storageBytes', coalesce(max(storage_bytes), 0)) as of_month
+      from usage_days where account_id = a.id and day >= date_trunc('month', now() at time zone 'utc')::date
+    ) as used
+    where a.id = any(${[...ids]}::text[])
     order by array_position(${[...ids]}::text[], a.id)`;
   return rows.map(({ created_ms, suspended_ms, deleted_ms, email, ...row }) => ({
     ...row,
@@ -28,7 +37,10 @@ export async function readAccounts(sql: Sql, ids: readonly string[]): Promise<Ac
   }));
 }
 
-type Row = Pick<AccountSummary, 'id' | 'name' | 'sources' | 'workflows' | 'webhooks' | 'historyBytes'> & {
+type Row = Pick<
+  AccountSummary,
+  'id' | 'name' | 'sources' | 'workflows' | 'webhooks' | 'historyBytes' | 'usedThisMonth'
+> & {
   created_ms: number;
   suspended_ms: number | null;
   deleted_ms: number | null;

@@ -58,7 +58,20 @@ export function assembleOutbox(
     log,
   });
   const { sends, sendRunner, mailer } = assembleSends(
-    { sql, node, sealer, egress, guestFetch, retryPolicy, limits, metrics, history, watchdog, activeTenants },
+    {
+      sql,
+      node,
+      sealer,
+      egress,
+      guestFetch,
+      retryPolicy,
+      limits,
+      metrics,
+      history,
+      use: stats,
+      watchdog,
+      activeTenants,
+    },
     { mail, log },
   );
   return { deliverer, sends, sendRunner, mailer, transform, sampleReceiver, tunnelInbox };

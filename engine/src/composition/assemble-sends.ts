@@ -10,6 +10,7 @@ import type { NodeLease } from '../cluster/node-lease.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { Sql } from '../db/database.ts';
 import type { Watchdog } from '../db/watchdog.ts';
+import type { UseCount } from '../events/stat-meter.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
 import { createMailer, type Mailer, type MailOptions } from '../outbox/transports/email/mailer.ts';
 import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
@@ -25,6 +26,7 @@ export interface SendParts {
   limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
   history?: HistoryCount;
+  use?: UseCount;
   /** Default: nobody is told what cannot be recorded. */
   watchdog?: Pick<Watchdog, 'tell'>;
   activeTenants: ActiveTenants;

@@ -28,6 +28,7 @@ import { createOperator, createStats } from '../observe/stats/stats.ts';
 import { readLastPositions } from '../observe/streams/read-stream.sql.ts';
 import { createStreams } from '../observe/streams/streams.ts';
 import { createTraces } from '../observe/traces/traces.ts';
+import { createUsage } from '../observe/usage/usage.ts';
 import { createAutoSubscriptions } from '../outbox/subscriptions/auto-subscriptions.ts';
 import { createPasswords } from '../people/passwords.ts';
 import { createPeople } from '../people/people.ts';
@@ -68,7 +69,7 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
   const { publicUrl } = options;
   const ground = await startGround(options, given);
   const { sql, sealer, limits, guestFetch, metrics, sandbox } = ground;
-  const counts = await startAccountCounts(options, { sql, limits, metrics });
+  const counts = await startAccountCounts(options, ground);
   const following = createFollowing(ground);
   const { watches, streams } = following;
   const connected = assembleApps({ sql, sealer, guestFetch, limits }, options);
@@ -150,6 +151,7 @@ function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine 
     },
     traces: createTraces(sql),
     stats: createStats(sql, Date.now),
+    usage: createUsage({ sql, counts: counts.stats, nowMs: Date.now }),
     operator: createOperator(sql, Date.now),
     sampleReceiver: outbox.sampleReceiver,
     executions: { ...createExecutionReads(sql), ...runs.executions.actions },

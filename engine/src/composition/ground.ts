@@ -14,6 +14,8 @@ import { createWatchdog, type Watchdog } from '../db/watchdog.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createGuestFetch, type GuestFetch } from '../egress/guest-fetch.ts';
 import { createEngineMetrics, type EngineMetrics } from '../observe/metrics.ts';
+import { createStatMeter, type StatMeter } from '../events/stat-meter.ts';
+import { countFetches, countRuns } from '../observe/usage/count-use.ts';
 import { createBundles, type HoldBundle } from '../runs/bundles.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { egressOf, limitsOf, sandboxOptionsOf } from './parts-from-options.ts';
@@ -46,6 +48,8 @@ export interface Ground {
   sandbox: Sandbox;
   node: NodeLease;
   metrics: EngineMetrics;
+  /** What accounts use and do, in memory. */
+  meter: StatMeter;
   watchdog: Watchdog;
   holdBundle: HoldBundle;
   stopPorts: Stop;
@@ -60,9 +64,10 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
   const egress = egressOf(options, sql);
   const activeTenants = createActiveTenants();
   const starter = await createStarter();
-  const sandbox = await startSandbox(sandboxOptionsOf(options, starter));
+  const meter = createStatMeter(Date.now);
+  const sandbox = countRuns(await startSandbox(sandboxOptionsOf(options, starter)), meter);
   const node = await startNode(options, parts);
-  const metrics = createEngineMetrics();
+  const metrics = createEngineMetrics({ perTenant: options.metricsPerTenant ?? false });
   return {
     db,
     sql,
@@ -71,11 +76,12 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
     room: createAccountRoom(limits),
     activeTenants,
     egress,
-    guestFetch: createGuestFetch({ egress, activeTenants }),
+    guestFetch: countFetches(createGuestFetch({ egress, activeTenants }), meter),
     starter,
     sandbox,
     node,
     metrics,
+    meter,
     watchdog: createWatchdog({
       isAway: () => db.away() !== undefined,
       onStuck: metrics.stuck,

@@ -4,9 +4,10 @@ import type { EngineOptions } from '../contract/engine-options.ts';
 import { startHistory } from '../cluster/retention/history.ts';
 import type { Ground } from './ground.ts';
 import { historyOf } from './parts-from-options.ts';
-import type { StatCount } from '../events/stat-meter.ts';
+import type { StatCount, UseCount } from '../events/stat-meter.ts';
 import { startStats } from '../observe/stats/start-stats.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
+import { watchHeld } from '../observe/usage/watch-held.ts';
 import { readAccountDbSizes } from '../runs/counts/read-account-db-sizes.sql.ts';
 import { readBacklogs } from '../runs/counts/read-backlogs.sql.ts';
 import { addNotice } from '../outbox/webhooks/webhook-notices.sql.ts';
@@ -23,20 +24,20 @@ export interface AccountCounts {
   dbSizes: AccountSums;
   waiting: AccountSums;
   history: HistoryCount;
-  stats: StatCount;
+  stats: StatCount & UseCount;
   /** After whatever commits. Last started, first stopped. */
   stops: Stops;
 }
 
 export async function startAccountCounts(
   options: EngineOptions,
-  { sql, limits, metrics }: Pick<Ground, 'sql' | 'limits' | 'metrics'>,
+  { sql, limits, metrics, meter }: Pick<Ground, 'sql' | 'limits' | 'metrics' | 'meter'>,
 ): Promise<AccountCounts> {
   const { log } = options;
-  const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit) => {
+  const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit, percent: number) => {
     // One an hour, however many nodes count.
-    const id = `near:${accountId}:${name}:${new Date().toISOString().slice(0, 13)}`;
-    const about = { limit: name, value, used };
+    const id = `near:${accountId}:${name}:${percent}:${new Date().toISOString().slice(0, 13)}`;
+    const about = { limit: name, value, used, percent };
     return addNotice(sql, { type: 'backlog.near_limit', accountId, id, about });
   };
   const read = () => readBacklogs(sql);
@@ -44,13 +45,15 @@ export async function startAccountCounts(
   const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', log });
   const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
   const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
-  const stats = startStats({ sql, nowMs: Date.now, log });
+  const stopStats = startStats({ sql, meter, onStored: metrics.accountsUsed, log });
+  const stopLooking = watchHeld({ sql, limits, nowMs: Date.now, log });
   const stops = {
-    stats: stats.stop,
+    stats: stopStats,
+    'what accounts have stored': stopLooking,
     history: history.stop,
     'waiting executions': waiting.stop,
     'sizes of db': dbSizes.stop,
     backlogs: backlogs.stop,
   };
-  return { backlogs, dbSizes, waiting, history, stats, stops };
+  return { backlogs, dbSizes, waiting, history, stats: meter, stops };
 }

@@ -1,5 +1,6 @@
 import type { AccountLimits, KeyScope, Role } from '@headwater/shared';
 import type { Condition, Page, PageRequest, Principal } from './base.ts';
+import type { UsageCounts } from './usage.ts';
 
 export interface AccountRecord {
   id: string;
@@ -16,6 +17,8 @@ export interface AccountSummary extends AccountRecord {
   webhooks: number;
   /** The bytes that maxHistoryBytes counts, as of some seconds ago. */
   historyBytes: number;
+  /** Of this month, in UTC, as of some seconds ago. */
+  usedThisMonth: UsageCounts & { storageBytes: number };
   createdAt: Date;
   /** Since when the operator has suspended it. */
   suspendedAt?: Date;

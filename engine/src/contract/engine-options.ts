@@ -74,5 +74,7 @@ export interface EngineOptions {
    * Default: most of LIMITS.shutdownMs.
    */
   stopWaitMs?: number;
+  /** What each account uses is in the metrics, labelled with its id. Default: none is named. */
+  metricsPerTenant?: boolean;
   log: Log;
 }

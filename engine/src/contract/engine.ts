@@ -16,6 +16,7 @@ import type { Sends } from './sends.ts';
 import type { WorkflowTests } from './workflow-tests.ts';
 import type { SampleReceiver } from './sample-receiver.ts';
 import type { Operator, Stats } from './stats.ts';
+import type { Usage } from './usage.ts';
 import type { Streams } from './streams.ts';
 import type { Tunnels } from './tunnels.ts';
 import type { Traces } from './traces.ts';
@@ -217,6 +218,8 @@ export interface Engine {
   operator: Operator;
   /** Counters by time. */
   stats: Stats;
+  /** What accounts used, by day. */
+  usage: Usage;
   webhooks: Webhooks;
   subscriptions: Subscriptions;
   replays: Replays;

@@ -1,4 +1,5 @@
 import type { StatCounter } from '../contract/stats.ts';
+import type { CountedUse } from '../contract/usage.ts';
 
 /** Counts of one subject in one minute, on this node. */
 export interface StatPart {
@@ -7,6 +8,8 @@ export interface StatPart {
   subjectId: string;
   beganMs: number;
   counts: Record<StatCounter, number>;
+  /** Of the account itself, where something was counted of it. */
+  use?: Record<CountedUse, number>;
 }
 
 /** Counts in memory, which costs a run some hundred nanoseconds. */
@@ -15,7 +18,12 @@ export interface StatCount {
   add(accountId: string, subjectIds: readonly string[], counter: StatCounter, by: number): void;
 }
 
-export interface StatMeter extends StatCount {
+/** The same of what the account used. */
+export interface UseCount {
+  use(accountId: string, counter: CountedUse, by: number): void;
+}
+
+export interface StatMeter extends StatCount, UseCount {
   take(): StatPart[];
   /** Counts that were taken and could not be stored. */
   putBack(parts: readonly StatPart[]): void;
@@ -33,26 +41,36 @@ export function createStatMeter(nowMs: () => number): StatMeter {
     current = new Map();
   }
 
-  function count(accountId: string, subjectId: string, counter: StatCounter, by: number): void {
+  function goOn(): void {
+    const ms = nowMs();
+    const minuteMs = ms - (ms % STAT_MINUTE_MS);
+    if (minuteMs === beganMs) return;
+    endMinute();
+    beganMs = minuteMs;
+  }
+
+  function partOf(accountId: string, subjectId: string): StatPart {
     let part = current.get(subjectId);
     if (part === undefined) {
       part = { accountId, subjectId, beganMs, counts: noStats() };
       current.set(subjectId, part);
     }
-    part.counts[counter] += by;
+    return part;
   }
 
   return {
     add(accountId, subjectIds, counter, by) {
       if (by === 0) return;
-      const ms = nowMs();
-      const minuteMs = ms - (ms % STAT_MINUTE_MS);
-      if (minuteMs !== beganMs) {
-        endMinute();
-        beganMs = minuteMs;
-      }
-      for (const subjectId of subjectIds) count(accountId, subjectId, counter, by);
-      count(accountId, accountId, counter, by);
+      goOn();
+      for (const subjectId of subjectIds) partOf(accountId, subjectId).counts[counter] += by;
+      partOf(accountId, accountId).counts[counter] += by;
+    },
+    use(accountId, counter, by) {
+      if (by === 0) return;
+      goOn();
+      const part = partOf(accountId, accountId);
+      part.use ??= nothingUsed();
+      part.use[counter] += by;
     },
     take() {
       endMinute();
@@ -68,4 +86,8 @@ export function createStatMeter(nowMs: () => number): StatMeter {
 
 export function noStats(): Record<StatCounter, number> {
   return { received: 0, emitted: 0, runsOk: 0, runsFailed: 0, delivered: 0, failedAttempts: 0, exhausted: 0 };
+}
+
+export function nothingUsed(): Record<CountedUse, number> {
+  return { requests: 0, runMs: 0, cpuMs: 0, attempts: 0, bytesIn: 0, bytesOut: 0 };
 }

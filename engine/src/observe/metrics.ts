@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { nothingUsed, type StatPart } from '../events/stat-meter.ts';
 import type { RunCommit } from '../runs/commit/commit-plan.ts';
 import type { CommittedRun } from '../runs/commit/commit-runs.sql.ts';
 
@@ -22,14 +23,19 @@ export interface EngineMetrics {
   /** Something made no progress although the database answers. */
   stuck(what: string): void;
   sendAttempted(kind: string, outcome: 'delivered' | 'retried' | 'failed'): void;
+  /** What accounts used, as it is stored. Absent where it is not told for each of them. */
+  accountsUsed: ((parts: readonly StatPart[]) => void) | undefined;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;
 }
 
 const ATTEMPT_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
-/** Figures of the engine. Labels are states and outcomes: never an id, a key or a tenant. */
-export function createEngineMetrics(): EngineMetrics {
+/**
+ * Figures of the engine. Labels are states and outcomes: never an id, a key or a tenant. With
+ * `perTenant` what each account uses has the id of the account.
+ */
+export function createEngineMetrics({ perTenant = false }: { perTenant?: boolean } = {}): EngineMetrics {
   const registry = new Registry();
   const registers = [registry];
   const { runs, abandoned, executions, limited, events, attempts, sends, history, stuck } = createCounters(registers);
@@ -60,6 +66,7 @@ export function createEngineMetrics(): EngineMetrics {
     executionCommitted: (status) => executions.inc({ status }),
     attemptEnded: (outcome, durationMs) => attempts.observe({ outcome }, durationMs / 1000),
     stuck: (what) => stuck.inc({ what }),
+    accountsUsed: perTenant ? createAccountCounters(registers) : undefined,
     historyCut: (bytes) => history.inc(bytes),
     sendAttempted: (kind, outcome) => sends.inc({ kind, outcome }),
     watch({ dispatcher, deliverer, sends: sender, sandbox, streams, waiting }) {
@@ -115,6 +122,40 @@ function outcomeOf(run: RunCommit, committed: CommittedRun): string {
   if (!committed.committed) return 'lost';
   if (!run.final) return 'part';
   return committed.record?.errorCode === undefined ? 'ok' : 'error';
+}
+
+const ACCOUNT_COUNTERS = {
+  requests: ['headwater_account_requests_total', 'Requests at endpoints and to the API.'],
+  runs: ['headwater_account_runs_total', 'Runs and executions that ended.'],
+  runMs: ['headwater_account_run_seconds_total', 'Time that its code ran.'],
+  cpuMs: ['headwater_account_cpu_seconds_total', 'Processor time that its code took.'],
+  events: ['headwater_account_events_total', 'Events that were stored.'],
+  deliveries: ['headwater_account_deliveries_total', 'Deliveries that were accepted.'],
+  attempts: ['headwater_account_attempts_total', 'Attempts of deliveries and sends.'],
+  bytesIn: ['headwater_account_received_bytes_total', 'Bodies that came in.'],
+  bytesOut: ['headwater_account_sent_bytes_total', 'Bodies that went out.'],
+} as const;
+
+/** By account, a few seconds late: they are added when they are stored, not on the way of a run. */
+function createAccountCounters(registers: Registry[]): (parts: readonly StatPart[]) => void {
+  const counters = Object.entries(ACCOUNT_COUNTERS).map(
+    ([counter, [name, help]]) => [counter, new Counter({ name, help, labelNames: ['account'], registers })] as const,
+  );
+  return (parts) => {
+    for (const { accountId, subjectId, counts, use = nothingUsed() } of parts) {
+      if (subjectId !== accountId) continue;
+      const { runsOk, runsFailed, emitted, delivered } = counts;
+      const all: Record<string, number> = {
+        ...use,
+        runMs: use.runMs / 1000,
+        cpuMs: use.cpuMs / 1000,
+        runs: runsOk + runsFailed,
+        events: emitted,
+        deliveries: delivered,
+      };
+      for (const [name, counter] of counters) counter.inc({ account: accountId }, all[name] ?? 0);
+    }
+  };
 }
 
 function createCounters(registers: Registry[]) {

@@ -14,6 +14,8 @@ export interface AttemptContext {
 export type AttemptResult<T = OutboxItem> = {
   item: T;
   attempt: DeliveryAttempt;
+  /** Bodies of the request, and of the answer as far as it was read. */
+  bytes?: { sent: number; received: number };
   /** How it failed; absent where it did not. */
   errorClass?: DeliveryErrorClass;
   /** The whole answer, if the attempt's record has not all of it. */
@@ -70,6 +72,7 @@ function endOf<T extends OutboxItem>(
   const result: AttemptResult<T> = {
     item,
     attempt,
+    bytes: { sent: outcome.request?.bodyBytes ?? 0, received: body?.length ?? 0 },
     ...(errorClass === undefined ? {} : { errorClass }),
     ...(isBodyKept === true && body !== undefined ? { response: { atMs: startedAtMs, body } } : {}),
     ...after,

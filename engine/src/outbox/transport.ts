@@ -68,6 +68,7 @@ export interface SentRequest {
   headers: readonly string[];
   /** Names in lower case of headers whose values are not recorded. */
   secretNames: ReadonlySet<string>;
+  bodyBytes: number;
 }
 
 type Told = Pick<AttemptFacts, 'limit' | 'plain' | 'errorClass'>;

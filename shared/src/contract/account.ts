@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KEY_SCOPES } from '../key-scopes.ts';
 import { ROLES } from '../roles.ts';
 import { secondsField } from './fields.ts';
+import { usedFields } from './usage.ts';
 
 export const newAccountSchema = z
   .object({
@@ -24,6 +25,7 @@ export const accountSummarySchema = z
     workflows: z.int().meta({ description: 'How many there are.' }),
     webhooks: z.int().meta({ description: 'How many there are.' }),
     history_bytes: z.int().meta({ description: 'What `maxHistoryBytes` counts, as of some seconds ago.' }),
+    used_this_month: z.object(usedFields).meta({ description: 'What it used since the month began, in UTC.' }),
     created_at: secondsField('When it was made.'),
     suspended_at: secondsField('When the operator suspended it; null: it is not.').nullable(),
   })

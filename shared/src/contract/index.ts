@@ -70,6 +70,7 @@ export { sampleReceiverSchema, sampleRequestSchema } from './sample-receiver.ts'
 export { s3SettingsSchema, sendSchema } from './send.ts';
 export { invocationSchema, runSchema, sourceSchema } from './source.ts';
 export { type Stack, STACK_RESOURCE_KINDS, stackSchema } from './stack.ts';
+export { usageSchema } from './usage.ts';
 export { accountStatsSchema, nodeSchema, statSeriesSchema, subjectStatsSchema, waitingStatsSchema } from './stats.ts';
 export {
   type AutoSubscriptionRecord,

@@ -1,5 +1,6 @@
 import type { StatCounter } from '../../contract/stats.ts';
 import type { StatPart } from '../../events/stat-meter.ts';
+import { addUsage } from './add-usage.sql.ts';
 import { addCounted } from '../../db/add-counted.ts';
 import type { Sql } from '../../db/database.ts';
 
@@ -10,9 +11,13 @@ const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
  * Adds what a node has counted. Rows are locked in one order everywhere. Accounts that are gone are
  * passed over.
  */
-export function addStats(sql: Sql, parts: readonly StatPart[]): Promise<void> {
+export function addStats(sql: Sql, counted: readonly StatPart[]): Promise<void> {
+  // Of an account that was only read, or ran code, nothing else is known.
+  const parts = counted.filter((part) => Object.values(part.counts).some((count) => count > 0));
   const counts = (counter: StatCounter) => parts.map((part) => part.counts[counter]);
   return addCounted(sql, async (tx) => {
+    await addUsage(tx, counted);
+    if (parts.length === 0) return;
     await tx`
       insert into stats as s (account_id, subject_id, step_seconds, began_ms,
         received, emitted, runs_ok, runs_failed, delivered, failed_attempts, exhausted)

@@ -3,7 +3,7 @@ import type { Log } from '../../contract/log.ts';
 import { createCountedFlush } from '../../db/counted-flush.ts';
 import { addStats } from './add-stats.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { createStatMeter, type StatCount } from '../../events/stat-meter.ts';
+import type { StatMeter, StatPart } from '../../events/stat-meter.ts';
 
 /**
  * Between two moments at which a node stores what it has counted: a node that dies loses so much of
@@ -13,11 +13,16 @@ const FLUSH_MS = 5_000;
 /** Rows of one statement. */
 const MAX_PARTS = 5_000;
 
-/** Counts on this node and adds what it has counted to what all nodes share. */
-export function startStats({ sql, nowMs, log }: { sql: Sql; nowMs: () => number; log: Log }): StatCount & {
-  stop: () => Promise<void>;
-} {
-  const meter = createStatMeter(nowMs);
+interface StatsOptions {
+  sql: Sql;
+  meter: StatMeter;
+  /** Told of what was stored. */
+  onStored?: ((parts: readonly StatPart[]) => void) | undefined;
+  log: Log;
+}
+
+/** Adds what this node has counted to what all nodes share. Answers a stop that adds the rest. */
+export function startStats({ sql, meter, onStored, log }: StatsOptions): () => Promise<void> {
   const bounded = {
     take() {
       const taken = meter.take();
@@ -28,6 +33,7 @@ export function startStats({ sql, nowMs, log }: { sql: Sql; nowMs: () => number;
   };
   const flush = createCountedFlush(sql, bounded, async (parts) => {
     await addStats(sql, parts);
+    onStored?.(parts);
     return parts.length;
   });
   const flushAll = async () => {
@@ -35,11 +41,8 @@ export function startStats({ sql, nowMs, log }: { sql: Sql; nowMs: () => number;
   };
   const onError = (err: unknown) => log.warn({ err }, 'counters by time could not be stored yet');
   const stop = every(FLUSH_MS, flushAll, onError);
-  return {
-    add: meter.add,
-    async stop() {
-      await stop();
-      await flushAll().catch(onError);
-    },
+  return async () => {
+    await stop();
+    await flushAll().catch(onError);
   };
 }

@@ -5,7 +5,7 @@ import { createTenantConnections, type TenantConnections } from '../../egress/te
 import type { DeliverAccountPayload, DeliverWebhookPayload } from '../../db/jobs/tasks.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
+import type { StatCount, UseCount } from '../../events/stat-meter.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Inbox } from '../transports/webhook/inbox.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
@@ -59,7 +59,7 @@ export interface DelivererOptions {
   /** As in WebhookTransportParts. */
   transform?: RunTransform;
   /** Default: they are not counted by time. */
-  stats?: StatCount;
+  stats?: StatCount & UseCount;
   /** As in SenderOptions. */
   activeTenants?: ActiveTenants;
 }
@@ -264,21 +264,23 @@ class NodeDeliverer implements Deliverer {
     return 0;
   }
 
-  #count({ item, attempt, status }: AttemptResult<DueDelivery>): void {
+  #count(result: AttemptResult<DueDelivery>): void {
     const { history, stats } = this.#options;
-    history?.add(item.accountId, deliveryAttemptBytes(attempt));
-    if (stats !== undefined) countAttempt(stats, item, status);
+    history?.add(result.item.accountId, deliveryAttemptBytes(result.attempt));
+    if (stats !== undefined) countAttempt(stats, result);
   }
 }
 
 const isAccount = (laneId: string) => laneId.startsWith(ID_PREFIXES.account);
 
 function countAttempt(
-  stats: StatCount,
-  { accountId, emitterId, webhookId }: DueDelivery,
-  status: AttemptResult['status'],
+  stats: StatCount & UseCount,
+  { item: { accountId, emitterId, webhookId }, status, bytes }: AttemptResult<DueDelivery>,
 ): void {
   if (status === 'dropped') return;
+  stats.use(accountId, 'attempts', 1);
+  stats.use(accountId, 'bytesOut', bytes?.sent ?? 0);
+  stats.use(accountId, 'bytesIn', bytes?.received ?? 0);
   const subjects = [emitterId, webhookId];
   stats.add(accountId, subjects, status === 'delivered' ? 'delivered' : 'failedAttempts', 1);
   if (status === 'failed') stats.add(accountId, subjects, 'exhausted', 1);

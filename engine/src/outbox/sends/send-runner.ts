@@ -12,6 +12,7 @@ import { sendLane } from './send-lane.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
 import { createSendTransports } from '../transports/send-transports.ts';
 import type { SendTransportParts } from '../transports/send-transport-parts.ts';
+import type { UseCount } from '../../events/stat-meter.ts';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Log } from '../../contract/log.ts';
 import { type DueSend, laneIdOf, sizeOf } from './due-send.ts';
@@ -29,6 +30,8 @@ export interface SendRunnerOptions extends SendTransportParts {
   drainMs?: number;
   /** Default: attempts are not counted. */
   history?: HistoryCount;
+  /** The same of what they use. */
+  use?: UseCount;
   /** As in SenderOptions. */
   activeTenants: ActiveTenants;
 }
@@ -111,6 +114,9 @@ class NodeSends implements SendRunner {
         // Each row of an upload has it.
         const rows = item.kind === 's3' ? item.contents.length : 1;
         options.history?.add(item.accountId, rows * attemptBytes(attempt));
+        options.use?.use(item.accountId, 'attempts', rows);
+        // The others are requests, counted as what the account fetches.
+        if (item.kind === 'email') options.use?.use(item.accountId, 'bytesOut', sizeOf(item));
       },
       onUnrecorded: options.onUnrecorded,
       log,

@@ -5,7 +5,13 @@ import { sql as drizzle } from '../../db/drizzle.ts';
 
 /** An event on the channel `$webhooks` of an account. */
 export interface WebhookNotice {
-  type: 'webhook.disabled' | 'webhook.enabled' | 'webhook.secret_rotated' | 'delivery.exhausted' | 'backlog.near_limit';
+  type:
+    | 'webhook.disabled'
+    | 'webhook.enabled'
+    | 'webhook.secret_rotated'
+    | 'delivery.exhausted'
+    | 'backlog.near_limit'
+    | 'limit.near';
   accountId: string;
   /** If several have one id, the first is told. Default: none is like it. */
   id?: string;

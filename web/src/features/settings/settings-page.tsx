@@ -8,6 +8,7 @@ import { OAuthClients } from './oauth-clients.tsx';
 import { Members } from './members.tsx';
 import { OwnAccess } from './own-access.tsx';
 import { OwnLimits } from './own-limits.tsx';
+import { OwnUsage } from './own-usage.tsx';
 import { useSession } from '../../api/session.ts';
 
 export function SettingsPage() {
@@ -27,6 +28,7 @@ export function SettingsPage() {
           { value: 'environment', label: 'Environment variables', panel: <Environment /> },
           { value: 'oauth', label: 'OAuth clients', panel: <OAuthClients /> },
           { value: 'limits', label: 'Limits', panel: <OwnLimits /> },
+          { value: 'usage', label: 'Usage', panel: <OwnUsage /> },
           { value: 'audit', label: 'Audit log', panel: <AuditLog /> },
         ]}
       />

@@ -156,7 +156,7 @@ function signed(begun: Begun, authorization?: string): { headers: string[]; body
   const requestParts = { ...partsOf(parts.secretKeys, delivery, startedAtMs), authorization, changedHeaders };
   const headers = deliveryHeaders(delivery, requestParts, { ...content, body }, startedAtMs);
   const secretNames = new Set(['authorization', ...requestParts.ownHeaders.map(([name]) => name)]);
-  begun.request = { headers, secretNames };
+  begun.request = { headers, secretNames, bodyBytes: body.length };
   return { headers, body };
 }
 

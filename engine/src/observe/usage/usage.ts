@@ -1,0 +1,51 @@
+import { platformLimit } from '@headwater/shared';
+import { throwFields } from '../../contract/field-faults.ts';
+import type { Usage, UsageDay, UsageRecord } from '../../contract/usage.ts';
+import type { Sql } from '../../db/database.ts';
+import { nothingUsed, type UseCount } from '../../events/stat-meter.ts';
+import { readUsageDays } from './usage-days.sql.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const DEFAULT_DAYS = 30;
+
+/** What accounts used, day by day, as the API sees it. */
+export function createUsage({ sql, counts, nowMs }: { sql: Sql; counts: UseCount; nowMs: () => number }): Usage {
+  return {
+    count: counts.use,
+    async days({ accountId }, { untilMs = nowMs(), sinceMs = untilMs - (DEFAULT_DAYS - 1) * DAY_MS }) {
+      if (sinceMs >= untilMs) throwFields([{ path: 'since', message: 'must be before until' }]);
+      const fromMs = Math.floor(sinceMs / DAY_MS) * DAY_MS;
+      const beforeMs = Math.ceil(untilMs / DAY_MS) * DAY_MS;
+      const limit = platformLimit('maxUsageDays', (beforeMs - fromMs) / DAY_MS);
+      if (limit.used > limit.value)
+        throwFields([{ path: 'since', message: `makes ${limit.used} days, and may make ${limit.value}`, limit }]);
+      const known = await readUsageDays(sql, accountId, { from: dayOf(fromMs), before: dayOf(beforeMs) });
+      return recordOf(accountId, { fromMs, beforeMs }, known);
+    },
+  };
+}
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+function recordOf(
+  accountId: string,
+  { fromMs, beforeMs }: { fromMs: number; beforeMs: number },
+  known: readonly UsageDay[],
+): UsageRecord {
+  const byDay = new Map(known.map((day) => [day.day, day]));
+  const days = Array.from({ length: (beforeMs - fromMs) / DAY_MS }, (_, at): UsageDay => {
+    const day = dayOf(fromMs + at * DAY_MS);
+    return byDay.get(day) ?? { day, ...emptyDay() };
+  });
+  const totals = emptyDay();
+  const counters = Object.keys(totals) as (keyof typeof totals)[];
+  for (const day of known)
+    for (const counter of counters)
+      totals[counter] =
+        counter === 'storageBytes' ? Math.max(totals[counter], day[counter]) : totals[counter] + day[counter];
+  return { accountId, sinceMs: fromMs, untilMs: beforeMs, totals, days };
+}
+
+function emptyDay(): Omit<UsageDay, 'day'> {
+  return { ...nothingUsed(), runs: 0, events: 0, deliveries: 0, storageBytes: 0 };
+}
