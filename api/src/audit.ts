@@ -16,6 +16,7 @@ const NOT_AUDITED = new Set([
   'testWorkflow',
   'testUnsavedWorkflow',
   'createTunnel',
+  'createStreamToken',
 ]);
 
 export function isAudited({ method, name }: Endpoint): boolean {

@@ -21,6 +21,8 @@ export interface EndpointRequest<S extends z.ZodObject> {
   condition?: Condition | undefined;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
+  /** What the caller has proved itself with. Absent where a change is only described. */
+  apiKey?: string;
   /** To show the rate limit that the request was counted by, in headers. */
   showRateLimit?: (state: RateLimitState) => void;
 }

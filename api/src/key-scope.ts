@@ -42,6 +42,8 @@ const FAMILIES = {
 const OWN = /^\/v1\/users\/me\/(?:sessions|password)(?:\/|$)/;
 const OF_KEYS = /^\/v1\/(?:api_keys|accounts\/\{id\}\/portal_links)(?:\/|$)/;
 const OF_MEMBERS = /^\/v1\/members(?:\/|$)/;
+/** Reads what the key may read: the key is looked at again when a stream is opened. */
+const STREAM_TOKENS = '/v1/streams/token';
 const PUBLISHING = new Set(['/v1/events', '/v1/sources/{id}/events']);
 
 /**
@@ -88,13 +90,13 @@ function rightFor({ method, path }: Described): Right {
 
 // A listener takes what others would get, with headers that are secret.
 function isRead({ method, path }: Pick<Described, 'method' | 'path'>): boolean {
-  return method === 'get' && path !== '/v1/webhooks/{id}/tunnel';
+  return path === STREAM_TOKENS || (method === 'get' && path !== '/v1/webhooks/{id}/tunnel');
 }
 
 function requireResource(resource: string, { method, path }: Described, id: string): void {
   const family = Object.entries(FAMILIES).find(([prefix]) => resource.startsWith(prefix))?.[1];
   const isOwn = id === resource && path.startsWith(`/v1/${family}/{id}`);
-  if (isOwn || path === '/v1/users/me') return;
+  if (isOwn || path === '/v1/users/me' || path === STREAM_TOKENS) return;
   throw new HeadwaterError(
     'FORBIDDEN',
     `This API key is for ${resource} alone; ${method.toUpperCase()} ${path} needs a key without that limit`,

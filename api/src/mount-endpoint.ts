@@ -12,7 +12,7 @@ import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
 import type { ReadClientFacts } from './ingest/client-facts.ts';
 import { conditionOf, etagOf, expectedRevisions } from './if-match.ts';
-import { authenticateKey, isAdminKey, requireAdmin, requireKey } from './middleware/authenticate.ts';
+import { authenticateKey, isAdminKey, requireAdmin } from './middleware/authenticate.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';
@@ -22,6 +22,7 @@ import { rateLimitHeaders } from './rate-limit-headers.ts';
 import { charsIn, recordParts, recordToJson } from './raw-json.ts';
 import { pageInfo } from './resources/page.ts';
 import { RUN_HEADER } from './run-header.ts';
+import { keyOfRequest } from './stream-token.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -49,7 +50,8 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
   const kinds = parameterKinds(endpoint.parameters);
   app.on([endpoint.method.toUpperCase()], routingPaths(endpoint.path), async (c: ApiContext) => {
     c.set('route', endpoint.path);
-    const who = await admit(c, endpoint, options);
+    const apiKey = keyOfRequest(c, endpoint, engine);
+    const who = await admit(c, endpoint, apiKey, options);
     c.set('accountId', who.accountId);
     if (who !== NOBODY) engine.usage.count(who.accountId, 'requests', 1);
     const id = checkPathId(c.req.param('id') ?? '', endpoint);
@@ -67,8 +69,8 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       for (const [name, value] of Object.entries(rateLimitHeaders(state))) c.header(name, value);
     };
     const handle = (count: CountChars) =>
-      endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, showRateLimit });
-    if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), options);
+      endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, apiKey, showRateLimit });
+    if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), apiKey, options);
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
       if (isAudited(endpoint)) await audit(c, options, { endpoint, who, id, before, after: fieldsOf(reply) });
@@ -225,8 +227,7 @@ export function routingPaths(path: string): string[] {
   return [...new Set([plain, plain.replaceAll('$', '%24')])];
 }
 
-async function admit(c: ApiContext, endpoint: Endpoint, options: MountOptions) {
-  const key = requireKey(c.req.header('authorization'));
+async function admit(c: ApiContext, endpoint: Endpoint, key: string, options: MountOptions) {
   const isOperator = endpoint.access === 'either' && isAdminKey(options.adminKey, key);
   if (endpoint.access !== 'admin' && !isOperator) {
     const who = await authenticateKey(options.engine, key);
@@ -279,12 +280,11 @@ async function textOf(reply: Reply, selection: Selection, count: CountChars): Pr
   }
 }
 
-function sendMessages(c: ApiContext, reply: Reply, { engine, log }: MountOptions): Response {
+function sendMessages(c: ApiContext, reply: Reply, key: string, { engine, log }: MountOptions): Response {
   if (reply.kind !== 'messages') throw new Error('Only messages make a stream');
   const { messages } = reply;
   // Nobody would read, and so nobody would close it.
   if (c.req.raw.method === 'HEAD') messages.close();
-  const key = requireKey(c.req.header('authorization'));
   const body = eventStream(messages, {
     isAdmitted: async () => (await engine.accounts.authenticate(key)) !== undefined,
     cutOff: () => c.env.outgoing?.destroy(),

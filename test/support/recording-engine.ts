@@ -169,6 +169,8 @@ export function createRecordingEngine() {
     sessions: {
       begin: (apiKey) => ({ token: `sealed-${apiKey}`, expiresAt: MADE_AT }),
       keyOf: (token) => token.replace('sealed-', ''),
+      makeStreamToken: (apiKey) => `stream-${apiKey}`,
+      streamKeyOf: (token) => token.replace('stream-', ''),
     },
     people: {
       members: answer('people.members', [member]),

@@ -6,6 +6,7 @@ import { LIMITS } from '@headwater/shared';
 import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
 import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
+import { STREAM_TOKEN } from '../stream-token.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
 import { addExamples, type ExampledDocument } from './examples.ts';
@@ -87,7 +88,7 @@ function registerEndpoints(registry: Registry, endpoints: readonly Endpoint[]): 
       tags: [endpoint.tag],
       summary: endpoint.summary,
       description: endpoint.description,
-      security: SECURITY[endpoint.access],
+      security: [...SECURITY[endpoint.access], ...(endpoint.success.messages === true ? [{ streamToken: [] }] : [])],
       request: describeRequest(endpoint),
       responses: { ...describeSuccess(endpoint), ...problems(endpoint) },
     });
@@ -105,6 +106,12 @@ function registerOthers(registry: Registry): void {
     type: 'http',
     scheme: 'bearer',
     description: 'The key of the operator.',
+  });
+  registry.registerComponent('securitySchemes', 'streamToken', {
+    type: 'apiKey',
+    in: 'query',
+    name: STREAM_TOKEN,
+    description: 'Of `POST /v1/streams/token`, for streams alone.',
   });
   registerEndpointsOfSources(registry);
   registerOAuth(registry);

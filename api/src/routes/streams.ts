@@ -2,13 +2,14 @@ import { z } from '@hono/zod-openapi';
 import type { EventRecord, Stream } from '@headwater/engine';
 import { LIMITS } from '@headwater/shared';
 import { eventSummarySchema } from '@headwater/shared/contract';
-import { type Endpoint, messagesEndpoint } from '../endpoint.ts';
+import { type Endpoint, itemEndpoint, messagesEndpoint } from '../endpoint.ts';
 import type { Message, MessageSource } from '../event-stream.ts';
 import { given } from '../parameters/given.ts';
-import { textParameter } from '../parameters/schemas.ts';
+import { countParameter, textParameter } from '../parameters/schemas.ts';
 import { recordToJson } from '../raw-json.ts';
 import { EMITTERS, type EmitterRoute } from '../resources/emitter-route.ts';
 import { presentEvent, presentLogLine } from '../resources/event.ts';
+import { STREAM_TOKEN } from '../stream-token.ts';
 
 const tag = 'Streams';
 
@@ -19,8 +20,44 @@ const lastEventId = textParameter('maxIdChars').optional().openapi({
 });
 
 export function streamEndpoints(): Endpoint[] {
-  return EMITTERS.flatMap((emitter) => [eventStreamOf(emitter), logStreamOf(emitter)]);
+  return [makeToken, ...EMITTERS.flatMap((emitter) => [eventStreamOf(emitter), logStreamOf(emitter)])];
 }
+
+const tokenSchema = z
+  .object({
+    token: z.string().openapi({ description: `Goes into the parameter \`${STREAM_TOKEN}\` of a stream.` }),
+    expires_at: z
+      .int()
+      .openapi({ description: 'From when on it opens no stream. Open ones go on. Epoch seconds.', example: 1_763_640_000 }),
+  })
+  .openapi('StreamToken');
+
+const makeToken = itemEndpoint({
+  method: 'post',
+  path: '/v1/streams/token',
+  name: 'createStreamToken',
+  tag,
+  summary: "Make a token for a browser's EventSource, which cannot send a key",
+  description:
+    'It opens streams and nothing else, those that the key itself may read, until it expires or the key is revoked. No log has it. It takes a key with the scope `full` or `read`.',
+  parameters: z.object({
+    emitter_id: textParameter('maxIdChars', 1)
+      .optional()
+      .openapi({ description: 'The source or workflow whose streams it opens. Default: all.' }),
+    minutes: countParameter('maxStreamTokenMinutes')
+      .default(LIMITS.defaultStreamTokenMinutes)
+      .openapi({ description: 'How long it opens streams.' }),
+  }),
+  schema: tokenSchema,
+  handle: ({ engine, apiKey = '', input }) => {
+    const expiresAtSeconds = Math.ceil(Date.now() / 1_000) + input.minutes * 60;
+    const token = engine.sessions.makeStreamToken(apiKey, {
+      expiresAt: new Date(expiresAtSeconds * 1_000),
+      ...given({ emitterId: input.emitter_id }),
+    });
+    return Promise.resolve({ token, expires_at: expiresAtSeconds });
+  },
+});
 
 function eventStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): Endpoint {
   return messagesEndpoint({

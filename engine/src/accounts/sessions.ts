@@ -1,38 +1,54 @@
 import type { Sessions } from '../contract/engine.ts';
 import { SealError, type Sealer } from '../secrets/seal.ts';
 
-/** Sealed texts are bound to their account; a session is opened before its account is known. */
-const CONTEXT = 'session';
+/** Sealed texts are bound to their account; these are opened before their account is known. */
+const SESSION = 'session';
+const STREAM = 'stream token';
 
-interface Payload {
+interface Session {
   key: string;
   sinceMs: number;
+}
+
+interface StreamToken {
+  key: string;
+  untilMs: number;
+  emitterId?: string;
 }
 
 /**
  * Sessions without a row: the token is the API key, sealed with the master key, and the moment of
  * its making. Each request opens it and is authenticated with the key, so a session ends with its
- * key, on every node, within seconds.
+ * key, on every node, within seconds. Tokens for streams are made in the same way.
  */
 export function createSessions(options: { sealer: Pick<Sealer, 'seal' | 'open'>; maxAgeMs: number }): Sessions {
   const { sealer, maxAgeMs } = options;
   return {
     begin(apiKey) {
-      const payload: Payload = { key: apiKey, sinceMs: Date.now() };
-      return { token: sealer.seal(CONTEXT, JSON.stringify(payload)), expiresAt: new Date(payload.sinceMs + maxAgeMs) };
+      const payload: Session = { key: apiKey, sinceMs: Date.now() };
+      return { token: sealer.seal(SESSION, JSON.stringify(payload)), expiresAt: new Date(payload.sinceMs + maxAgeMs) };
     },
     keyOf(token) {
-      const payload = open(sealer, token);
+      const payload = open<Session>(sealer, SESSION, token);
       return payload !== undefined && payload.sinceMs + maxAgeMs > Date.now() ? payload.key : undefined;
+    },
+    makeStreamToken(apiKey, { expiresAt, emitterId }) {
+      const payload: StreamToken = { key: apiKey, untilMs: expiresAt.getTime(), ...(emitterId && { emitterId }) };
+      return sealer.seal(STREAM, JSON.stringify(payload));
+    },
+    streamKeyOf(token, emitterId) {
+      const payload = open<StreamToken>(sealer, STREAM, token);
+      if (payload === undefined || payload.untilMs <= Date.now()) return undefined;
+      return (payload.emitterId ?? emitterId) === emitterId ? payload.key : undefined;
     },
   };
 }
 
-function open(sealer: Pick<Sealer, 'open'>, token: string): Payload | undefined {
+function open<Payload>(sealer: Pick<Sealer, 'open'>, context: string, token: string): Payload | undefined {
   try {
-    return JSON.parse(sealer.open(CONTEXT, token)) as Payload;
+    return JSON.parse(sealer.open(context, token)) as Payload;
   } catch (error) {
-    // Made up, changed, or sealed with a key that this node has no longer: the user signs in again.
+    // Made up, changed, or sealed with a key that this node has no longer: another one is needed.
     if (error instanceof SealError) return undefined;
     throw error;
   }

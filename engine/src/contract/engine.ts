@@ -183,6 +183,13 @@ export interface Sessions {
   begin(apiKey: string): { token: string; expiresAt: Date };
   /** The API key of a token; undefined where the token is none of ours, or has expired. */
   keyOf(token: string): string | undefined;
+  /** For a page that cannot send a key: it opens streams alone. The key is not looked at. */
+  makeStreamToken(apiKey: string, token: { expiresAt: Date; emitterId?: string }): string;
+  /**
+   * The API key of a token for the streams of this source or workflow; undefined where the token is
+   * none, is for another one, or has expired.
+   */
+  streamKeyOf(token: string, emitterId: string): string | undefined;
 }
 
 export interface Engine {

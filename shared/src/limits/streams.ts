@@ -4,6 +4,9 @@ import { defineLimits } from './define-limits.ts';
 // biome-ignore format: one limit a line
 export const STREAM_LIMITS = defineLimits({
   maxStreams: { default: 2_000, unit: 'count', scope: 'node', why: 'streams that are open, of all accounts' },
+  defaultStreamTokenMinutes: { default: 5, unit: 'minutes', scope: 'stream token', why: 'how long it opens streams' },
+  maxStreamTokenMinutes: { default: 60, unit: 'minutes', scope: 'stream token', why: 'the longest time that can be set' },
+  maxStreamTokenChars: { default: 2_048, unit: 'characters', scope: 'stream token', why: 'more than any has; a longer one is not looked at' },
   streamHeartbeatMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often it sends a sign of life' },
   streamKeyCheckMs: { default: 15_000, unit: 'ms', scope: 'stream', why: 'how often its key is looked at again' },
   streamRetryMs: { default: 1_000, unit: 'ms', scope: 'stream', why: 'how long clients are told to wait before they connect again' },
