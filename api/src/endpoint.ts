@@ -21,7 +21,7 @@ export interface EndpointRequest<S extends z.ZodObject> {
   condition?: Condition | undefined;
   /** To be told of what was read and is not in the answer, where that may be much. */
   count: CountChars;
-  /** What the caller has proved itself with. Absent where a change is only described. */
+  /** The key that the caller has proved itself with. Absent where a change is only described. */
   apiKey?: string;
   /** To show the rate limit that the request was counted by, in headers. */
   showRateLimit?: (state: RateLimitState) => void;
@@ -63,6 +63,8 @@ interface Description {
    * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
+  /** A browser opens it with a token of `POST /v1/streams/token`, as it cannot send a key. */
+  takesStreamToken?: true;
   /** Its requests are counted by `maxRequestsPerSecond`: answers show what is left. */
   isRateLimited?: true;
 }

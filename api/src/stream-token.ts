@@ -10,10 +10,10 @@ export const STREAM_TOKEN = 'token';
 const WRONG = 'The token is unknown, has expired or is for another stream; POST /v1/streams/token makes another one';
 
 /** The key of a request; that of its token where a stream is opened without the header. */
-export function keyOfRequest(c: ApiContext, endpoint: Pick<Endpoint, 'success'>, engine: Engine): string {
+export function keyOfRequest(c: ApiContext, endpoint: Pick<Endpoint, 'takesStreamToken'>, engine: Engine): string {
   const header = c.req.header('authorization');
   const token = c.req.query(STREAM_TOKEN);
-  if (endpoint.success.messages !== true || header !== undefined || token === undefined) return requireKey(header);
+  if (endpoint.takesStreamToken !== true || header !== undefined || token === undefined) return requireKey(header);
   const isToken = token.length <= LIMITS.maxStreamTokenChars;
   const key = isToken ? engine.sessions.streamKeyOf(token, c.req.param('id') ?? '') : undefined;
   if (key === undefined) throw new HeadwaterError('UNAUTHORIZED', WRONG);

@@ -88,7 +88,7 @@ function registerEndpoints(registry: Registry, endpoints: readonly Endpoint[]): 
       tags: [endpoint.tag],
       summary: endpoint.summary,
       description: endpoint.description,
-      security: [...SECURITY[endpoint.access], ...(endpoint.success.messages === true ? [{ streamToken: [] }] : [])],
+      security: [...SECURITY[endpoint.access], ...(endpoint.takesStreamToken === true ? [{ streamToken: [] }] : [])],
       request: describeRequest(endpoint),
       responses: { ...describeSuccess(endpoint), ...problems(endpoint) },
     });

@@ -39,7 +39,7 @@ const makeToken = itemEndpoint({
   tag,
   summary: "Make a token for a browser's EventSource, which cannot send a key",
   description:
-    'It opens streams and nothing else, those that the key itself may read, until it expires or the key is revoked. No log has it. It takes a key with the scope `full` or `read`.',
+    'It opens streams of events and log lines and nothing else, those that the key itself may read, until it expires or the key is revoked. No log has it. It takes a key with the scope `full` or `read`.',
   parameters: z.object({
     emitter_id: textParameter('maxIdChars', 1)
       .optional()
@@ -65,6 +65,7 @@ function eventStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): End
     path: `/v1/${path}/{id}/sse`,
     name: `stream${Noun}Events`,
     tag,
+    takesStreamToken: true,
     summary: `The events of a ${noun} as they come`,
     description: `${ABOUT} The last ones are looked for among the newest ${LIMITS.maxStreamScanEvents} of the ${noun}, whatever their channel. \`id\` is that of the event, \`event\` its channel (none for the default channel), \`data\` as in event_summaries. What a workflow has sent with \`$.send.sse\` has its channel as \`event\` and its payload as \`data\`.`,
     pathId,
@@ -97,6 +98,7 @@ function logStreamOf({ path, noun, pathId, checkId, Noun }: EmitterRoute): Endpo
     path: `/v1/${path}/{id}/logs`,
     name: `stream${Noun}Logs`,
     tag,
+    takesStreamToken: true,
     summary: `What runs of a ${noun} log, as they end`,
     description: `${ABOUT} \`data\` is as in $logs/event_summaries; the error that a run failed with is its last line.`,
     pathId,

@@ -29,6 +29,7 @@ import { replayCommands } from './replays.ts';
 import { run } from './run.ts';
 import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
+import { streamToken } from './stream-token.ts';
 import { stats } from './stats.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { tenantCommands } from './tenants.ts';
@@ -77,6 +78,7 @@ export function allCommands(): readonly CommandSpec[] {
     publishEvent,
     search,
     logs,
+    streamToken,
     listen,
     trace,
     stats,
