@@ -7,6 +7,7 @@ import { cors } from './middleware/cors.ts';
 import { answerProblem, answerUnknownRoute, type AllowedMethods } from './middleware/errors.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
+import { createOpenExports } from './export-lines.ts';
 import { createQueryTurns } from './query-turns.ts';
 import { accountLimitEndpoints } from './routes/account-limits.ts';
 import { accountEndpoints } from './routes/accounts.ts';
@@ -64,11 +65,12 @@ export function createApp(options: AppOptions): App {
   if (options.corsOrigins?.length) app.use(cors(options.corsOrigins));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
+  const exports = createOpenExports();
   app.onError((thrown, c) => answerProblem(c, thrown, log, unread));
   for (const endpoint of endpoints) {
     const shownBy = readOf(endpoint, endpoints);
     const before = findBefore(endpoint, endpoints);
-    mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, shownBy, before });
+    mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, exports, shownBy, before });
   }
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import type { Shown } from '@headwater/shared/contract';
 import type { Condition, Engine, ExpectedRevisions, Page, Principal, RateLimitState } from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
+import type { ExportedList } from './export-lines.ts';
 import { fieldParameters } from './parameters/schemas.ts';
 import type { CountChars } from './query-turns.ts';
 
@@ -63,6 +64,8 @@ interface Description {
    * with others, and for what has turns of its own as it takes long. Default: true.
    */
   takesTurn?: boolean | ((input: Record<string, unknown>) => boolean);
+  /** All of the list is answered as NDJSON to clients that accept it. Default: it is not. */
+  exported?: ExportedList;
   /** A browser opens it with a token of `POST /v1/streams/token`, as it cannot send a key. */
   takesStreamToken?: true;
   /** Its requests are counted by `maxRequestsPerSecond`: answers show what is left. */

@@ -7,6 +7,7 @@ import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { eventStream } from './event-stream.ts';
+import { lineStream, LINES_TYPE, type OpenExports, wantsLines } from './export-lines.ts';
 import { isOfMember, requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
@@ -38,6 +39,7 @@ export interface MountOptions {
   queries: QueryTurns;
   unread: UnreadAnswers;
   unfinished: UnfinishedBodies;
+  exports: OpenExports;
   adminKey?: string;
 }
 
@@ -71,6 +73,11 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const handle = (count: CountChars) =>
       endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, apiKey, showRateLimit });
     if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), apiKey, options);
+    if (endpoint.exported !== undefined && wantsLines(c.req.header('accept'))) {
+      const readPage = (after: string | undefined, count: CountChars) =>
+        endpoint.handle({ engine, who, id, input: exportInput(endpoint, input, after), count });
+      return sendLines(c, { endpoint, who, apiKey, readPage }, options);
+    }
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
       if (isAudited(endpoint)) await audit(c, options, { endpoint, who, id, before, after: fieldsOf(reply) });
@@ -293,6 +300,57 @@ function sendMessages(c: ApiContext, reply: Reply, key: string, { engine, log }:
   // A proxy that collects an answer before it passes it on would pass on nothing.
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
   return c.body(body, 200, headers);
+}
+
+interface Export {
+  endpoint: Endpoint;
+  who: Principal;
+  apiKey: string;
+  readPage: (after: string | undefined, count: CountChars) => Promise<Reply>;
+}
+
+/** Pages are as large as they may be, and go on behind the one before. */
+function exportInput({ exported }: Endpoint, input: Record<string, unknown>, after: string | undefined) {
+  const { include: _, exclude: __, ...given } = input;
+  const place = after === undefined ? {} : { after };
+  return { ...given, ...exported?.parameters, ...place, limit: LIMITS.maxPageSize };
+}
+
+async function sendLines(
+  c: ApiContext,
+  { endpoint, who, apiKey, readPage }: Export,
+  { engine, queries, exports, log }: MountOptions,
+): Promise<Response> {
+  const list = endpoint.exported;
+  if (list === undefined) throw new Error('Only a list that is exported makes lines');
+  const open = exports.open(who.accountId);
+  const read = async (after: string | undefined): Promise<Page<object>> => {
+    let page: Page<object> = { items: [], total: 0 };
+    const ask = async (count: CountChars) => {
+      const reply = await readPage(after, count);
+      if (reply.kind === 'list') page = reply.page;
+      for (const item of page.items) for (const value of Object.values(item)) count(charsIn(value));
+      return null;
+    };
+    await (who === NOBODY ? ask(uncounted) : queries.run(who.accountId, ask));
+    return page;
+  };
+  const about = { request_id: c.get('requestId'), route: c.get('route') };
+  const body = await lineStream({
+    list,
+    readPage: read,
+    isAdmitted: async () => who === NOBODY || (await engine.accounts.authenticate(apiKey)) !== undefined,
+    onBytes: (bytes) => who !== NOBODY && engine.usage.count(who.accountId, 'bytesOut', bytes),
+    cutOff: () => c.env.outgoing?.destroy(),
+    onError: (err) => log.error({ ...about, err }, 'an export ended early'),
+    onEnd: open.close,
+  }).catch((error: unknown) => {
+    open.close();
+    throw error;
+  });
+  // Nobody would read it.
+  if (c.req.raw.method === 'HEAD') await body.cancel();
+  return c.body(body, 200, { 'content-type': LINES_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
 }
 
 function* itemParts(item: object, selection: Selection, count: CountChars): Generator<string> {

@@ -34,4 +34,7 @@ test('events are found behind more of other channels than the server looks throu
   expect(await shown('--channel', '')).toEqual(all);
   expect(await shown('-n', '4')).toEqual(all.slice(1));
   expect(await shown('-n', '2')).toEqual(all.slice(3));
+  expect(await shown('--all')).toEqual(all.toReversed());
+  const { stdout } = await world.user.hw(['search', '--emitter', source, '--all', '--json']);
+  expect(stdout.split('\n')).toHaveLength(all.length + 1);
 });

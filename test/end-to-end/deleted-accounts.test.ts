@@ -108,6 +108,7 @@ test('no table has a row of a deleted account, and all have those of its neighbo
   // change.
   const changing = [
     'stats',
+    'usage_days',
     'account_histories',
     'history_parts',
     '_private_jobs',

@@ -1,6 +1,10 @@
 import type { Page, PageRequest } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 
+/** For descriptions of lists that are exported. */
+export const EXPORT =
+  'With `accept: application/x-ndjson` all of them are answered, a record a line, newest first, whole, and page after page as the client takes them. An export that ends early breaks the connection off: go on behind its last record.';
+
 export function mapPage<A, B>(page: Page<A>, present: (item: A) => B): Page<B> {
   return { ...page, items: page.items.map(present) };
 }

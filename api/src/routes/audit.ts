@@ -6,7 +6,7 @@ import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
 import { pageParameters } from '../parameters/schemas.ts';
 import { presentAuditEntry } from '../resources/audit.ts';
-import { mapPage } from '../resources/page.ts';
+import { EXPORT, mapPage } from '../resources/page.ts';
 
 const word = (description: string) => z.string().max(LIMITS.maxIdChars).optional().openapi({ description });
 
@@ -19,7 +19,8 @@ export function auditEndpoints(): Endpoint[] {
       tag: 'API keys',
       summary: 'Who changed what, newest first',
       description:
-        'Of the account of the key; of all accounts and of the instance for the key of the operator. Each change through this API is here, but for events and records of data stores. Entries are never changed, and are kept for `auditRetentionDays`.',
+        'Of the account of the key; of all accounts and of the instance for the key of the operator. Each change through this API is here, but for events and records of data stores. Entries are never changed, and are kept for `auditRetentionDays`. ' +
+        `${EXPORT} \`after\` goes on behind an entry by its \`id\`.`,
       parameters: z.object({
         ...pageParameters,
         since: timeParameter('Only those of this time or later.'),
@@ -29,6 +30,7 @@ export function auditEndpoints(): Endpoint[] {
         thing: word('Only those done to the thing with this id.'),
       }),
       schema: auditEntrySchema,
+      exported: { parameters: {}, cursorOf: (record) => (record as { id: string }).id },
       handle: async ({ engine, who, input }) => {
         const { since, until, actor, action, thing } = input;
         const choice = given({ since, until, actor, action, thing });

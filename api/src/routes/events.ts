@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { eventSummarySchema } from '@headwater/shared/contract';
+import type { ExportedList } from '../export-lines.ts';
 import { emptyEndpoint, type Endpoint, listEndpoint } from '../endpoint.ts';
 import { filterOfText, filterTextParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
@@ -8,7 +9,7 @@ import { timeParameter } from '../parameters/moment.ts';
 import { countParameter, idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { type EmitterRoute, SOURCE_ROUTE, WORKFLOW_ROUTE } from '../resources/emitter-route.ts';
 import { presentEvent, presentLogLine } from '../resources/event.ts';
-import { mapPage, pageWithin } from '../resources/page.ts';
+import { EXPORT, mapPage, pageWithin } from '../resources/page.ts';
 
 const tag = 'Events';
 
@@ -45,13 +46,22 @@ export function eventEndpoints(): Endpoint[] {
   return [searchEvents, ...endpointsOf(SOURCE_ROUTE, ''), ...endpointsOf(WORKFLOW_ROUTE, 'Workflow')];
 }
 
+type Shown = z.output<typeof eventSummarySchema>;
+
+/** With whole data. */
+const EXPORTED_EVENTS: ExportedList = {
+  parameters: { expand: 'event' },
+  cursorOf: (record) => (record as Shown).metadata.emit_id,
+  isCut: (record) => (record as Shown).event_truncated,
+};
+
 const searchEvents = listEndpoint({
   method: 'get',
   path: '/v1/events',
   name: 'searchEvents',
   tag,
   summary: 'Search the events of all sources and workflows, newest first',
-  description: `A page looks through ${LIMITS.maxScannedEvents} events, and with \`text\` or \`filter\` through ${LIMITS.maxSearchedBytes} bytes of their data: it may have fewer than were asked for, or none, while \`end_cursor\` leads on to older ones. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds. \`total_count\` is what the page has.`,
+  description: `A page looks through ${LIMITS.maxScannedEvents} events, and with \`text\` or \`filter\` through ${LIMITS.maxSearchedBytes} bytes of their data: it may have fewer than were asked for, or none, while \`end_cursor\` leads on to older ones. \`page_info.scanned_until\` then says how far back it has looked, in epoch milliseconds. \`total_count\` is what the page has. ${EXPORT} \`after\` goes on behind an event by its \`metadata.emit_id\`.`,
   parameters: z.object({
     ...recentParameters,
     emitter_id: idParameter('Only those of this source or workflow.').optional(),
@@ -68,6 +78,7 @@ const searchEvents = listEndpoint({
     until: timeParameter('Only those that were stored before this time.'),
   }),
   schema: eventSummarySchema,
+  exported: EXPORTED_EVENTS,
   handle: async ({ engine, who, input }) => {
     const { emitter_id: emitterId, event_name: channel, id, text, since, until } = input;
     const filter = filterOfText(input.filter);

@@ -1,5 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
+import { LINES_TYPE, readLines } from './read-lines.ts';
 import { LIST_ANSWERS, MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
 import { unreachableError } from './unreachable.ts';
 
@@ -25,6 +26,11 @@ export interface ApiClient {
    * last one.
    */
   all<T>(path: string, query?: Parameters): Promise<T[]>;
+  /**
+   * Everything that a list has, read as it comes: one record is in memory. A connection that breaks
+   * is taken up again behind the last record.
+   */
+  lines<T>(path: string, query: Parameters, cursorOf: (record: T) => string): AsyncGenerator<T>;
   /** A resource with its `etag`, which the answer has in a header. */
   tagged<T>(path: string): Promise<T & { etag?: string }>;
   send<T>(
@@ -60,13 +66,14 @@ const PAGE_SIZE = 100;
 
 export function createClient(options: ClientOptions): ApiClient {
   const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  const request = async (method: string, path: string, init: RequestInit, within: AbortSignal): Promise<Response> => {
+  const lost = (cause: unknown) => (signal.aborted ? interrupted() : unreachableError(url, cause, proxy));
+  const request: Request = async (method, path, init, within) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
     try {
       // A redirect could lead the key elsewhere.
       return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
     } catch (cause) {
-      throw signal.aborted ? interrupted() : unreachableError(url, cause, proxy);
+      throw lost(cause);
     }
   };
   const call = async <T>(
@@ -88,6 +95,7 @@ export function createClient(options: ClientOptions): ApiClient {
   };
   const list = <T>(path: string, query: Parameters, room?: Room) =>
     call<ListAnswer<T>>('GET', path + queryString(query), {}, room);
+  const open = opening(request, options);
   return {
     url,
     get: async <T>(path: string, query: Parameters = {}) =>
@@ -96,6 +104,8 @@ export function createClient(options: ClientOptions): ApiClient {
     list: (path, query = {}) => list(path, query),
     all: <T>(path: string, query: Parameters = {}) =>
       readAll<T>((page, room) => list<T>(path, { limit: PAGE_SIZE, ...query, ...page }, room), maxAnswerBytes),
+    lines: <T>(path: string, query: Parameters, cursorOf: (record: T) => string) =>
+      readLines<T>((after) => open(path, { ...query, after }, { accept: LINES_TYPE }, signal), { cursorOf, lost }),
     async tagged<T>(path: string) {
       let etag: string | undefined;
       const { data } = await call<{ data: T }>('GET', path, {}, undefined, (headers) => {
@@ -112,11 +122,17 @@ export function createClient(options: ClientOptions): ApiClient {
       const init = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
       return (await call<{ data: T } | undefined>(method, path, init))?.data as T;
     },
-    async open(path, query, headers, within) {
-      const response = await request('GET', path + queryString(query), { headers }, within);
-      if (response.ok) return response;
-      return readAnswer<never>(response, options, { bytes: maxAnswerBytes });
-    },
+    open,
+  };
+}
+
+type Request = (method: string, path: string, init: RequestInit, within: AbortSignal) => Promise<Response>;
+
+function opening(request: Request, options: ClientOptions): ApiClient['open'] {
+  const room = { bytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES };
+  return async (path, query, headers, within) => {
+    const response = await request('GET', path + queryString(query), { headers }, within);
+    return response.ok ? response : readAnswer<never>(response, options, { ...room });
   };
 }
 

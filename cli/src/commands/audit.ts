@@ -45,6 +45,11 @@ export const audit: CommandSpec = {
       thing: input.text('thing'),
     };
     const limit = input.count('count', { min: 1, max: MAX_PAGE }) ?? 20;
+    if (input.flag('all') && input.flag('json-lines')) {
+      for await (const entry of api.lines<AuditEntry>('/audit', query, ({ id }) => id))
+        output.record(entry, JSON.stringify(entry));
+      return undefined;
+    }
     const rows = input.flag('all')
       ? await api.all<AuditEntry>('/audit', query)
       : await api.page<AuditEntry>('/audit', { ...query, limit });

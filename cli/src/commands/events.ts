@@ -1,3 +1,4 @@
+import type { Parameters } from '../api/client.ts';
 import type { EventRecord } from '../api/resources.ts';
 import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -24,6 +25,19 @@ const count = (of: string, max: number, fallback: number): OptionSpec => ({
   summary: `How many recent ${of}, up to ${max}. Default: ${fallback}.`,
 });
 
+const ALL: OptionSpec = {
+  name: 'all',
+  summary: 'All that are kept, newest first, as they are read: however many there are, one is in memory.',
+};
+
+/** Each event that is found, with whole data. */
+async function showAll({ output, api: connect }: CommandContext, query: Parameters): Promise<void> {
+  const api = await connect();
+  const cursorOf = ({ metadata }: EventRecord) => metadata.emit_id;
+  for await (const record of api.lines<EventRecord>('/events', query, cursorOf))
+    output.record(record, eventText(record, output.style, output.forTerminal));
+}
+
 export const events: CommandSpec = {
   path: 'events',
   summary: 'What a source or workflow has emitted',
@@ -32,10 +46,12 @@ export const events: CommandSpec = {
   arguments: [{ name: 'name', summary: 'A source or workflow.', completes: { names: ['sources', 'workflows'] } }],
   options: [
     count('events', MAX_HISTORY, DEFAULT_COUNT),
+    ALL,
     FOLLOW,
     { name: 'channel', value: 'name', summary: 'Only events of this channel. `$errors` holds what failed.' },
   ],
   examples: [
+    { does: 'All of them, into a file', command: 'hw events orders --all --json > orders.ndjson' },
     { does: 'The last event', command: 'hw events orders -n 1' },
     { does: 'New ones as they come', command: 'hw events orders -f' },
     { does: 'The payloads alone', command: 'hw events orders -n 1000 --json | jq .event' },
@@ -46,6 +62,11 @@ export const events: CommandSpec = {
     const { input, output } = context;
     const show = (record: EventRecord) => output.record(record, eventText(record, output.style, output.forTerminal));
     const channel = input.text('channel');
+    if (input.flag('all')) {
+      const { id } = await findNamed(await context.api(), ['source', 'workflow'], input.argument('name'));
+      await showAll(context, { emitter_id: id, event_name: channel });
+      return undefined;
+    }
     await showFeed(context, { fallback: DEFAULT_COUNT, max: MAX_HISTORY }, show, (base) => ({
       listPath: `${base}/event_summaries`,
       historyPath: `${base}/events`,
@@ -62,7 +83,7 @@ export const search: CommandSpec = {
   path: 'search',
   summary: 'Search the events of all sources and workflows',
   details:
-    'Newest first. A search looks through so many events and says how far back it has looked; --until goes on from there.',
+    'Newest first. A search looks through so many events and says how far back it has looked; --until goes on from there, and --all looks through everything.',
   arguments: [
     { name: 'text', summary: 'In the JSON of the data or in the summary, letter by letter.', optional: true },
   ],
@@ -83,6 +104,7 @@ export const search: CommandSpec = {
     },
     { name: 'until', value: 'time', summary: 'Only those that were stored before this time.' },
     count('events', MAX_FOUND, DEFAULT_COUNT),
+    ALL,
   ],
   examples: [
     { does: 'By a number in the payload', command: `hw search '"order":4711'` },
@@ -94,16 +116,15 @@ export const search: CommandSpec = {
   ],
   json: 'one record a line, as in `GET /v1/events`',
   exits: NAMING_EXITS,
-  async run({ input, output, api: connect }) {
+  async run(context) {
+    const { input, output, api: connect } = context;
     const limit = input.count('count', { min: 1, max: MAX_FOUND }) ?? DEFAULT_COUNT;
     const api = await connect();
     const [name, channel, id] = [input.text('emitter'), input.text('channel'), input.text('id')];
     const emitter = name === undefined ? undefined : await findNamed(api, ['source', 'workflow'], name);
     const [text, since, until] = [input.optionalArgument('text'), momentOf(input, 'since'), momentOf(input, 'until')];
     const filter = filterOf(input);
-    const found = await api.list<EventRecord>('/events', {
-      limit,
-      expand: 'event',
+    const query = {
       ...(emitter === undefined ? {} : { emitter_id: emitter.id }),
       ...(channel === undefined ? {} : { event_name: channel }),
       ...(id === undefined ? {} : { id }),
@@ -111,7 +132,12 @@ export const search: CommandSpec = {
       ...(filter === undefined ? {} : { filter: JSON.stringify(filter) }),
       ...(since === undefined ? {} : { since }),
       ...(until === undefined ? {} : { until }),
-    });
+    };
+    if (input.flag('all')) {
+      await showAll(context, query);
+      return undefined;
+    }
+    const found = await api.list<EventRecord>('/events', { limit, expand: 'event', ...query });
     for (const record of found.data) output.record(record, eventText(record, output.style, output.forTerminal));
     const lookedUntilMs = found.page_info?.scanned_until;
     if (lookedUntilMs !== undefined)

@@ -18,6 +18,8 @@ export const API_LIMITS = defineLimits({
   maxStackHoldSeconds: { default: 600, unit: 'seconds', scope: 'stack', why: 'how long an apply holds its stack without a sign of life' },
   maxUrlChars: { default: 2_048, unit: 'characters', scope: 'resource', why: 'the URL of a webhook or of component code' },
   defaultPageSize: { default: 10, unit: 'count', scope: 'request', why: 'items of a list without `limit`' },
+  maxExports: { default: 16, unit: 'count', scope: 'node', why: 'exports as NDJSON that are open, each with a page in memory; over it 429' },
+  maxExportsPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'of those; over it 429' },
   maxPageSize: { default: 100, unit: 'count', scope: 'request', why: 'items of a list' },
   maxPageBytes: { default: 2 * 1024 * 1024, unit: 'bytes', scope: 'answer', why: 'props of sources with their definitions, or records of a data store, on one page; a fuller page has fewer entries, at least one' },
   maxJsonDepth: { default: 128, unit: 'count', scope: 'request', why: 'levels of nesting in JSON; deeper values overflow the stack of whatever serialises them' },

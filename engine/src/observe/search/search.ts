@@ -69,7 +69,11 @@ function encodePlace({ ms, seq, emitterId }: EventPlace): string {
   return Buffer.from(`${ms}:${seq}:${emitterId}`).toString('base64url');
 }
 
+/** A cursor of a page, or the `emit_id` of its last event. */
 function decodePlace(cursor: string): EventPlace {
+  const named = byId(cursor);
+  if (named.position !== undefined && named.emitterId !== undefined)
+    return { ...named.position, emitterId: named.emitterId };
   const match = /^(\d{1,15}):(\d{1,9}):(\w{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (match === null) throw notACursor('after');
   return { ms: Number(match[1]), seq: Number(match[2]), emitterId: String(match[3]) };
