@@ -18,7 +18,13 @@ const TimeChart = lazy(() => {
 type Day = components['schemas']['Usage']['days'][number];
 
 const seconds = (ms: number) => `${(ms / 1000).toLocaleString(undefined, { maximumFractionDigits: 1 })} s`;
-const megabytes = (bytes: number) => `${(bytes / 1e6).toLocaleString(undefined, { maximumFractionDigits: 1 })} MB`;
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+function inBytes(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toLocaleString(undefined, { maximumFractionDigits: 1 })} ${UNITS[power]}`;
+}
+
 const number = (value: number) => value.toLocaleString();
 
 const MEASURES = [
@@ -27,9 +33,9 @@ const MEASURES = [
   { name: 'CPU time', of: (day: Day) => day.cpu_ms, text: seconds },
   { name: 'Events', of: (day: Day) => day.events, text: number },
   { name: 'Deliveries', of: (day: Day) => day.deliveries, text: number },
-  { name: 'Bytes in', of: (day: Day) => day.bytes_in, text: megabytes },
-  { name: 'Bytes out', of: (day: Day) => day.bytes_out, text: megabytes },
-  { name: 'Stored', of: (day: Day) => day.storage_bytes, text: megabytes },
+  { name: 'Bytes in', of: (day: Day) => day.bytes_in, text: inBytes },
+  { name: 'Bytes out', of: (day: Day) => day.bytes_out, text: inBytes },
+  { name: 'Stored', of: (day: Day) => day.storage_bytes, text: inBytes },
 ] as const;
 
 const RIGHT = 'text-right tabular-nums';
