@@ -348,9 +348,11 @@ async function sendLines(
     open.close();
     throw error;
   });
+  const headers = { 'content-type': LINES_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  if (c.req.raw.method !== 'HEAD') return c.body(body, 200, headers);
   // Nobody would read it.
-  if (c.req.raw.method === 'HEAD') await body.cancel();
-  return c.body(body, 200, { 'content-type': LINES_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  await body.cancel();
+  return c.body(null, 200, headers);
 }
 
 function* itemParts(item: object, selection: Selection, count: CountChars): Generator<string> {
