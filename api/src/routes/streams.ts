@@ -28,7 +28,10 @@ const tokenSchema = z
     token: z.string().openapi({ description: `Goes into the parameter \`${STREAM_TOKEN}\` of a stream.` }),
     expires_at: z
       .int()
-      .openapi({ description: 'From when on it opens no stream. Open ones go on. Epoch seconds.', example: 1_763_640_000 }),
+      .openapi({
+        description: 'From when on it opens no stream. Open ones go on. Epoch seconds.',
+        example: 1_763_640_000,
+      }),
   })
   .openapi('StreamToken');
 

@@ -27,9 +27,7 @@ export const usedFields = {
 export const usageSchema = z
   .object({
     account_id: z.string().meta({ description: 'The account.', example: 'o_1vZ8kQ0aB3xYpL9mWc2T' }),
-    since: z
-      .int()
-      .meta({ description: 'Where the first day begins. Epoch milliseconds.', example: 1_763_596_800_000 }),
+    since: z.int().meta({ description: 'Where the first day begins. Epoch milliseconds.', example: 1_763_596_800_000 }),
     until: z.int().meta({ description: 'Where the last day ends. Epoch milliseconds.', example: 1_763_683_200_000 }),
     totals: z
       .object(usedFields)
