@@ -26,12 +26,10 @@ export function streamEndpoints(): Endpoint[] {
 const tokenSchema = z
   .object({
     token: z.string().openapi({ description: `Goes into the parameter \`${STREAM_TOKEN}\` of a stream.` }),
-    expires_at: z
-      .int()
-      .openapi({
-        description: 'From when on it opens no stream. Open ones go on. Epoch seconds.',
-        example: 1_763_640_000,
-      }),
+    expires_at: z.int().openapi({
+      description: 'From when on it opens no stream. Open ones go on. Epoch seconds.',
+      example: 1_763_640_000,
+    }),
   })
   .openapi('StreamToken');
 
