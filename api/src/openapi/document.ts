@@ -3,7 +3,6 @@ import { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { LIMITS } from '@headwater/shared';
-import { LINES_TYPE } from '../export-lines.ts';
 import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
 import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
@@ -196,8 +195,8 @@ function describeSuccess(endpoint: Endpoint) {
     ...(endpoint.isVersioned === true ? { headers: etagHeader } : {}),
     ...(endpoint.isRateLimited === true ? { headers: rateLimitSchema } : {}),
   };
-  const lines = endpoint.exported === undefined ? {} : { [LINES_TYPE]: { schema: endpoint.schema } };
-  return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema }, ...lines } } };
+  // NDJSON is in the words of the operation: typed clients take one type of answer for each status.
+  return { [status]: { description: 'Done.', ...headers, content: { 'application/json': { schema } } } };
 }
 
 /**
