@@ -10,7 +10,7 @@ const name = () => textParameter('maxNameChars', 1);
 const url = () => textParameter('maxUrlChars', 1);
 const textMap = () => z.record(name(), text());
 
-export const appFieldSchema = z
+const appFieldSchema = z
   .object({
     name: name().meta({ description: 'A key of `$auth`.', example: 'api_key' }),
     label: name().describe('What a form shows.'),
