@@ -63,7 +63,7 @@ export interface Config {
   portalFrameOrigins?: string[];
   /** Origins of pages that may call the API; `*` alone: all. */
   corsOrigins?: string[];
-  /** What each account uses is in the metrics. */
+  /** Metrics show the use of each account. */
   metricsPerTenant?: boolean;
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;

@@ -9,7 +9,7 @@ export const LINES_TYPE = 'application/x-ndjson';
 export interface ExportedList {
   /** Parameters of each page, beside those that were given. */
   parameters: Readonly<Record<string, unknown>>;
-  /** What `after` goes on behind a record. */
+  /** Cursor behind a record, for `after`. */
   cursorOf(record: object): string;
   /** The record has not all of its data as there was no room on the page. Default: each has all. */
   isCut?(record: object): boolean;

@@ -161,7 +161,7 @@ function send(
   );
 }
 
-/** Of a long answer the characters: it is written piece by piece. */
+/** Characters for a long answer: it is written piece by piece. */
 function bytesOf(text: string | LargeAnswer): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.length;
 }

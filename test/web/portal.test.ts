@@ -59,7 +59,7 @@ test('a customer makes and tries out a webhook in a frame of a product, and sees
   await frame.getByText('got it').waitFor();
   await picture(page, 'portal');
   await frame.getByRole('button', { name: 'Close' }).click();
-  // What it listens to has a name; ids of the account would say nothing.
+  // Emitters have names; ids of the account would say nothing to the customer.
   await frame.getByRole('tab', { name: 'Subscriptions' }).click();
   await frame.getByRole('combobox', { name: 'Emitter' }).selectOption('Orders of Acme');
   await frame.getByRole('button', { name: 'Subscribe', exact: true }).click();

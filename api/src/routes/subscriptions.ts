@@ -67,6 +67,23 @@ export function subscriptionEndpoints(): Endpoint[] {
       handle: async ({ engine, who, id, input, condition }) =>
         tagged(await engine.subscriptions.update(who, id, given({ filter: input.filter }), condition)),
     }),
+    ...reads(),
+    emptyEndpoint({
+      method: 'delete',
+      path: '/v1/subscriptions',
+      name: 'deleteSubscription',
+      tag,
+      summary: 'End a subscription',
+      description: 'Takes the same parameters that made it.',
+      parameters,
+      status: 204,
+      handle: async ({ engine, who, input }) => engine.subscriptions.delete(who, toKey(input)),
+    }),
+  ];
+}
+
+function reads(): Endpoint[] {
+  return [
     listEndpoint({
       method: 'get',
       path: '/v1/subscriptions/emitters',
@@ -90,17 +107,6 @@ export function subscriptionEndpoints(): Endpoint[] {
       parameters: z.object({}),
       schema: subscriptionSchema,
       handle: async ({ engine, who, id }) => tagged(await engine.subscriptions.get(who, id)),
-    }),
-    emptyEndpoint({
-      method: 'delete',
-      path: '/v1/subscriptions',
-      name: 'deleteSubscription',
-      tag,
-      summary: 'End a subscription',
-      description: 'Takes the same parameters that made it.',
-      parameters,
-      status: 204,
-      handle: async ({ engine, who, input }) => engine.subscriptions.delete(who, toKey(input)),
     }),
   ];
 }

@@ -142,7 +142,7 @@ function createDrain({ sql, system, receiver, options }: Bench) {
   };
 }
 
-/** What another account feels of 2 000 dead webhooks with as many waiting deliveries as a case has. */
+/** Another account's latency beside 2 000 dead webhooks with a case's waiting deliveries. */
 async function besideDead({ sql, system, receiver, options }: Bench) {
   const operator = createApiClient(system, system.adminKey);
   const { body } = createRequestTemplate(receiver.url, options.bodyBytes, ID_CHARS);

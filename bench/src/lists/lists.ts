@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 interface Measured {
   name: string;
   latency: LatencySummary;
-  /** Mean time of the database's process on a core: it does not grow with the machine's other work. */
+  /** Mean time of the database's process on a core, which other work does not change. */
   cpuMs: number;
 }
 

@@ -4,11 +4,11 @@ export const LINES_TYPE = 'application/x-ndjson';
 
 /** One record has at most 12 MB. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
-/** Of connections that have brought nothing. */
+/** Connections in a row that brought no line. */
 const MAX_EMPTY_TRIES = 3;
 
 interface LineOptions<T> {
-  /** What the list goes on behind. */
+  /** Cursor behind a record, where the list goes on. */
   cursorOf: (record: T) => string;
   /** The error of a connection that was lost for good. */
   lost: (cause: unknown) => Error;

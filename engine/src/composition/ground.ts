@@ -48,7 +48,7 @@ export interface Ground {
   sandbox: Sandbox;
   node: NodeLease;
   metrics: EngineMetrics;
-  /** What accounts use and do, in memory. */
+  /** Counts of accounts' use and work, in memory. */
   meter: StatMeter;
   watchdog: Watchdog;
   holdBundle: HoldBundle;

@@ -76,37 +76,45 @@ export async function startEngine(
     });
     undo['engine'] = () => engine.stop();
     for (const one of [db, beats]) one.waitForEver(false);
-    let stopping: Promise<void> | undefined;
-    let givingUp: NodeJS.Timeout | undefined;
-    // A run may take longer than a stop has, and so may a lock of a node that stands still. All of
-    // that is leased work, which other nodes take over.
     const giveUp = () => {
       log.warn('the stop waits no longer; other nodes take over the unfinished work');
       gaveUp.abort();
       for (const one of [db, beats]) void one.close(0);
     };
-    const waitNoLonger = () => {
-      givingUp ??= setTimeout(giveUp, options.stopWaitMs ?? LIMITS.shutdownMs * DATABASE_SHARE);
-    };
-    return {
-      firstAccount,
-      engine: {
-        ...engine,
-        drain() {
-          waitNoLonger();
-          engine.drain();
-        },
-        stop() {
-          waitNoLonger();
-          stopping ??= stopInReverse(undo, log).finally(() => clearTimeout(givingUp));
-          return stopping;
-        },
-      },
-    };
+    return { firstAccount, engine: { ...engine, ...boundedStop(engine, { options, undo, giveUp }) } };
   } catch (error) {
     await stopInReverse(undo, log);
     throw error;
   }
+}
+
+interface StopParts {
+  options: EngineOptions;
+  undo: Record<string, Stop>;
+  giveUp: () => void;
+}
+
+/**
+ * A run may take longer than a stop has, and so may a lock of a node that stands still. All of that
+ * is leased work, which other nodes take over: the stop gives it up.
+ */
+function boundedStop(engine: Engine, { options, undo, giveUp }: StopParts): Pick<Engine, 'drain' | 'stop'> {
+  let stopping: Promise<void> | undefined;
+  let givingUp: NodeJS.Timeout | undefined;
+  const begin = () => {
+    givingUp ??= setTimeout(giveUp, options.stopWaitMs ?? LIMITS.shutdownMs * WAIT_SHARE);
+  };
+  return {
+    drain() {
+      begin();
+      engine.drain();
+    },
+    stop() {
+      begin();
+      stopping ??= stopInReverse(undo, options.log).finally(() => clearTimeout(givingUp));
+      return stopping;
+    },
+  };
 }
 
 /** For all work, and for heartbeats alone. */
@@ -136,4 +144,4 @@ async function untilBack<T>(log: EngineOptions['log'], work: () => Promise<T>): 
 
 const START_PAUSE_MS = 500;
 /** A share of the time that a stop has: the rest is for parts whose work has failed to end. */
-const DATABASE_SHARE = 0.95;
+const WAIT_SHARE = 0.95;

@@ -17,7 +17,7 @@ export interface AccountSummary extends AccountRecord {
   webhooks: number;
   /** The bytes that maxHistoryBytes counts, as of some seconds ago. */
   historyBytes: number;
-  /** Of this month, in UTC, as of some seconds ago. */
+  /** Use in this month, in UTC, as of some seconds ago. */
   usedThisMonth: UsageCounts & { storageBytes: number };
   createdAt: Date;
   /** Since when the operator has suspended it. */

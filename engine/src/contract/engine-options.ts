@@ -70,11 +70,11 @@ export interface EngineOptions {
   /** Limits of accounts for which nothing else is set. Default: those of ACCOUNT_LIMITS. */
   limitDefaults?: Partial<AccountLimits>;
   /**
-   * From the beginning of a stop, the time after which it waits for runs and the database no longer.
-   * Default: most of LIMITS.shutdownMs.
+   * A stop that has taken so long waits for runs and the database no longer. Default: most of
+   * LIMITS.shutdownMs.
    */
   stopWaitMs?: number;
-  /** What each account uses is in the metrics, labelled with its id. Default: none is named. */
+  /** Metrics show the use of each account, labelled with its id. Default: they name none. */
   metricsPerTenant?: boolean;
   log: Log;
 }

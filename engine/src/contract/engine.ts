@@ -225,7 +225,7 @@ export interface Engine {
   operator: Operator;
   /** Counters by time. */
   stats: Stats;
-  /** What accounts used, by day. */
+  /** Usage of accounts, by day. */
   usage: Usage;
   webhooks: Webhooks;
   subscriptions: Subscriptions;

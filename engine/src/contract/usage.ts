@@ -5,7 +5,7 @@ import type { StatRange } from './stats.ts';
 export type CountedUse = 'requests' | 'runMs' | 'cpuMs' | 'attempts' | 'bytesIn' | 'bytesOut';
 
 /**
- * What an account used.
+ * Usage of an account.
  * - `requests`: those that were let in at its endpoints, and at the API with its keys.
  * - `runs`: runs and executions that ended. `events`: emitted and stored, without `$errors` and
  *   `$logs`. `deliveries`: accepted by a receiver. `attempts`: requests of deliveries and sends.

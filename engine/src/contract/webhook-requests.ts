@@ -46,7 +46,7 @@ export interface ShownRequest extends RequestOptions {
   auth?: ShownAuth;
 }
 
-/** The rate that a receiver can follow, as it is stored with the webhook. Empty: nothing is known. */
+/** The rate that a receiver can follow, as stored with the webhook. Empty: nothing is known. */
 export interface AdaptiveRate {
   /** Attempts that may begin in a second. Absent: the ceiling. */
   perSecond?: number;

@@ -58,7 +58,7 @@ export interface WebhookRecord {
   maxInFlight?: number;
   /** Fewer attempts a second while its receiver cannot follow. */
   adaptiveRate: boolean;
-  /** Of one that adapts: attempts that may begin in a second now. */
+  /** Attempts that may begin in a second now, with `adaptiveRate`. */
   currentRatePerSecond?: number;
   /** Since when all its attempts have failed. */
   failingSince?: Date;

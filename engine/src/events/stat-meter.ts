@@ -8,7 +8,7 @@ export interface StatPart {
   subjectId: string;
   beganMs: number;
   counts: Record<StatCounter, number>;
-  /** Of the account itself, where something was counted of it. */
+  /** Use of the account itself, if any was counted. */
   use?: Record<CountedUse, number>;
 }
 

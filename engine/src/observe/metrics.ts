@@ -23,7 +23,7 @@ export interface EngineMetrics {
   /** Something made no progress although the database answers. */
   stuck(what: string): void;
   sendAttempted(kind: string, outcome: 'delivered' | 'retried' | 'failed'): void;
-  /** What accounts used, as it is stored. Absent where it is not told for each of them. */
+  /** Adds the use of accounts as it is stored. Absent without metrics per tenant. */
   accountsUsed: ((parts: readonly StatPart[]) => void) | undefined;
   watch(parts: WatchedParts): void;
   text(): Promise<string>;

@@ -93,7 +93,7 @@ test('counts of a minute before midnight are of the day before, and each is adde
   expect(days.map(({ requests }: { requests: number }) => requests)).toEqual([2, 3]);
   expect(days.map(({ events }: { events: number }) => events)).toEqual([0, 4]);
   expect(totals).toMatchObject({ requests: 5, events: 4, cpu_ms: 2 });
-  // What was only counted as use leaves no empty counters by minute.
+  // Counts of use alone leave no empty counters by minute.
   expect(await hw.sql`select from stats where account_id = ${tenant.accountId} and began_ms < ${midnightMs}`).toEqual(
     [],
   );

@@ -19,7 +19,7 @@ function watching() {
       rate = adaptRate(rate, [sign], CEILING, nowMs) ?? rate;
       return rate.perSecond ?? CEILING;
     },
-    /** Of attempts that began before the last second. */
+    /** Signs of attempts that began before the last second. */
     late: () => adaptRate(rate, [{ beganAtMs: nowMs - 2_000, isOverload: true }], CEILING, nowMs),
     refused: () => adaptRate(rate, [{ beganAtMs: nowMs, isOverload: false }], CEILING, nowMs + 1_000),
   };
@@ -97,7 +97,7 @@ test('a webhook that adapts sends fewer a second after 429, says so, and its rat
   const { data: stats } = await hw.api('GET', `/webhooks/${webhook.id}/stats`);
   expect(stats.current_rate_per_second).toBe(await rate());
 
-  // What it has found is forgotten with the setting.
+  // The setting's end forgets the rate that was found.
   const { data: off } = await hw.api('PUT', `/webhooks/${webhook.id}`, { adaptive_rate: false });
   expect(off).toMatchObject({ adaptive_rate: false, current_rate_per_second: null, rate_per_second: 40 });
   const { data: on } = await hw.api('PUT', `/webhooks/${webhook.id}`, { adaptive_rate: true, rate_per_second: null });

@@ -12,7 +12,7 @@ const STAT_STEPS_SECONDS = [60, 3600, 86_400] as const;
  * passed over.
  */
 export function addStats(sql: Sql, counted: readonly StatPart[]): Promise<void> {
-  // Of an account that was only read, or ran code, nothing else is known.
+  // Parts of accounts that only read, or only ran code, have no counters by time.
   const parts = counted.filter((part) => Object.values(part.counts).some((count) => count > 0));
   const counts = (counter: StatCounter) => parts.map((part) => part.counts[counter]);
   return addCounted(sql, async (tx) => {

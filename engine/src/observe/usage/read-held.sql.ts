@@ -2,7 +2,7 @@ import type { AccountLimitName } from '@headwater/shared';
 import { codeBytesOfRow } from '../../accounts/require-code-room.sql.ts';
 import type { Sql } from '../../db/database.ts';
 
-/** What an account has, as its limits count it. */
+/** Amounts that an account has, as its limits count them. */
 export type Held = Pick<Record<AccountLimitName, number>, (typeof HELD_LIMITS)[number]>;
 
 /** Limits of an account that it is told of before it reaches them. */

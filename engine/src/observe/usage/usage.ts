@@ -8,7 +8,7 @@ import { readUsageDays } from './usage-days.sql.ts';
 const DAY_MS = 24 * 3600 * 1000;
 const DEFAULT_DAYS = 30;
 
-/** What accounts used, day by day, as the API sees it. */
+/** Usage of accounts, day by day, as the API sees it. */
 export function createUsage({ sql, counts, nowMs }: { sql: Sql; counts: UseCount; nowMs: () => number }): Usage {
   return {
     count: counts.use,

@@ -222,7 +222,7 @@ class NodeDeliverer implements Deliverer {
     return this.#drain.stop(this.#connections.stop);
   }
 
-  /** What it lets begin of webhooks in order is taken on at once, without a turn of their lanes. */
+  /** Takes on the next deliveries of ordered webhooks at once, without a turn of their lanes. */
   async #record(results: readonly AttemptResult<DueDelivery>[]): Promise<boolean[]> {
     const { db, nodeId, accountLimits } = this.#options;
     const mayTake = (accountId: string) => this.capacity() > 0 && !accountLimits.isSuspended(accountId);

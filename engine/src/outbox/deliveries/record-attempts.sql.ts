@@ -23,8 +23,8 @@ export type DeliveryResult = AttemptResult<Pick<DueDelivery, 'accountId' | 'webh
  * Records attempts and gives up their leases in one statement; where there are retries, the job of
  * their account and second is in the same transaction. Answers for each result whether it was
  * recorded: false where this node's lease was lost, and another node has the say. A delivery
- * cancelled meanwhile stays so, unless this attempt delivered it after all. What may be sent next of
- * a webhook in order goes to `successors` where it may, else its lane has a job.
+ * cancelled meanwhile stays so, unless this attempt delivered it after all. The next delivery of an
+ * ordered webhook goes to `successors` where it may, else its lane has a job.
  */
 export function recordAttempts(
   sql: Sql,

@@ -36,8 +36,8 @@ interface Matched {
 
 /**
  * Makes deliveries that have ended due again, the oldest first, from the beginning of their
- * schedule. A request looks at LIMITS.maxRedeliveries of the webhook. It passes over deliveries that
- * an attempt still holds, and those whose event was deleted.
+ * schedule. A request looks at LIMITS.maxRedeliveries of the webhook. It passes over deliveries
+ * that an attempt still holds, and those whose event was deleted.
  */
 export async function redeliverMatching(sql: Sql, choice: MatchingDeliveries): Promise<Matched> {
   let [count, looked, after]: [number, number, string] = [0, 0, choice.after ?? ''];

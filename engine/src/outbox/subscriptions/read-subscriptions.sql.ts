@@ -18,7 +18,7 @@ export async function readSubscriptions(
     .where(and(eq(subscriptions.accountId, accountId), inArray(subscriptions.id, [...ids])));
 }
 
-/** Of those of `ids` that are the account's, in no order. */
+/** Names of those `ids` that are the account's, in no order. */
 export function readEmitterNames(sql: Sql, accountId: string, ids: readonly string[]): Promise<EmitterName[]> {
   return sql<EmitterName[]>`
     select id, name from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[]) and deleted_at is null`;

@@ -7,7 +7,7 @@ import type { AdaptiveRate } from '../../contract/webhook-requests.ts';
  * after it.
  */
 
-/** What an attempt says of its receiver. */
+/** The result of an attempt, as a sign of how its receiver copes. */
 export interface RateSign {
   beganAtMs: number;
   /** A 429 or 503, or no answer in time. */

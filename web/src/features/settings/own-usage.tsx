@@ -49,7 +49,7 @@ const COLUMNS: readonly Column<Day>[] = [
   })),
 ];
 
-/** What the account used in the last 30 days: runs as a picture, all of it as a table. */
+/** Usage of the account in the last 30 days: runs as a picture, all of it as a table. */
 export function OwnUsage() {
   const { data, error } = useQuery({
     queryKey: ['own-usage'],
