@@ -16,6 +16,7 @@ import type { Undo } from '../undo.ts';
 
 const WEBHOOKS = 100;
 const SAMPLES = 100;
+const FILLED_AT_ONCE = 50_000;
 const WARM_UPS = 5;
 const PAGE = { limit: 20 };
 const DAY_MS = 86_400_000;
@@ -102,7 +103,8 @@ async function fill(sql: Sql, deliveries: number): Promise<Filled> {
     select id, ${accountId}, ${accountId}, 'http://127.0.0.1:2/', 'raw', 'sealed' from unnest(${ids}::text[]) as h(id)`;
   const attempts = (status: number) =>
     JSON.stringify([{ at: new Date(firstMs).toISOString(), trigger: 'first', status_code: status, duration_ms: 12 }]);
-  await sql`
+  for (let first = 0; first < deliveries; first += FILLED_AT_ONCE) {
+    await sql`
     insert into deliveries (id, account_id, webhook_id, emitter_id, indexed_at_ms, seq, status, attempt_count,
       next_attempt_at, error_class, attempts)
     select (${floors}::text[])[1 + n * 1000 / ${deliveries}::int8] || lpad(n::text, 11, '0'), ${accountId},
@@ -111,7 +113,8 @@ async function fill(sql: Sql, deliveries: number): Promise<Filled> {
       case when n % 100 < 2 then 'failed' when n % 100 = 2 then 'pending' else 'delivered' end, 1,
       now() + make_interval(secs => n % 1000), case when n % 100 < 2 then 'http_5xx' end,
       case when n % 100 < 2 then ${attempts(500)}::text::jsonb else ${attempts(200)}::text::jsonb end
-    from generate_series(0, ${deliveries - 1}::int8) n`;
+    from generate_series(${first}::int8, ${Math.min(first + FILLED_AT_ONCE, deliveries) - 1}::int8) n`;
+  }
   await sql`vacuum analyze deliveries`;
   return { accountId, largeId: ids[0] ?? '', smallId: ids[7] ?? '', emitterId, firstMs, lastMs };
 }
