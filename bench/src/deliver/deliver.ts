@@ -155,6 +155,8 @@ async function besideDead({ sql, system, receiver, options }: Bench) {
   await neighbour.measure('m');
   const quiet = await neighbour.measure('q');
   const apiKey = await operator.createAccount('dead');
+  const limits = JSON.stringify({ maxWebhooks: DEAD_WEBHOOKS });
+  await sql`update accounts set limits = limits || ${limits}::text::jsonb where name = 'dead'`;
   const webhookIds = await createWebhooks({ url: system.url, apiKey }, DEAD_WEBHOOKS, () => ({ url: DEAD_URL }));
   const [row] = await sql<{ id: string }[]>`select account_id as id from webhooks where id = ${webhookIds[0] ?? ''}`;
   const target = { accountId: row?.id ?? '', webhookIds };

@@ -44,7 +44,7 @@ export const DELIVERY_LIMITS = defineLimits({
   smallSendChars: { default: 64 * 1024, unit: 'characters', scope: 'account', why: 'characters of a delivery or send after which the next need not wait, while others are here' },
   sendCharsPerSecond: { default: 16 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger deliveries, and larger sends, begin, while others are here' },
   deliveryLaneRetryMs: { default: 1_000, unit: 'ms', scope: 'webhook', why: 'pause of a lane that found no room on its node' },
-  maxScannedDeliveries: { default: 20_000, unit: 'count', scope: 'request', why: 'deliveries that one page of a filtered list looks through, divided among its webhooks; its cursor leads on' },
+  maxScannedDeliveries: { default: 10_000, unit: 'count', scope: 'request', why: 'deliveries that one page of a filtered list looks through, divided among its webhooks; its cursor leads on' },
   minScannedDeliveries: { default: 200, unit: 'count', scope: 'webhook', why: 'deliveries that such a page looks through at least, where there are many webhooks' },
   maxHealthDeliveries: { default: 1_000, unit: 'count', scope: 'webhook', why: 'the newest deliveries whose attempts its stats are made of' },
   maxRedeliveries: { default: 10_000, unit: 'count', scope: 'request', why: 'failed deliveries that are made due again' },
