@@ -216,7 +216,7 @@ test.each<[body: Record<string, unknown>, says: RegExp]>([
   [{ error_class: 'slow' }, /error_class .*"slow".*timeout/],
   [{ since: 'soon' }, /since must be a time/],
   [{ delivery_id: 'dlv_x', dry_run: true }, /dry_run does not go with delivery_id/],
-  [{ status: 'failed' }, /status/],
+  [{ status: 'pending' }, /status/],
 ])('a redelivery of %j is refused, and nothing becomes due', async (body, says) => {
   const id = await makeWebhook();
   const { status, text } = await server.api('POST', `/webhooks/${id}/redeliver`, body);
