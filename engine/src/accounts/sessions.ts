@@ -29,7 +29,7 @@ export function createSessions(options: { sealer: Pick<Sealer, 'seal' | 'open'>;
       return { token: sealer.seal(SESSION, JSON.stringify(payload)), expiresAt: new Date(payload.sinceMs + maxAgeMs) };
     },
     keyOf(token) {
-      const payload = open<Session>(sealer, SESSION, token);
+      const payload = open(sealer, SESSION, token) as Session | undefined;
       return payload !== undefined && payload.sinceMs + maxAgeMs > Date.now() ? payload.key : undefined;
     },
     makeStreamToken(apiKey, { expiresAt, emitterId }) {
@@ -37,16 +37,17 @@ export function createSessions(options: { sealer: Pick<Sealer, 'seal' | 'open'>;
       return sealer.seal(STREAM, JSON.stringify(payload));
     },
     streamKeyOf(token, emitterId) {
-      const payload = open<StreamToken>(sealer, STREAM, token);
+      const payload = open(sealer, STREAM, token) as StreamToken | undefined;
       if (payload === undefined || payload.untilMs <= Date.now()) return undefined;
       return (payload.emitterId ?? emitterId) === emitterId ? payload.key : undefined;
     },
   };
 }
 
-function open<Payload>(sealer: Pick<Sealer, 'open'>, context: string, token: string): Payload | undefined {
+/** The payload that was sealed for this context, as it was given; undefined if none was. */
+function open(sealer: Pick<Sealer, 'open'>, context: string, token: string): unknown {
   try {
-    return JSON.parse(sealer.open(context, token)) as Payload;
+    return JSON.parse(sealer.open(context, token));
   } catch (error) {
     // Made up, changed, or sealed with a key that this node has no longer: another one is needed.
     if (error instanceof SealError) return undefined;
