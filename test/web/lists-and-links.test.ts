@@ -137,7 +137,7 @@ test('failed executions of a workflow begin anew, many at once', async () => {
   await page.getByRole('button', { name: 'Table of Executions by time' }).click();
   await page.getByRole('table', { name: 'Executions by time' }).getByRole('row', { name: /0 4$/ }).waitFor();
   await page.getByRole('link', { name: '0 ok' }).click();
-  await page.getByText('No execution is succeeded or exited').waitFor();
+  await page.getByText('No execution of this time is succeeded or exited').waitFor();
   await page.getByRole('link', { name: '4 failed' }).click();
   await page.getByRole('table', { name: 'Executions', exact: true }).getByRole('row').nth(4).waitFor();
   expect(page.url()).toMatch(/range=day.*status=failed|status=failed.*range=day/);
