@@ -77,10 +77,12 @@ export interface LineStreamOptions {
 export async function lineStream(options: LineStreamOptions): Promise<ReadableStream<Uint8Array>> {
   const { cutOff, onBytes, onEnd, onError } = options;
   const first = await options.readPage(undefined);
-  const pieces = piecesOf(options, first);
+  let isOver = false;
+  const pieces = piecesOf(options, first, () => isOver);
   const encoder = new TextEncoder();
   let stall: NodeJS.Timeout | undefined;
   const end = () => {
+    isOver = true;
     clearTimeout(stall);
     onEnd();
   };
@@ -90,6 +92,7 @@ export async function lineStream(options: LineStreamOptions): Promise<ReadableSt
         clearTimeout(stall);
         try {
           const { done, value } = await pieces.next();
+          if (isOver) return;
           if (done === true) {
             end();
             return controller.close();
@@ -99,6 +102,7 @@ export async function lineStream(options: LineStreamOptions): Promise<ReadableSt
           controller.enqueue(bytes);
           stall = setTimeout(cutOff, LIMITS.answerStallMs).unref();
         } catch (error) {
+          if (isOver) return;
           onError(error);
           end();
           cutOff();
@@ -115,6 +119,7 @@ const PIECE_CHARS = 64 * 1024;
 async function* piecesOf(
   { list, readPage, isAdmitted }: LineStreamOptions,
   first: Page<object>,
+  isOver: () => boolean,
 ): AsyncGenerator<string, undefined> {
   const giveWay = createGiveWay();
   let checkedAtMs = Date.now();
@@ -136,6 +141,8 @@ async function* piecesOf(
       if (!(await isAdmitted())) throw new HeadwaterError('UNAUTHORIZED', 'The key of the export was revoked');
       checkedAtMs = Date.now();
     }
+    // A client that left must not leave a search through all of the history behind.
+    if (isOver()) return undefined;
     page = await readPage(after);
   }
   return undefined;

@@ -72,11 +72,17 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     };
     const handle = (count: CountChars) =>
       endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, apiKey, showRateLimit });
-    if (endpoint.success.messages === true) return sendMessages(c, await handle(uncounted), apiKey, options);
+    if (endpoint.success.messages === true) {
+      const isAdmitted = () => isStillAdmitted(engine, apiKey, { endpoint, who, id });
+      return sendMessages(c, await handle(uncounted), isAdmitted, options);
+    }
     if (endpoint.exported !== undefined && wantsLines(c.req.header('accept'))) {
       const readPage = (after: string | undefined, count: CountChars) =>
         endpoint.handle({ engine, who, id, input: exportInput(endpoint, input, after), count });
-      return sendLines(c, { endpoint, who, apiKey, readPage }, options);
+      {
+        const isAdmitted = async () => who === NOBODY || isStillAdmitted(engine, apiKey, { endpoint, who, id });
+        return sendLines(c, { endpoint, who, isAdmitted, readPage }, options);
+      }
     }
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
@@ -93,7 +99,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
         : makeText(headers, uncounted));
       return { status: text === null ? endpoint.success.status : 200, headers, text };
     };
-    const key = endpoint.method === 'post' ? idempotencyKeyOf(c.req.header(KEY_HEADER)) : undefined;
+    // The token contains the caller's own key, which another caller of the account must not get.
+    const isKept = endpoint.method === 'post' && endpoint.name !== 'createStreamToken';
+    const key = isKept ? idempotencyKeyOf(c.req.header(KEY_HEADER)) : undefined;
     if (key === undefined) return send(c, who.accountId, await make(), options);
     const request = { accountId: who.accountId, key, fingerprint: fingerprintOf('POST', c.req.url, body) };
     const answering = { engine, log: options.log, requestId: c.get('requestId') };
@@ -287,13 +295,37 @@ async function textOf(reply: Reply, selection: Selection, count: CountChars): Pr
   }
 }
 
-function sendMessages(c: ApiContext, reply: Reply, key: string, { engine, log }: MountOptions): Response {
+/**
+ * Whether what began with this key or session may go on. A session that names no account is one of
+ * another account once its member has left this one, and a role may change.
+ */
+async function isStillAdmitted(
+  engine: MountOptions['engine'],
+  apiKey: string,
+  { endpoint, who, id }: { endpoint: Endpoint; who: Principal; id: string },
+): Promise<boolean> {
+  const now = await engine.accounts.authenticate(apiKey);
+  if (now === undefined || now.accountId !== who.accountId) return false;
+  try {
+    requireScope(now, endpoint, id);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function sendMessages(
+  c: ApiContext,
+  reply: Reply,
+  isAdmitted: () => Promise<boolean>,
+  { log }: Pick<MountOptions, 'log'>,
+): Response {
   if (reply.kind !== 'messages') throw new Error('Only messages make a stream');
   const { messages } = reply;
   // Nobody would read, and so nobody would close it.
   if (c.req.raw.method === 'HEAD') messages.close();
   const body = eventStream(messages, {
-    isAdmitted: async () => (await engine.accounts.authenticate(key)) !== undefined,
+    isAdmitted,
     cutOff: () => c.env.outgoing?.destroy(),
     onError: (err) => log.error({ request_id: c.get('requestId'), route: c.get('route'), err }, 'a stream ended early'),
   });
@@ -305,7 +337,7 @@ function sendMessages(c: ApiContext, reply: Reply, key: string, { engine, log }:
 interface Export {
   endpoint: Endpoint;
   who: Principal;
-  apiKey: string;
+  isAdmitted: () => Promise<boolean>;
   readPage: (after: string | undefined, count: CountChars) => Promise<Reply>;
 }
 
@@ -318,7 +350,7 @@ function exportInput({ exported }: Endpoint, input: Record<string, unknown>, aft
 
 async function sendLines(
   c: ApiContext,
-  { endpoint, who, apiKey, readPage }: Export,
+  { endpoint, who, isAdmitted, readPage }: Export,
   { engine, queries, exports, log }: MountOptions,
 ): Promise<Response> {
   const list = endpoint.exported;
@@ -339,7 +371,7 @@ async function sendLines(
   const body = await lineStream({
     list,
     readPage: read,
-    isAdmitted: async () => who === NOBODY || (await engine.accounts.authenticate(apiKey)) !== undefined,
+    isAdmitted,
     onBytes: (bytes) => who !== NOBODY && engine.usage.count(who.accountId, 'bytesOut', bytes),
     cutOff: () => c.env.outgoing?.destroy(),
     onError: (err) => log.error({ ...about, err }, 'an export ended early'),

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 
-/** The last moment that a date can name. */
-const MAX_DATE_MS = 8.64e15;
+/** The end of the year 9999: later years have a sign, which Postgres does not read. */
+const MAX_DATE_MS = 253_402_300_799_999;
 
 const ISO_TIME = /^\d{4}-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?)?$/;
 

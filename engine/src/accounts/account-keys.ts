@@ -32,12 +32,14 @@ export function createAccountKeys(
       return createKeyOf(sql, room, accountId, key, true);
     },
     createKeyOf: (accountId, key) => createKeyOf(sql, room, accountId, key),
-    async rotateKey({ accountId }, id, overlapHours) {
+    async rotateKey({ accountId, userId, member }, id, overlapHours) {
       const { apiKey, hash, hint } = generateApiKey();
       const next = { id: newId('apiKey'), hash, hint };
       const rotated = id.includes('\0')
         ? undefined
-        : await room.make(accountId, (limits) => rotateApiKey(sql, { accountId, id, overlapHours, next }, limits));
+        : await room.make(accountId, (limits) =>
+            rotateApiKey(sql, { accountId, userId, isOfMember: member !== undefined, id, overlapHours, next }, limits),
+          );
       if (rotated === undefined) throw notFound('API key', id);
       if (overlapHours === 0) cache.forget(rotated.keyHash);
       const [record] = await readApiKeys(sql, accountId, [next.id]);
@@ -72,7 +74,9 @@ async function createKey(sql: Sql, room: AccountRoom, who: Principal, key: NewAp
   const { apiKey, hash, hint } = generateApiKey();
   const id = newId('apiKey');
   const row = { id, accountId: who.accountId, userId: who.userId, ...given, hash, hint, isOfPortal };
-  const createdAt = await room.make(who.accountId, (limits) => createApiKey(sql, row, limits));
+  const createdAt = await room.make(who.accountId, (limits) =>
+    createApiKey(sql, row, limits, who.member !== undefined),
+  );
   return { record: { id, ...given, hint, createdAt }, apiKey };
 }
 

@@ -2,6 +2,7 @@ import { type AccountLimits, platformLimit } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
 import { type ApiKeyRow, insertApiKey } from './insert-api-key.sql.ts';
 import { overLimit } from './over-limit.ts';
+import { requireKeyRight } from './require-key-right.sql.ts';
 import { lockAccount, requireRoom } from './require-room.sql.ts';
 
 /** Revoked and expired keys are shown for a while, the newest ones. */
@@ -17,12 +18,20 @@ async function requirePortalRoom(tx: Transaction, accountId: string): Promise<vo
   if (limit.used > limit.value) throw overLimit(limit);
 }
 
-/** Throws CONFLICT where the account has as many keys as it may have. */
-export async function createApiKey(sql: Sql, key: ApiKeyRow, limits: Pick<AccountLimits, 'maxApiKeys'>): Promise<Date> {
+/**
+ * Throws CONFLICT where the account has as many keys as it may have. `isOfMember`: a member makes it.
+ */
+export async function createApiKey(
+  sql: Sql,
+  key: ApiKeyRow,
+  limits: Pick<AccountLimits, 'maxApiKeys'>,
+  isOfMember: boolean,
+): Promise<Date> {
   const { accountId } = key;
   return sql.begin(async (tx) => {
     if (key.isOfPortal === true) await requirePortalRoom(tx, accountId);
     else await requireRoom(tx, accountId, limits, 'maxApiKeys');
+    if (isOfMember) await requireKeyRight(tx, accountId, key.userId);
     await tx`
       delete from api_keys where account_id = ${accountId} and id in (
         select id from api_keys where account_id = ${accountId} and (revoked_at is not null or expires_at <= now())

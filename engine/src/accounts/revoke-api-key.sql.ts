@@ -21,6 +21,8 @@ export async function revokeApiKey(sql: Sql, accountId: string, id: string): Pro
     await tx`
       update api_keys set revoked_at = now()
       where account_id = ${accountId} and id = ${id} and revoked_at is null`;
+    // A leaked key may have invited.
+    await tx`delete from invitations where account_id = ${accountId} and invited_by = ${id}`;
     return { kind: 'revoked', keyHash: key.hash };
   });
 }

@@ -1,5 +1,6 @@
 import type { AccountLimits } from '@headwater/shared';
 import type { Sql } from '../db/database.ts';
+import { requireKeyRight } from './require-key-right.sql.ts';
 import { requireRoom } from './require-room.sql.ts';
 
 export interface RotatedKey {
@@ -16,11 +17,17 @@ export async function rotateApiKey(
   sql: Sql,
   {
     accountId,
+    userId,
+    isOfMember,
     id,
     overlapHours,
     next,
   }: {
     accountId: string;
+    /** Maker of the new key. */
+    userId: string;
+    /** A member asks, and no key. */
+    isOfMember: boolean;
     id: string;
     overlapHours: number;
     next: { id: string; hash: Uint8Array; hint: string };
@@ -29,9 +36,10 @@ export async function rotateApiKey(
 ): Promise<RotatedKey | undefined> {
   return sql.begin(async (tx) => {
     await requireRoom(tx, accountId, limits, 'maxApiKeys');
+    if (isOfMember) await requireKeyRight(tx, accountId, userId);
     const made = await tx`
       insert into api_keys (id, account_id, user_id, name, key_hash, hint, scopes, expires_at, resource)
-      select ${next.id}, account_id, user_id, name, ${next.hash}, ${next.hint}, scopes, expires_at, resource
+      select ${next.id}, account_id, ${userId}, name, ${next.hash}, ${next.hint}, scopes, expires_at, resource
       from api_keys where account_id = ${accountId} and id = ${id} and revoked_at is null
         and (expires_at is null or expires_at > now())
       returning id`;

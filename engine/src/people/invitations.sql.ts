@@ -103,3 +103,10 @@ export async function deleteInvitation(sql: Sql | Transaction, accountId: string
 export async function deleteInvitationsOf(tx: Transaction, accountId: string, invitedBy: string): Promise<void> {
   await tx`delete from invitations where account_id = ${accountId} and invited_by = ${invitedBy}`;
 }
+
+/** A key may invite the first owner alone: its other links end once there is one. */
+export async function deleteOwnerInvitationsOfKeys(tx: Transaction, accountId: string): Promise<void> {
+  await tx`
+    delete from invitations
+    where account_id = ${accountId} and role = 'owner' and starts_with(invited_by, 'key_')`;
+}

@@ -10,16 +10,18 @@ import { takeEmail } from '../outbox/transports/email/count-email.sql.ts';
 import { normalizeEmail } from './email-address.ts';
 import {
   deleteInvitation,
+  deleteOwnerInvitationsOfKeys,
   findInvitation,
   putInvitation,
   readInvitations,
   type StoredInvitation,
 } from './invitations.sql.ts';
-import { mayChangeOwners, ownersOnly } from './members.ts';
+import { mayChangeOwners, mayNow, ownersOnly, roleChanged } from './members.ts';
 import { countMembers, insertMember, isMember } from './members.sql.ts';
 import { findPerson, insertPerson, lockPerson, markVerified, type Person, setPassword } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { beginSession, checkNewPassword, checkPassword, requireTurns, wrongPassword } from './sign-in.ts';
+import { isOpenSession } from './user-sessions.sql.ts';
+import { beginSession, checkNewPassword, checkPassword, clientOf, requireTurns, wrongPassword } from './sign-in.ts';
 
 const TOKEN = /^hw_invite_[0-9A-Za-z]{40}$/;
 const newToken = () => `hw_invite_${randomToken(40)}`;
@@ -80,6 +82,7 @@ async function invite(
     days: LIMITS.invitationDays,
   };
   const made = await sql.begin(async (tx) => {
+    if (typeof who !== 'string' && !(await mayNow(tx, who, 'members'))) throw roleChanged();
     if (typeof who !== 'string' && role === 'owner' && !(await mayChangeOwners(tx, who))) throw ownersOnly();
     if (await isMember(tx, accountId, email)) throw alreadyMember(email);
     return putInvitation(tx, row, LIMITS.maxInvitations);
@@ -136,6 +139,8 @@ interface Joining extends Person {
   isNew: boolean;
   /** The person was there, made by somebody who had a link, and the address is another's. */
   isClaimed: boolean;
+  /** The session by which the person accepts. */
+  sessionId?: string;
 }
 
 /**
@@ -154,7 +159,10 @@ async function personOf(
     if (signedIn.member.email !== email)
       throw new HeadwaterError('FORBIDDEN', `The invitation is for ${email}, and you are ${signedIn.member.email}`);
     const person = await findPerson(sql, email);
-    if (person !== undefined) return { ...person, isVerified: isMailed, isNew: false, isClaimed: false };
+    if (person !== undefined) {
+      const { sessionId } = signedIn.member;
+      return { ...person, isVerified: isMailed, isNew: false, isClaimed: false, sessionId };
+    }
   }
   checkNewPassword(password, 'password');
   const shownName = name?.trim() || (email.split('@')[0] ?? email);
@@ -170,7 +178,7 @@ async function personOf(
     }
     const person = await checkPassword(parts, { email, password }, client);
     return { ...person, isVerified: isMailed, isNew: false, isClaimed: false };
-  });
+  }, clientOf(client));
 }
 
 async function join(
@@ -185,13 +193,19 @@ async function join(
   if (!(await deleteInvitation(tx, accountId, id)))
     throw new HeadwaterError('NOT_FOUND', 'This invitation was just used or revoked');
   if (members >= LIMITS.maxMembers) throw overLimit(platformLimit('maxMembers', members + 1));
-  const isThere = person.isNew ? await insertPerson(tx, person) : await lockPerson(tx, person.id);
+  const isThere = person.isNew
+    ? await insertPerson(tx, person)
+    : await lockPerson(tx, person.id, person.isClaimed ? undefined : person.passwordHash);
   if (!isThere) throw new HeadwaterError('CONFLICT', 'This person has just changed. Try again.');
+  // Ended on another node, it is known here for some seconds yet.
+  if (person.sessionId !== undefined && !(await isOpenSession(tx, person.id, person.sessionId))) throw wrongPassword();
   if (person.isClaimed && person.passwordHash !== undefined) await setPassword(tx, person.id, person.passwordHash);
   if (person.isVerified) await markVerified(tx, person.id);
   const member = { userId: newId('user'), accountId, personId: person.id, name: person.name, role };
   if (!(await insertMember(tx, member))) throw alreadyMember(email);
-  return beginSession(tx, person.id, client);
+  // A key invites the first owner alone.
+  if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
+  return beginSession(tx, person, client);
 }
 
 async function lockedCount(tx: Transaction, accountId: string): Promise<number> {

@@ -60,12 +60,25 @@ export async function deleteMember(
     tx,
     gone.map((row) => row.person_id),
   );
+  // The person's name goes with it: a person without an account is forgotten.
+  await tx`update users set username = 'former member' where account_id = ${accountId} and id = ${userId}`;
+  await tx`
+    delete from invitations where account_id = ${accountId} and invited_by in (
+      select id from api_keys where account_id = ${accountId} and user_id = ${userId})`;
   if (!revokeKeys) return [];
   const keys = await tx<{ hash: string }[]>`
     update api_keys set revoked_at = now()
     where account_id = ${accountId} and user_id = ${userId} and revoked_at is null
     returning encode(key_hash, 'base64') as hash`;
   return keys.map(({ hash }) => hash);
+}
+
+/** Whether the account has a key that may do everything and does not expire. */
+export async function hasLastingKey(tx: Transaction, accountId: string): Promise<boolean> {
+  const rows = await tx`
+    select from api_keys where account_id = ${accountId} and revoked_at is null and expires_at is null
+      and 'full' = any(scopes) limit 1`;
+  return rows.length > 0;
 }
 
 export async function countMembers(tx: Transaction, accountId: string): Promise<number> {

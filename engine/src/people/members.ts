@@ -1,9 +1,10 @@
-import { hasRight, HeadwaterError, notFound, type Role } from '@headwater/shared';
+import { hasRight, HeadwaterError, notFound, type Right, type Role } from '@headwater/shared';
+import { lockAccount } from '../accounts/require-room.sql.ts';
 import type { Principal } from '../contract/base.ts';
 import type { MemberRecord, People } from '../contract/people.ts';
 import type { Transaction } from '../db/database.ts';
-import { deleteInvitationsOf } from './invitations.sql.ts';
-import { deleteMember, hasOwner, readMembers, readRole, updateRole } from './members.sql.ts';
+import { deleteInvitationsOf, deleteOwnerInvitationsOfKeys } from './invitations.sql.ts';
+import { deleteMember, hasLastingKey, hasOwner, readMembers, readRole, updateRole } from './members.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 
 /** Members of an account, and what each is. */
@@ -26,6 +27,7 @@ export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'member
         if (before === role) return;
         await updateRole(tx, accountId, id, role);
         await deleteInvitationsOf(tx, accountId, id);
+        if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
       });
       forget(accountId, id);
       return read(accountId, id);
@@ -34,8 +36,12 @@ export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'member
       const { accountId } = who;
       const revoked = await sql.begin(async (tx) => {
         await checkChange(tx, who, id, undefined);
+        if (revokeKeys && !(await mayNow(tx, who, 'keys'))) throw roleChanged();
         await deleteInvitationsOf(tx, accountId, id);
-        return deleteMember(tx, accountId, id, revokeKeys);
+        const hashes = await deleteMember(tx, accountId, id, revokeKeys);
+        if (hashes.length > 0 && !(await hasOwner(tx, accountId)) && !(await hasLastingKey(tx, accountId)))
+          throw new HeadwaterError('CONFLICT', LAST_KEYS);
+        return hashes;
       });
       for (const hash of revoked) cache.forget(hash);
       forget(accountId, id);
@@ -49,6 +55,8 @@ async function checkChange(tx: Transaction, who: Principal, id: string, next: Ro
   const hasOther = await hasOwner(tx, accountId, id.includes('\0') ? '' : id);
   const before = id.includes('\0') ? undefined : await readRole(tx, accountId, id);
   if (before === undefined) throw notFound('member', id);
+  const isLeaving = next === undefined && who.member !== undefined && id === who.userId;
+  if (!isLeaving && !(await mayNow(tx, who, 'members'))) throw roleChanged();
   const isOfOwners = before === 'owner' || next === 'owner';
   if (isOfOwners && !(await mayChangeOwners(tx, who))) throw ownersOnly();
   if (before === 'owner' && next !== 'owner' && !hasOther)
@@ -60,8 +68,30 @@ async function checkChange(tx: Transaction, who: Principal, id: string, next: Ro
  * An owner may, and an API key as long as there is no owner: somebody has to be the first one.
  * Later a key may not, or every admin could make one that does what only owners may.
  */
-export async function mayChangeOwners(tx: Transaction, { accountId, member }: Principal): Promise<boolean> {
-  return member === undefined ? !(await hasOwner(tx, accountId)) : hasRight(member.role, 'owners');
+export async function mayChangeOwners(tx: Transaction, who: Principal): Promise<boolean> {
+  return who.member === undefined ? !(await hasOwner(tx, who.accountId)) : mayNow(tx, who, 'owners');
+}
+
+/**
+ * Whether a member has the right at this moment, under the account's lock. The principal may be
+ * five seconds old on another node, and what it makes would stay.
+ */
+export async function mayNow(
+  tx: Transaction,
+  { accountId, userId, member }: Principal,
+  right: Right,
+): Promise<boolean> {
+  if (member === undefined) return true;
+  await lockAccount(tx, accountId);
+  const role = await readRole(tx, accountId, userId);
+  return role !== undefined && hasRight(role, right);
+}
+
+const LAST_KEYS =
+  "These are the account's last API keys that may do everything, and it has no owner. Make another key first.";
+
+export function roleChanged(): HeadwaterError {
+  return new HeadwaterError('FORBIDDEN', 'Your role in this account does not include this');
 }
 
 export function ownersOnly(): HeadwaterError {

@@ -12,6 +12,9 @@ const OF_NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.par
 const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 const RETRY_SECONDS = 2;
 
+/** Of one client, running and waiting. */
+const MAX_PER_CLIENT = 4;
+
 const hashWith = promisify(argon2);
 
 /** Hashes passwords, a few at a time. */
@@ -22,14 +25,45 @@ export interface Passwords {
   /**
    * Runs `work`, which hashes or verifies, once it is its turn. Throws RATE_LIMITED at once where
    * too many wait: a flood of sign-ins takes neither the memory nor the database of the node.
+   * `client`: one has a few at a time, so that it does not fill the queue.
    */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  inTurn<T>(work: () => Promise<T>, client?: string): Promise<T>;
 }
 
 export function createPasswords(options: { maxRunning?: number; maxWaiting?: number } = {}): Passwords {
   const { maxRunning = LIMITS.maxPasswordChecks, maxWaiting = LIMITS.maxWaitingPasswordChecks } = options;
   const waiting: (() => void)[] = [];
+  const ofClients = new Map<string, number>();
   let running = 0;
+  const tooMany = () =>
+    new HeadwaterError('RATE_LIMITED', 'Too many sign in at the same time', { retryAfterSeconds: RETRY_SECONDS });
+
+  function enter(client: string): () => void {
+    const own = ofClients.get(client) ?? 0;
+    if (own >= MAX_PER_CLIENT) throw tooMany();
+    ofClients.set(client, own + 1);
+    return () => {
+      const left = (ofClients.get(client) ?? 1) - 1;
+      if (left === 0) ofClients.delete(client);
+      else ofClients.set(client, left);
+    };
+  }
+
+  async function inOrder<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= maxRunning) {
+      if (waiting.length >= maxWaiting) throw tooMany();
+      // Its place is handed over: no later one goes before it.
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    } else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  }
+
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES);
@@ -44,21 +78,12 @@ export function createPasswords(options: { maxRunning?: number; maxWaiting?: num
       const actual = await tagOf(password, Buffer.from(salt, 'base64'), cost, expected.length);
       return timingSafeEqual(actual, expected) && stored !== undefined;
     },
-    async inTurn(work) {
-      if (running >= maxRunning) {
-        if (waiting.length >= maxWaiting)
-          throw new HeadwaterError('RATE_LIMITED', 'Too many sign in at the same time', {
-            retryAfterSeconds: RETRY_SECONDS,
-          });
-        // Its place is handed over: nobody who comes later is before it.
-        await new Promise<void>((resolve) => waiting.push(resolve));
-      } else running++;
+    async inTurn(work, client) {
+      const leave = client === undefined ? undefined : enter(client);
       try {
-        return await work();
+        return await inOrder(work);
       } finally {
-        const next = waiting.shift();
-        if (next === undefined) running--;
-        else next();
+        leave?.();
       }
     },
   };

@@ -47,9 +47,15 @@ export async function insertPerson(tx: Transaction, person: Person): Promise<boo
   return rows.length > 0;
 }
 
-/** Nobody deletes or changes the person until the transaction ends. False where it is gone. */
-export async function lockPerson(tx: Transaction, id: string): Promise<boolean> {
-  return (await tx`select from people where id = ${id} for no key update`).length > 0;
+/**
+ * No other transaction deletes or changes the person until this one ends. False if it is gone, or
+ * if `passwordHash` is given and another password was set since it was checked.
+ */
+export async function lockPerson(tx: Transaction, id: string, passwordHash?: string): Promise<boolean> {
+  const hash = passwordHash ?? null;
+  const rows = await tx`
+    select from people where id = ${id} and (${hash}::text is null or password_hash = ${hash}::text) for no key update`;
+  return rows.length > 0;
 }
 
 /** Ends all sessions but `keptSessionId`. */

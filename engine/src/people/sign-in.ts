@@ -7,7 +7,13 @@ import { normalizeEmail } from './email-address.ts';
 import { findPerson, lockPerson, type Person, readPerson, setPassword } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { renewSignInTurns, takeSignInTurn } from './sign-in-turns.sql.ts';
-import { deleteSessionOfToken, deleteUserSession, insertUserSession, readUserSessions } from './user-sessions.sql.ts';
+import {
+  deleteSessionOfToken,
+  deleteUserSession,
+  insertUserSession,
+  isOpenSession,
+  readUserSessions,
+} from './user-sessions.sql.ts';
 
 const EMAIL_INTERVAL_SECONDS = 30;
 const ADDRESS_INTERVAL_SECONDS = 5;
@@ -23,11 +29,11 @@ export function createSignIn(
     signIn: ({ email, password }, client) =>
       passwords.inTurn(async () => {
         const person = await checkPassword(parts, { email, password }, client);
-        const bearer = await beginSession(sql, person.id, client);
+        const bearer = await beginSession(sql, person, client);
         const who = await parts.authenticate(bearer);
         if (who === undefined) throw wrongPassword();
         return { bearer, who };
-      }),
+      }, clientOf(client)),
     async signOut(bearer) {
       const session = readSessionBearer(bearer);
       if (session === undefined) return;
@@ -51,7 +57,10 @@ export function createSignIn(
           throwFields([{ path: 'current_password', message: 'is wrong' }]);
         const hash = await passwords.hash(next);
         await sql.begin(async (tx) => {
-          if (await lockPerson(tx, member.personId)) await setPassword(tx, member.personId, hash, member.sessionId);
+          const isSame = await lockPerson(tx, member.personId, person?.passwordHash);
+          if (!isSame || !(await isOpenSession(tx, member.personId, member.sessionId)))
+            throwFields([{ path: 'current_password', message: 'has just been changed' }]);
+          await setPassword(tx, member.personId, hash, member.sessionId);
         });
       });
       await renewSignInTurns(sql, { kind: 'email', of: member.email });
@@ -97,6 +106,11 @@ export async function requireTurns(sql: Sql, email: string | undefined, address:
   );
 }
 
+/** Name of the client for the bound on its sign-ins. */
+export function clientOf({ address }: SignInClient): string | undefined {
+  return address === undefined ? undefined : networkOf(address);
+}
+
 /** A client of IPv6 has a whole /64. */
 function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
@@ -105,7 +119,11 @@ function networkOf(address: string): string {
 }
 
 /** The bearer of a session that begins now. */
-export async function beginSession(sql: Sql | Transaction, personId: string, client: SignInClient): Promise<string> {
+export async function beginSession(
+  sql: Sql | Transaction,
+  { id: personId, passwordHash }: Pick<Person, 'id' | 'passwordHash'>,
+  client: SignInClient,
+): Promise<string> {
   const token = generateSessionToken();
   const userAgent = client.userAgent?.slice(0, MAX_USER_AGENT_CHARS).toWellFormed().replaceAll('\0', '');
   const row = {
@@ -113,9 +131,10 @@ export async function beginSession(sql: Sql | Transaction, personId: string, cli
     personId,
     tokenHash: hashToken(token),
     days: LIMITS.userSessionDays,
+    ...(passwordHash === undefined ? {} : { passwordHash }),
     client: { ...client, ...(userAgent === undefined ? {} : { userAgent }) },
   };
-  await insertUserSession(sql, row, LIMITS.maxUserSessions);
+  if (!(await insertUserSession(sql, row, LIMITS.maxUserSessions))) throw wrongPassword();
   return token;
 }
 

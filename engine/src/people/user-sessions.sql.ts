@@ -7,22 +7,38 @@ export interface NewUserSession {
   tokenHash: Uint8Array;
   days: number;
   client: SignInClient;
+  /** Password with which the person signed in; no session begins once another one is set. */
+  passwordHash?: string;
 }
 
-/** Makes room first: with more than `maxSessions` the oldest ends. */
+/**
+ * Makes room first: with more than `maxSessions` the oldest ends. Answers false if the person is
+ * gone or has another password by now.
+ */
 export async function insertUserSession(
   tx: Sql | Transaction,
-  { id, personId, tokenHash, days, client }: NewUserSession,
+  { id, personId, tokenHash, days, client, passwordHash }: NewUserSession,
   maxSessions: number,
-): Promise<void> {
+): Promise<boolean> {
   await tx`
     delete from user_sessions where id in (
       select id from user_sessions where person_id = ${personId} order by created_at desc, id desc
       offset ${maxSessions - 1})`;
-  await tx`
+  const hash = passwordHash ?? null;
+  // The lock waits for a change of the password, and then finds the new one.
+  const rows = await tx`
     insert into user_sessions (id, person_id, token_hash, address, user_agent, expires_at)
-    values (${id}, ${personId}, ${tokenHash}, ${client.address ?? null}, ${client.userAgent ?? null},
-      now() + make_interval(days => ${days}))`;
+    select ${id}::text, p.id, ${tokenHash}::bytea, ${client.address ?? null}::text, ${client.userAgent ?? null}::text,
+      now() + make_interval(days => ${days}::int4)
+    from people p where p.id = ${personId} and (${hash}::text is null or p.password_hash = ${hash}::text)
+    for share of p returning id`;
+  return rows.length > 0;
+}
+
+export async function isOpenSession(tx: Transaction, personId: string, id: string): Promise<boolean> {
+  const rows = await tx`
+    select from user_sessions where person_id = ${personId} and id = ${id} and expires_at > now()`;
+  return rows.length > 0;
 }
 
 interface Row {

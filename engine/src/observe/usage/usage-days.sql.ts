@@ -5,12 +5,12 @@ import type { Sql } from '../../db/database.ts';
 export async function readUsageDays(
   sql: Sql,
   accountId: string,
-  { from, before }: { from: string; before: string },
+  { from, last }: { from: string; last: string },
 ): Promise<UsageDay[]> {
   return sql<UsageDay[]>`
     select day::text, requests, runs, round(run_ms)::int8 as "runMs", round(cpu_ms)::int8 as "cpuMs", events, deliveries,
       attempts, bytes_in as "bytesIn", bytes_out as "bytesOut", storage_bytes as "storageBytes"
-    from usage_days where account_id = ${accountId} and day >= ${from}::date and day < ${before}::date order by day`;
+    from usage_days where account_id = ${accountId} and day >= ${from}::date and day <= ${last}::date order by day`;
 }
 
 /** Deletes days that are older. Answers how many, `limit` at most. */

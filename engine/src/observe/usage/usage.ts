@@ -19,7 +19,7 @@ export function createUsage({ sql, counts, nowMs }: { sql: Sql; counts: UseCount
       const limit = platformLimit('maxUsageDays', (beforeMs - fromMs) / DAY_MS);
       if (limit.used > limit.value)
         throwFields([{ path: 'since', message: `makes ${limit.used} days, and may make ${limit.value}`, limit }]);
-      const known = await readUsageDays(sql, accountId, { from: dayOf(fromMs), before: dayOf(beforeMs) });
+      const known = await readUsageDays(sql, accountId, { from: dayOf(fromMs), last: dayOf(beforeMs - DAY_MS) });
       return recordOf(accountId, { fromMs, beforeMs }, known);
     },
   };
