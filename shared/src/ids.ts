@@ -94,7 +94,7 @@ export function idFloor(kind: IdKind, ms: number): string {
 
 function base62Time(ms: number): string {
   let out = '';
-  let rest = ms;
+  let rest = Math.min(ms, 62 ** TIME_CHARS - 1);
   for (let i = 0; i < TIME_CHARS; i++) {
     out = ALPHABET.charAt(rest % 62) + out;
     rest = Math.floor(rest / 62);

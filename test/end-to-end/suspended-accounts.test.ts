@@ -116,7 +116,9 @@ test('the operator renames an account, gives it a key, and lists it with what it
   expect((await hw.admin('PUT', path, { email: null })).data).toMatchObject({ name: 'Acme', email: null });
   expect((await hw.admin('PUT', path, { name: ' ' })).status).toBe(400);
   const { data: key } = await hw.admin('POST', `${path}/api_keys`, { name: 'recovery', scopes: ['read'] });
-  expect((await hw.as(key.api_key)('GET', '/users/me')).data.orgs).toEqual([{ id: hw.accountId, name: 'Acme' }]);
+  expect((await hw.as(key.api_key)('GET', '/users/me')).data.orgs).toEqual([
+    { id: hw.accountId, name: 'Acme', role: null },
+  ]);
   expect((await hw.as(key.api_key)('POST', '/events', { data: 1 })).status).toBe(403);
   const { data: accounts } = await hw.admin('GET', '/tenants', { limit: 100 });
   expect(accounts.find(({ id }: { id: string }) => id === hw.accountId)).toMatchObject({ name: 'Acme', sources: 1 });

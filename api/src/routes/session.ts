@@ -165,12 +165,21 @@ async function readInput<S extends z.ZodType>(c: ApiContext, schema: S, shape: s
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
     throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} as application/json`);
   }
+  const inQuery = Object.keys(c.req.query());
+  if (inQuery.length > 0)
+    throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} in the body alone`, {
+      fields: inQuery.map((path) => ({ path, message: 'is no parameter of this request' })),
+    });
   const { incoming } = c.env;
   const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, MAX_BODY_BYTES));
   const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} with texts that are not too long`, {
-    fields: parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
+    fields: parsed.error.issues.flatMap((issue) => {
+      const { path, message } = issue;
+      const names = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
+      return names.map((name) => ({ path: name.join('.'), message }));
+    }),
   });
 }
 

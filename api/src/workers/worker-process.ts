@@ -36,7 +36,10 @@ export function forkWorker({ number, args, env, onMessage }: ForkOptions): Worke
   const exited = new Promise<WorkerEnd>((resolve) => {
     worker.once('exit', (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal }));
     // It could not be started; without a listener the error would end this process.
-    worker.on('error', () => resolve({ code: 1, signal: null }));
+    worker.on('error', () => {
+      // It comes also where a message to a living process failed.
+      if (worker.process.pid === undefined) resolve({ code: 1, signal: null });
+    });
   });
   const up = Promise.withResolvers<boolean>();
   void exited.then(() => {

@@ -19,7 +19,8 @@ async function requirePortalRoom(tx: Transaction, accountId: string): Promise<vo
 }
 
 /**
- * Throws CONFLICT where the account has as many keys as it may have. `isOfMember`: a member makes it.
+ * Throws CONFLICT where the account has as many keys as it may have. `isOfMember`: a member makes
+ * it.
  */
 export async function createApiKey(
   sql: Sql,

@@ -12,7 +12,7 @@ const OF_NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.par
 const STORED = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 const RETRY_SECONDS = 2;
 
-/** Of one client, running and waiting. */
+/** Sign-ins of one client, running and waiting. */
 const MAX_PER_CLIENT = 4;
 
 const hashWith = promisify(argon2);

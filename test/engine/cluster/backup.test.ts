@@ -185,9 +185,8 @@ describe('a restore changes nothing', () => {
 test('a backup of an older version is restored with its schema, and brought to that of this one', async () => {
   const older = path.join(makeDataDir(), 'older');
   const migrations = await listMigrations();
-  const upTo = migrations.at(-4) ?? '';
   const prepared = await prepareDatabase({ dataDir: older, log: testLog });
-  await migrate({ url: prepared.url, log: testLog, upTo });
+  await migrate({ url: prepared.url, log: testLog, only: migrations.slice(0, -3) });
   const db = openDatabase({ url: prepared.url, maxConnections: 1 });
   const name = 'one\ttab, \\N and \\. and ü';
   await db.sql`insert into accounts (id, name) values ('o_1', ${name})`;

@@ -109,7 +109,8 @@ async function readSequences(tx: Transaction): Promise<EndPart['sequences']> {
  */
 export async function loadDump(tx: Transaction, next: NextFrame): Promise<EndPart> {
   await tx`set local session_replication_role = replica`;
-  await tx.unsafe(`truncate ${(await readTables(tx)).map(({ table }) => table).join(', ')}`);
+  const known = new Map((await readTables(tx)).map(({ table, columns }) => [table, new Set(columns)]));
+  await tx.unsafe(`truncate ${[...known.keys()].join(', ')}`);
   let frame = await next();
   while (frame !== undefined) {
     const part = JSON.parse(frame.content.toString()) as TablePart | EndPart;
@@ -118,6 +119,10 @@ export async function loadDump(tx: Transaction, next: NextFrame): Promise<EndPar
         await tx`select setval(${name}::regclass, ${lastValue}::bigint)`;
       return part;
     }
+    // Names become SQL, and the file may have been written by a stranger.
+    const columns = known.get(part.table);
+    if (columns === undefined || !part.columns.every((name) => columns.has(name)))
+      throw new Error(`The backup has rows of ${part.table} that its migrations do not make`);
     const into = await tx.unsafe(`copy ${part.table} (${part.columns.join(', ')}) from stdin`).writable();
     frame = await fill(into, next);
     // The client forgets a failure that comes after the last row; the next statement knows of it.

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
-import { HeadwaterError } from '@headwater/shared';
+import { HeadwaterError, randomToken } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
 import { openDatabase, type Transaction } from '../../db/database.ts';
 import { syncFolder } from '../../db/server/data-dir.ts';
@@ -46,9 +46,11 @@ export async function makeBackup(options: MakeBackupOptions): Promise<MadeBackup
       await dumpTo(joined.url, encryptionKeys, to, false);
       return made;
     }
-    const draft = `${to}.part`;
+    // A name of its own: two backups to one file must not write into each other's.
+    const draft = `${to}.${randomToken(8)}.part`;
     try {
-      await dumpTo(joined.url, encryptionKeys, createWriteStream(draft, { mode: 0o600, flush: true }), true);
+      const output = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
+      await dumpTo(joined.url, encryptionKeys, output, true);
       await rename(draft, to);
       await syncFolder(path.dirname(path.resolve(to)));
     } catch (error) {

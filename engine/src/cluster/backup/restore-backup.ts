@@ -58,7 +58,8 @@ export async function restoreBackup(options: RestoreBackupOptions): Promise<Rest
     await putInPlace(server, NEW_DATABASE);
     return { madeAt: head.madeAt, ...restored };
   } catch (error) {
-    await dropDatabase(server, NEW_DATABASE);
+    // The next restore drops it otherwise.
+    await dropDatabase(server, NEW_DATABASE).catch(() => undefined);
     throw error;
   } finally {
     await server.end({ timeout: 5 });
@@ -93,8 +94,7 @@ async function fillDatabase(
   frames: AsyncGenerator<Frame>,
   log: Log,
 ): Promise<{ rows: number; applied: string[] }> {
-  const upTo = head.migrations.at(-1)?.name ?? '';
-  await migrate({ url, log, upTo });
+  await migrate({ url, log, only: head.migrations.map(({ name }) => name) });
   const next = async () => {
     const frame = await frames.next();
     return frame.done === true ? undefined : frame.value;

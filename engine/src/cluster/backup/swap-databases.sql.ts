@@ -34,5 +34,6 @@ export async function putInPlace(server: postgres.Sql, name: string): Promise<vo
     await tx`alter database ${tx(DATABASE_NAME)} rename to ${tx(OLD_DATABASE)}`;
     await tx`alter database ${tx(name)} rename to ${tx(DATABASE_NAME)}`;
   });
-  await dropDatabase(server, OLD_DATABASE);
+  // The new one is in place: the next restore drops the old one otherwise.
+  await dropDatabase(server, OLD_DATABASE).catch(() => undefined);
 }

@@ -15,8 +15,8 @@ export interface MigrateOptions {
   log: Log;
   /** Folder of numbered SQL files. Default: the project's own. */
   migrationsDir?: string;
-  /** The last one to apply. Default: all. */
-  upTo?: string;
+  /** Only these, by name. Default: all. */
+  only?: readonly string[];
 }
 
 interface Migration {
@@ -35,8 +35,8 @@ const MIGRATION_LOCK = 4_815_162_343;
  * has been migrated by a newer version.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { migrationsDir = MIGRATIONS_DIR, upTo } = options;
-  const migrations = (await readMigrations(migrationsDir)).filter(({ name }) => upTo === undefined || name <= upTo);
+  const { migrationsDir = MIGRATIONS_DIR, only } = options;
+  const migrations = (await readMigrations(migrationsDir)).filter(({ name }) => only?.includes(name) ?? true);
   const sql = postgresAt(options.url, {
     max: 1,
     // The lock belongs to the session: the connection must not be exchanged meanwhile.

@@ -48,7 +48,7 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
   }
   // Leased rows are few. A separate update by webhook uses the index of pending deliveries. Skips
   // locked rows to avoid a deadlock: attempts are recorded in the order in which they end.
-  await sql`
+  const leased = await sql<{ webhook_id: string }[]>`
     with found as (
       select webhook_id, id from deliveries
       where status = 'pending' and leased_by is not null and ${within(sql, span)}
@@ -56,7 +56,8 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
       for update skip locked
     )
     update deliveries d set status = 'cancelled', leased_by = null
-    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
+    from found where d.webhook_id = found.webhook_id and d.id = found.id returning d.webhook_id`;
+  for (const id of new Set(leased.map((row) => row.webhook_id))) await sql.begin((tx) => releaseAfter(tx, id));
 }
 
 interface Cancelled {

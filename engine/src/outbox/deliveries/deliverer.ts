@@ -225,7 +225,7 @@ class NodeDeliverer implements Deliverer {
   /** Takes on the next deliveries of ordered webhooks at once, without a turn of their lanes. */
   async #record(results: readonly AttemptResult<DueDelivery>[]): Promise<boolean[]> {
     const { db, nodeId, accountLimits } = this.#options;
-    const mayTake = (accountId: string) => this.capacity() > 0 && !accountLimits.isSuspended(accountId);
+    const mayTake: Successors['mayTake'] = (of) => this.capacity(of) > 0 && !accountLimits.isSuspended(of.accountId);
     const successors: Successors = { mayTake, taken: [] };
     const readAt = this.#drain.heard();
     const recorded = await recordAttempts(db.sql, nodeId(), results, successors);

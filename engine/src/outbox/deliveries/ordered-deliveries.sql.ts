@@ -41,15 +41,39 @@ export async function parkBehind(
     await tx`
       update deliveries set next_attempt_at = 'infinity'
       where webhook_id = ${webhookId} and id = any(${behind.map(({ id }) => id)}::text[])`;
+  const blocked = behind.flatMap(({ isFirst, order_key: key }) =>
+    isFirst || key === null || busy.has(key) ? [] : [key],
+  );
+  const released = await releaseFirst(tx, webhookId, blocked);
   return {
     ids: heads.slice(0, most).map(({ id }) => id),
-    mayBeMore: heads.length > most || rows.length === LOOKED_AT,
+    mayBeMore: heads.length > most || rows.length === LOOKED_AT || released > 0,
   };
 }
 
 /**
- * Makes what is parked behind these due where they have ended: of each key the first. Answers whose
- * webhooks they are.
+ * Makes the first of each key due where it is parked and nothing of its key is in flight: the
+ * attempt that it waited for came back instead of ending.
+ */
+async function releaseFirst(tx: Transaction, webhookId: string, keys: readonly string[]): Promise<number> {
+  if (keys.length === 0) return 0;
+  const { count } = await tx`
+    update deliveries d set next_attempt_at = now() from (
+      select n.id from (select distinct order_key from unnest(${[...keys]}::text[]) as u(order_key)) as k
+      cross join lateral (
+        select f.id, f.next_attempt_at, f.leased_by from deliveries f
+        where f.webhook_id = ${webhookId} and f.order_key = k.order_key and f.order_key is not null
+          and f.status = 'pending'
+        order by f.indexed_at_ms, f.seq, f.id limit 1
+      ) as n where n.next_attempt_at = 'infinity' and n.leased_by is null
+    ) as first where d.webhook_id = ${webhookId} and d.id = first.id`;
+  return count;
+}
+
+/**
+ * Makes the first delivery of each of these deliveries' keys due, if it is parked. Answers its
+ * webhooks. The caller gives deliveries whose attempt is over: an older one of the key may have
+ * been redelivered meanwhile, and waits for none of their retries.
  */
 export async function releaseNext(
   tx: Transaction,
@@ -59,7 +83,7 @@ export async function releaseNext(
     with ended as (
       select distinct d.webhook_id, d.order_key
       from unnest(${ended.map(({ webhookId }) => webhookId)}::text[], ${ended.map(({ id }) => id)}::text[]) as e(webhook_id, id)
-      join deliveries d using (webhook_id, id) where d.status <> 'pending' and d.order_key is not null
+      join deliveries d using (webhook_id, id) where d.order_key is not null
     ), next as (
       select n.webhook_id, n.id from ended cross join lateral (
         select webhook_id, id, next_attempt_at from deliveries d

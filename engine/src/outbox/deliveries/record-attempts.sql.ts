@@ -35,14 +35,20 @@ export function recordAttempts(
   return recordWithRetries(sql, results, {
     update: (tx, all) => update(tx, nodeId, all),
     laneOf: ({ item }, nextAttemptAtMs) => accountLane(item.accountId, nextAttemptAtMs),
-    also: results.some(isSign) ? (tx, recorded) => noteAll(tx, recorded, { nodeId, successors }) : undefined,
+    also: results.some(isSign)
+      ? (tx, recorded) => {
+          // A transaction may be tried again: the leases of the try before were rolled back.
+          if (successors !== undefined) successors.taken = [];
+          return noteAll(tx, recorded, { nodeId, successors });
+        }
+      : undefined,
   });
 }
 
 /** Deliveries that this node may send next, of keys whose one before has ended. */
 export interface Successors {
   /** Whether it has room, and the account is not suspended. */
-  mayTake: (accountId: string) => boolean;
+  mayTake: (of: { accountId: string; webhookId: string }) => boolean;
   /** Those that it has leased, once the record is committed. */
   taken: DueDelivery[];
 }
@@ -103,8 +109,10 @@ async function goOn(
   const alone = successors === undefined ? new Set<string>() : await readOrderedAlone(tx, ids);
   const lanes = new Set(ids.filter((id) => !alone.has(id)));
   const ended = woken.filter(({ status }) => status !== 'pending').map(({ item }) => item);
-  const own = ended.filter(({ webhookId, accountId }) => alone.has(webhookId) && successors?.mayTake(accountId));
-  const over = ended.map(({ webhookId, id }) => ({ webhookId, id }));
+  const own = ended.filter(
+    ({ webhookId, accountId }) => alone.has(webhookId) && successors?.mayTake({ accountId, webhookId }),
+  );
+  const over = woken.map(({ item: { webhookId, id } }) => ({ webhookId, id }));
   if (successors !== undefined && own.length > 0) {
     const { taken, cancelled, isCut } = await leaseNextOfKeys(tx, nodeId, own);
     successors.taken.push(...taken);
