@@ -148,6 +148,36 @@ test('a removed member is out at once, keeps other accounts, and is forgotten wi
   expect(await hw.sql`select from people where email = ${email}`).toHaveLength(0);
 });
 
+test('what a member makes needs the role of that moment, also where another node changed it', async () => {
+  const account = await hw.newAccount();
+  const admin = await makeMember(account, newEmail(), 'admin');
+  const { user_id: userId } = admin.session;
+  const { data: key } = await admin.api('POST', '/api_keys', { name: 'early' });
+  // As another node does it: this one takes the member for an admin for some seconds yet.
+  await hw.sql`update memberships set role = 'viewer' where user_id = ${userId}`;
+  expect((await admin.api('POST', '/members/invitations', { email: newEmail(), role: 'admin' })).status).toBe(403);
+  expect((await admin.api('PUT', `/members/${userId}`, { role: 'admin' })).status).toBe(403);
+  expect((await admin.api('POST', '/api_keys', { name: 'late' })).status).toBe(403);
+  expect((await admin.api('POST', `/api_keys/${key.id}/rotate`, { overlap_hours: 0 })).status).toBe(403);
+  expect((await admin.api('DELETE', `/members/${userId}`, { revoke_keys: true })).status).toBe(403);
+  expect((await hw.as(key.api_key)('GET', '/users/me')).status).toBe(200);
+  expect((await admin.api('DELETE', `/members/${userId}`)).status).toBe(204);
+});
+
+test('what a key invited ends with the key, and a key that a member rotated is one of the member', async () => {
+  const account = await hw.newAccount();
+  const { data: leaked } = await account.api('POST', '/api_keys', { name: 'leaked' });
+  const { data: invited } = await invite(hw.as(leaked.api_key), newEmail(), 'admin');
+  expect((await account.api('DELETE', `/api_keys/${leaked.id}`)).status).toBe(204);
+  expect((await accept(invited.link)).status).toBe(404);
+  const admin = await makeMember(account, newEmail(), 'admin');
+  const { data: other } = await account.api('POST', '/api_keys', { name: 'of a program' });
+  const { data: rotated } = await admin.api('POST', `/api_keys/${other.id}/rotate`, { overlap_hours: 0 });
+  expect((await hw.as(rotated.api_key)('GET', '/users/me')).status).toBe(200);
+  await account.api('DELETE', `/members/${admin.session.user_id}`, { revoke_keys: true });
+  expect((await hw.as(rotated.api_key)('GET', '/users/me')).status).toBe(401);
+});
+
 test('members and invitations of another account are not there', async () => {
   const [mine, theirs] = [await hw.newAccount(), await hw.newAccount()];
   const owner = await makeMember(mine, newEmail(), 'owner');
