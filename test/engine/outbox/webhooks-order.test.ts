@@ -186,3 +186,29 @@ test.each<[settings: object, says: RegExp]>([
   const { status, text } = await hw.api('POST', '/webhooks', { url: receiver.url, ...settings });
   expect([status, text]).toEqual([400, expect.stringMatching(says)]);
 });
+
+test('an older one that is redelivered while the next is tried goes before its retry', async () => {
+  const webhook = await listening({ ordering: 'fifo', retry_schedule_seconds: [1] });
+  const failing = new Map([
+    [1, 2],
+    [2, 1],
+  ]);
+  const second = Promise.withResolvers<void>();
+  receiver.answer = (request) => {
+    const { n } = bodyOf(request);
+    const left = failing.get(n) ?? 0;
+    failing.set(n, left - 1);
+    return { status: left > 0 ? 503 : 200, ...(n === 2 && left > 0 ? { after: second.promise } : {}) };
+  };
+  await webhook.emit(...numbers(2));
+  await eventually(() => receiver.requests.some((one) => bodyOf(one).n === 2), { timeoutMs: 20_000 });
+  const [first] = await list(webhook.id, { status: 'failed' });
+  expect((await hw.api('POST', `/webhooks/${webhook.id}/redeliver`, { ids: [first?.id] })).status).toBe(200);
+  await eventually(async () => {
+    const [row] = await hw.sql`select from deliveries where id = ${first?.id ?? ''} and next_attempt_at = 'infinity'`;
+    return row !== undefined;
+  });
+  second.resolve();
+  await untilAllDelivered(webhook.id, 2);
+  expect(receiver.requests.map((one) => bodyOf(one).n)).toEqual([1, 1, 2, 1, 2]);
+});
