@@ -1,9 +1,6 @@
 import type { Page } from '@headwater/engine';
-import { createGiveWay, HeadwaterError, LIMITS } from '@headwater/shared';
+import { createGiveWay, HeadwaterError, LIMITS, NDJSON_TYPE } from '@headwater/shared';
 import { recordParts } from './raw-json.ts';
-
-/** The media type of an export: a record a line. */
-export const LINES_TYPE = 'application/x-ndjson';
 
 /** How a list is exported as NDJSON, page after page. */
 export interface ExportedList {
@@ -52,7 +49,7 @@ export function createOpenExports(): OpenExports {
 
 /** Whether a client asks for NDJSON, by its header `accept`. */
 export function wantsLines(accept: string | undefined): boolean {
-  return accept?.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === LINES_TYPE) ?? false;
+  return accept?.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === NDJSON_TYPE) ?? false;
 }
 
 export interface LineStreamOptions {

@@ -1,13 +1,14 @@
-import type { Engine, Page, Principal, RateLimitState } from '@headwater/engine';
+import type { Engine, Principal, RateLimitState } from '@headwater/engine';
 import { HeadwaterError, isStorableText, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
-import { joinParts, type LargeAnswer } from './answer-text.ts';
+import { selectionOf, textOf } from './answer-fields.ts';
+import type { LargeAnswer } from './answer-text.ts';
 import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
+import { NOBODY } from './caller.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
-import { eventStream } from './event-stream.ts';
-import { lineStream, LINES_TYPE, type OpenExports, wantsLines } from './export-lines.ts';
+import { type OpenExports, wantsLines } from './export-lines.ts';
 import { isOfMember, requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
@@ -18,12 +19,12 @@ import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
 import { checkParameters, parameterKinds, readParameters } from './parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from './parameters/unknown-names.ts';
 import { PROBLEM_CONTENT_TYPE } from './problem.ts';
-import type { CountChars, QueryTurns } from './query-turns.ts';
+import { type CountChars, type QueryTurns, uncounted } from './query-turns.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
-import { charsIn, recordParts, recordToJson } from './raw-json.ts';
-import { pageInfo } from './resources/page.ts';
+import { recordToJson } from './raw-json.ts';
 import { RUN_HEADER } from './run-header.ts';
 import { keyOfRequest } from './stream-token.ts';
+import { exportInput, isStillAdmitted, sendLines, sendMessages } from './streamed-answers.ts';
 import type { UnfinishedBodies } from './unfinished-bodies.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -42,10 +43,6 @@ export interface MountOptions {
   exports: OpenExports;
   adminKey?: string;
 }
-
-// Placeholder caller for operator endpoints, which have no tenant. The handler's type does not show
-// it.
-const NOBODY: Principal = { accountId: '', userId: '' };
 
 export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
   const { engine } = options;
@@ -79,10 +76,8 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     if (endpoint.exported !== undefined && wantsLines(c.req.header('accept'))) {
       const readPage = (after: string | undefined, count: CountChars) =>
         endpoint.handle({ engine, who, id, input: exportInput(endpoint, input, after), count });
-      {
-        const isAdmitted = async () => who === NOBODY || isStillAdmitted(engine, apiKey, { endpoint, who, id });
-        return sendLines(c, { endpoint, who, isAdmitted, readPage }, options);
-      }
+      const isAdmitted = async () => who === NOBODY || isStillAdmitted(engine, apiKey, { endpoint, who, id });
+      return sendLines(c, { endpoint, who, isAdmitted, readPage }, options);
     }
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
       const reply = await handle(count);
@@ -226,8 +221,6 @@ async function showResource(
   }
 }
 
-const uncounted: CountChars = () => undefined;
-
 /** The operator waits for nobody. A stream has turns of its own. */
 function takesTurn({ takesTurn: says = true }: Endpoint, input: Record<string, unknown>): boolean {
   return typeof says === 'boolean' ? says : says(input);
@@ -258,154 +251,4 @@ async function admit(c: ApiContext, endpoint: Endpoint, key: string, options: Mo
 function checkPathId(id: string, endpoint: Endpoint): string {
   if (id.length <= LIMITS.maxIdChars && isStorableText(id)) return id;
   throw new HeadwaterError('NOT_FOUND', `There is nothing at ${endpoint.path} with that id`);
-}
-
-/** The fields of an answer; both empty: all. */
-interface Selection {
-  kept: ReadonlySet<string>;
-  dropped: ReadonlySet<string>;
-}
-
-/** Read once for an answer: a list would read it again for each of its items. */
-function selectionOf({ include, exclude }: { include?: unknown; exclude?: unknown }): Selection {
-  return { kept: namesIn(include), dropped: namesIn(exclude) };
-}
-
-function namesIn(list: unknown): Set<string> {
-  if (typeof list !== 'string') return new Set();
-  return new Set(
-    list
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== ''),
-  );
-}
-
-/** Null where nothing is answered. */
-async function textOf(reply: Reply, selection: Selection, count: CountChars): Promise<string | LargeAnswer | null> {
-  switch (reply.kind) {
-    case 'none':
-      return null;
-    case 'item':
-      return joinParts(itemParts(reply.data, selection, count));
-    case 'list':
-      return joinParts(listParts(reply.page, selection, count));
-    case 'messages':
-      throw new Error('A stream is no text');
-  }
-}
-
-/**
- * Whether what began with this key or session may go on. A session that names no account is one of
- * another account once its member has left this one, and a role may change.
- */
-async function isStillAdmitted(
-  engine: MountOptions['engine'],
-  apiKey: string,
-  { endpoint, who, id }: { endpoint: Endpoint; who: Principal; id: string },
-): Promise<boolean> {
-  const now = await engine.accounts.authenticate(apiKey);
-  if (now === undefined || now.accountId !== who.accountId) return false;
-  try {
-    requireScope(now, endpoint, id);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function sendMessages(
-  c: ApiContext,
-  reply: Reply,
-  isAdmitted: () => Promise<boolean>,
-  { log }: Pick<MountOptions, 'log'>,
-): Response {
-  if (reply.kind !== 'messages') throw new Error('Only messages make a stream');
-  const { messages } = reply;
-  // Nobody would read, and so nobody would close it.
-  if (c.req.raw.method === 'HEAD') messages.close();
-  const body = eventStream(messages, {
-    isAdmitted,
-    cutOff: () => c.env.outgoing?.destroy(),
-    onError: (err) => log.error({ request_id: c.get('requestId'), route: c.get('route'), err }, 'a stream ended early'),
-  });
-  // A proxy that collects an answer before it passes it on would pass on nothing.
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
-  return c.body(body, 200, headers);
-}
-
-interface Export {
-  endpoint: Endpoint;
-  who: Principal;
-  isAdmitted: () => Promise<boolean>;
-  readPage: (after: string | undefined, count: CountChars) => Promise<Reply>;
-}
-
-/** Pages are as large as they may be, and go on behind the one before. */
-function exportInput({ exported }: Endpoint, input: Record<string, unknown>, after: string | undefined) {
-  const { include: _, exclude: __, ...given } = input;
-  const place = after === undefined ? {} : { after };
-  return { ...given, ...exported?.parameters, ...place, limit: LIMITS.maxPageSize };
-}
-
-async function sendLines(
-  c: ApiContext,
-  { endpoint, who, isAdmitted, readPage }: Export,
-  { engine, queries, exports, log }: MountOptions,
-): Promise<Response> {
-  const list = endpoint.exported;
-  if (list === undefined) throw new Error('Only a list that is exported makes lines');
-  const open = exports.open(who.accountId);
-  const read = async (after: string | undefined): Promise<Page<object>> => {
-    let page: Page<object> = { items: [], total: 0 };
-    const ask = async (count: CountChars) => {
-      const reply = await readPage(after, count);
-      if (reply.kind === 'list') page = reply.page;
-      for (const item of page.items) for (const value of Object.values(item)) count(charsIn(value));
-      return null;
-    };
-    await (who === NOBODY ? ask(uncounted) : queries.run(who.accountId, ask));
-    return page;
-  };
-  const about = { request_id: c.get('requestId'), route: c.get('route') };
-  const body = await lineStream({
-    list,
-    readPage: read,
-    isAdmitted,
-    onBytes: (bytes) => who !== NOBODY && engine.usage.count(who.accountId, 'bytesOut', bytes),
-    cutOff: () => c.env.outgoing?.destroy(),
-    onError: (err) => log.error({ ...about, err }, 'an export ended early'),
-    onEnd: open.close,
-  }).catch((error: unknown) => {
-    open.close();
-    throw error;
-  });
-  const headers = { 'content-type': LINES_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
-  if (c.req.raw.method !== 'HEAD') return c.body(body, 200, headers);
-  // Nobody would read it.
-  await body.cancel();
-  return c.body(null, 200, headers);
-}
-
-function* itemParts(item: object, selection: Selection, count: CountChars): Generator<string> {
-  yield '{"data":';
-  yield* selectedParts(item, selection, count);
-  yield '}';
-}
-
-function* listParts(page: Page<object>, selection: Selection, count: CountChars): Generator<string> {
-  yield `{"page_info":${JSON.stringify(pageInfo(page))},"data":[`;
-  for (const [index, item] of page.items.entries()) {
-    if (index > 0) yield ',';
-    yield* selectedParts(item, selection, count);
-  }
-  yield ']}';
-}
-
-function selectedParts(record: object, { kept, dropped }: Selection, count: CountChars): Iterable<string> {
-  if (kept.size === 0 && dropped.size === 0) return recordParts(record);
-  const isShown = (name: string) => (kept.size === 0 || kept.has(name)) && !dropped.has(name);
-  const fields = Object.entries(record);
-  for (const [name, value] of fields) if (!isShown(name)) count(charsIn(value));
-  return recordParts(Object.fromEntries(fields.filter(([name]) => isShown(name))));
 }

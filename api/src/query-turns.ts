@@ -23,6 +23,8 @@ export interface QueryTurns {
 /** Is told of characters that were read and are not answered. */
 export type CountChars = (chars: number) => void;
 
+export const uncounted: CountChars = () => undefined;
+
 export interface QueryTurnsOptions {
   /** Whether requests of several accounts arrive. */
   hasOthers: () => boolean;

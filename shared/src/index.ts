@@ -45,6 +45,7 @@ export { didYouMean, nearest } from './nearest-names.ts';
 export { isStorableJson } from './json/storable-json.ts';
 export { isStorableText, UNSTORABLE } from './storable-text.ts';
 export { isJson, isLongJson, isShortJson, readMembers } from './json/json-check.ts';
+export { NDJSON_TYPE } from './media-types.ts';
 export { createLimiter, inTurn, type Limiter } from './fairness/limiter.ts';
 export { createActiveTenants, type ActiveTenants } from './fairness/active-tenants.ts';
 export { createReadPacer, type ReadPacer } from './fairness/read-pacer.ts';

@@ -1,6 +1,5 @@
+import { NDJSON_TYPE } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
-
-export const LINES_TYPE = 'application/x-ndjson';
 
 /** One record has at most 12 MB. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
@@ -25,7 +24,7 @@ export async function* readLines<T>(
   let after: string | undefined;
   for (let tries = 0; ; tries++) {
     const response = await open(after);
-    if (response.headers.get('content-type')?.startsWith(LINES_TYPE) !== true)
+    if (response.headers.get('content-type')?.startsWith(NDJSON_TYPE) !== true)
       throw new CliError('failure', 'The server does not export this list', { hint: 'It is older than this hw' });
     try {
       for await (const line of linesOf(response)) {

@@ -1,0 +1,2 @@
+/** The media type of NDJSON: a record a line. */
+export const NDJSON_TYPE = 'application/x-ndjson';
