@@ -5,6 +5,6 @@ export function epochSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
 
-export function secondsField(description: string) {
+export function epochSecondsField(description: string) {
   return z.int().openapi({ description: `${description} Epoch seconds.`, example: 1_763_640_000 });
 }

@@ -3,7 +3,7 @@ import { LIMITS, notFound } from '@headwater/shared';
 import { eitherEndpoint, type Endpoint } from '../endpoint.ts';
 import { given } from '../parameters/given.ts';
 import { countParameter, textParameter } from '../parameters/schemas.ts';
-import { secondsField } from '../resources/time.ts';
+import { epochSecondsField } from '../resources/time.ts';
 
 const themeParameter = z
   .object({
@@ -22,7 +22,7 @@ const portalLinkSchema = z
   .object({
     url: z.string().openapi({ description: 'For one customer. Whoever has it may use it until it expires.' }),
     key_id: z.string().openapi({ description: 'Of the key in it: `DELETE /v1/api_keys/{id}` ends the link.' }),
-    expires_at: secondsField('When it ends.'),
+    expires_at: epochSecondsField('When it ends.'),
   })
   .openapi('PortalLink');
 

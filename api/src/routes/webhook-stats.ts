@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
 import { momentParameter } from '../parameters/moment.ts';
-import { epochSeconds, secondsField } from '../resources/time.ts';
+import { epochSeconds, epochSecondsField } from '../resources/time.ts';
 
 const DAY_MS = 86_400_000;
 const count = (description: string) => z.int().openapi({ description });
@@ -34,7 +34,9 @@ const webhookStatsSchema = z
     current_rate_per_second: z.number().nullable().openapi({
       description: 'With `adaptive_rate`: attempts that may begin in a second now. Null: it does not adapt.',
     }),
-    oldest_due_at: secondsField('Since when the one that is longest due has waited. Null: none is due.').nullable(),
+    oldest_due_at: epochSecondsField(
+      'Since when the one that is longest due has waited. Null: none is due.',
+    ).nullable(),
   })
   .openapi('WebhookStats');
 

@@ -21,7 +21,14 @@ import { countMembers, insertMember, isMember } from './members.sql.ts';
 import { findPerson, insertPerson, lockPerson, markVerified, type Person, setPassword } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { isOpenSession } from './user-sessions.sql.ts';
-import { beginSession, checkNewPassword, checkPassword, clientOf, requireTurns, wrongPassword } from './sign-in.ts';
+import {
+  beginSession,
+  checkNewPassword,
+  checkPassword,
+  clientNetwork,
+  requireTurns,
+  wrongPassword,
+} from './sign-in.ts';
 
 const TOKEN = /^hw_invite_[0-9A-Za-z]{40}$/;
 const newToken = () => `hw_invite_${randomToken(40)}`;
@@ -178,7 +185,7 @@ async function personOf(
     }
     const person = await checkPassword(parts, { email, password }, client);
     return { ...person, isVerified: isMailed, isNew: false, isClaimed: false };
-  }, clientOf(client));
+  }, clientNetwork(client));
 }
 
 async function join(

@@ -14,7 +14,7 @@ interface Row {
 }
 
 /** All members of the account, or the one with the id. */
-export async function readMembers(sql: Sql, accountId: string, userId?: string): Promise<MemberRecord[]> {
+export async function readAccountMembers(sql: Sql, accountId: string, userId?: string): Promise<MemberRecord[]> {
   const rows = await sql<Row[]>`
     select m.user_id as id, p.email, p.name, m.role, extract(epoch from m.created_at)::float8 * 1000 as joined_ms,
       (select extract(epoch from max(s.last_used_at))::float8 * 1000 from user_sessions s

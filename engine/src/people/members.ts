@@ -4,7 +4,7 @@ import type { Principal } from '../contract/base.ts';
 import type { MemberRecord, People } from '../contract/people.ts';
 import type { Transaction } from '../db/database.ts';
 import { deleteInvitationsOf, deleteOwnerInvitationsOfKeys } from './invitations.sql.ts';
-import { deleteMember, hasLastingKey, hasOwner, readMembers, readRole, updateRole } from './members.sql.ts';
+import { deleteMember, hasLastingKey, hasOwner, readAccountMembers, readRole, updateRole } from './members.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 
 /** Members of an account, and what each is. */
@@ -13,13 +13,13 @@ export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'member
     cache.forgetWhere((one) => one.accountId === accountId && one.userId === userId);
 
   async function read(accountId: string, id: string): Promise<MemberRecord> {
-    const [member] = await readMembers(sql, accountId, id);
+    const [member] = await readAccountMembers(sql, accountId, id);
     if (member === undefined) throw notFound('member', id);
     return member;
   }
 
   return {
-    members: ({ accountId }) => readMembers(sql, accountId),
+    members: ({ accountId }) => readAccountMembers(sql, accountId),
     async setRole(who, id, role) {
       const { accountId } = who;
       await sql.begin(async (tx) => {

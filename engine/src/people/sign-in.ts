@@ -33,7 +33,7 @@ export function createSignIn(
         const who = await parts.authenticate(bearer);
         if (who === undefined) throw wrongPassword();
         return { bearer, who };
-      }, clientOf(client)),
+      }, clientNetwork(client)),
     async signOut(bearer) {
       const session = readSessionBearer(bearer);
       if (session === undefined) return;
@@ -107,7 +107,7 @@ export async function requireTurns(sql: Sql, email: string | undefined, address:
 }
 
 /** Name of the client for the bound on its sign-ins. */
-export function clientOf({ address }: SignInClient): string | undefined {
+export function clientNetwork({ address }: SignInClient): string | undefined {
   return address === undefined ? undefined : networkOf(address);
 }
 

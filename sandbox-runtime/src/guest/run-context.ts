@@ -66,8 +66,8 @@ export function refuseInForm({ entry }: RunContext, call: string): void {
 /**
  * Tracks the run of the code that executes. Calls through `this` hold their run in a closure.
  * Globals (console, fetch, timers) use the run that the process named when it entered the isolate.
- * That is exact while all microtasks of an entry belong to its run: V8 drains them before the entry
- * returns.
+ * Microtasks of an entry belong to its run, because V8 drains them before the entry returns, so the
+ * named run is the right one.
  *
  * Limitation: two runs may await one module-level promise (a memoised token). Both resume in the
  * entry that settles it, so the second one's global calls count for the first. If the first is
