@@ -82,6 +82,9 @@ test('a list is filtered by time, actor, action and thing, goes on by its cursor
   expect([first.data.length, info.total_count]).toEqual([2, 3]);
   expect(await entries(other, { actor: 'ci', limit: 2, after: info.end_cursor })).toHaveLength(1);
   expect((await entries(hw, { limit: 100 })).some(({ account_id: id }) => id !== hw.accountId)).toBe(false);
+  // Text that the database cannot hold names nothing.
+  for (const name of ['actor', 'action', 'thing'])
+    expect((await hw.api('GET', '/audit', { [name]: '\0' })).status).toBe(400);
 });
 
 test('the operator sees all accounts, and an account sees what the operator did to it', async () => {

@@ -1,14 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '@headwater/shared';
 import { auditEntrySchema } from '@headwater/shared/contract';
 import { eitherListEndpoint, type Endpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
-import { pageParameters } from '../parameters/schemas.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { presentAuditEntry } from '../resources/audit.ts';
 import { EXPORT, mapPage } from '../resources/page.ts';
 
-const word = (description: string) => z.string().max(LIMITS.maxIdChars).optional().openapi({ description });
+const word = (description: string) => textParameter('maxIdChars').optional().openapi({ description });
 
 export function auditEndpoints(): Endpoint[] {
   return [
