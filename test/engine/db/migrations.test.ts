@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../../engine/src/db/server/migrate.ts';
 import * as schema from '../../../engine/src/db/schema.ts';
 import { createEmptyDatabase, createTestDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { testLog } from '../../support/logs.ts';
 
 const REAL_DIR = fileURLToPath(new URL('../../../migrations', import.meta.url));
@@ -71,6 +72,25 @@ test('a database of a newer version is refused', async () => {
   await writeFile(path.join(dir, '9001_newer.sql'), 'create table newer (id int);');
   await run();
   await expect(run(REAL_DIR)).rejects.toMatchObject({ code: 'CONFLICT', message: expect.stringContaining('newer') });
+});
+
+test('a migration that waits for a table in use lets others use it meanwhile', async () => {
+  await writeFile(path.join(dir, '9001_table.sql'), 'create table busy (id int);');
+  await run();
+  await writeFile(path.join(dir, '9002_column.sql'), 'alter table busy add column more int;');
+  let migrating: Promise<string[]> | undefined;
+  await query((sql) =>
+    sql.begin(async (tx) => {
+      await tx`select from busy`;
+      migrating = migrate({ url: database.url, log: testLog, migrationsDir: dir, maxLockMs: 50 });
+      await query(async (other) => {
+        const isWaiting = () => other`select from pg_locks where relation = 'busy'::regclass and not granted`;
+        await eventually(async () => (await isWaiting()).length > 0);
+        await other`select from busy`;
+      });
+    }),
+  );
+  expect(await migrating).toEqual(['9002_column.sql']);
 });
 
 test('a file that fails leaves nothing of itself behind', async () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
 import { Pool } from 'pg';
@@ -17,6 +18,8 @@ export interface MigrateOptions {
   migrationsDir?: string;
   /** Only these, by name. Default: all. */
   only?: readonly string[];
+  /** How long a migration waits for a lock before it lets others pass. Default 2 000. */
+  maxLockMs?: number;
 }
 
 interface Migration {
@@ -46,7 +49,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   });
   try {
     await sql`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`;
-    const applied = await applyMigrations(sql, migrations, options.log);
+    const applied = await applyMigrations(sql, migrations, options);
     await migrateJobs(options);
     return applied;
   } finally {
@@ -106,7 +109,12 @@ async function readMigrations(dir: string): Promise<Migration[]> {
   );
 }
 
-async function applyMigrations(sql: postgres.Sql, migrations: Migration[], log: Log): Promise<string[]> {
+async function applyMigrations(
+  sql: postgres.Sql,
+  migrations: Migration[],
+  options: Pick<MigrateOptions, 'log' | 'maxLockMs'>,
+): Promise<string[]> {
+  const { log } = options;
   await sql`
     create table if not exists headwater_migrations (
       name text primary key,
@@ -118,7 +126,7 @@ async function applyMigrations(sql: postgres.Sql, migrations: Migration[], log: 
   const applied = new Set(done.map((row) => row.name));
   const todo = migrations.filter((migration) => !applied.has(migration.name));
   for (const migration of todo) {
-    await applyOne(sql, migration);
+    await applyOne(sql, migration, options);
     log.info({ migration: migration.name }, 'migration applied');
   }
   return todo.map((migration) => migration.name);
@@ -148,16 +156,34 @@ function checkApplied(migrations: Migration[], done: readonly { name: string; sh
   }
 }
 
-async function applyOne(sql: postgres.Sql, migration: Migration): Promise<void> {
-  try {
-    await sql.begin(async (tx) => {
-      await tx.unsafe(migration.body);
-      await tx`insert into headwater_migrations (name, sha256) values (${migration.name}, ${migration.sha256})`;
-    });
-  } catch (cause) {
-    throw new HeadwaterError('INTERNAL', `The migration ${migration.name} failed: ${(cause as Error).message}`, {
-      cause,
-    });
+const MAX_LOCK_MS = 2_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * A table that a long reader uses, such as a backup, cannot be altered until that ends, and all
+ * later statements on it would wait behind the migration. So it waits for a short time, lets them
+ * pass, and tries again.
+ */
+async function applyOne(
+  sql: postgres.Sql,
+  migration: Migration,
+  { log, maxLockMs = MAX_LOCK_MS }: Pick<MigrateOptions, 'log' | 'maxLockMs'>,
+): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await sql.begin(async (tx) => {
+        await tx`select set_config('lock_timeout', ${`${maxLockMs}ms`}, true)`;
+        await tx.unsafe(migration.body);
+        await tx`insert into headwater_migrations (name, sha256) values (${migration.name}, ${migration.sha256})`;
+      });
+      return;
+    } catch (cause) {
+      const { code, message } = cause as Error & { code?: string };
+      if (code !== LOCK_NOT_AVAILABLE)
+        throw new HeadwaterError('INTERNAL', `The migration ${migration.name} failed: ${message}`, { cause });
+    }
+    if (isFirst) log.warn({ migration: migration.name }, 'the migration waits for a table that is in use');
+    await sleep(maxLockMs);
   }
 }
 
