@@ -7,11 +7,12 @@ export interface ClientConnections {
   /** From now on each answer that is not on its way yet is the last of its connection. */
   closeAfterAnswers(): void;
   /**
-   * Ends idle connections: those without an open request for `idleMs` since closeAfterAnswers, and
-   * those on which no byte has come for `freshMs`. This call and the one before it must both find
-   * the connection idle. Call it once per turn of the event loop, after sockets were read.
+   * Ends connections on which nothing has been under way for `idleMs` since closeAfterAnswers, or
+   * nothing at all has come for `freshMs`, as this call and the one before saw: all answers were
+   * sent, and nothing has come of another request. Call it once a turn of the event loop, after
+   * sockets were read. `mayEnd` is asked before each end; answers false if it refused one.
    */
-  endIdle(idleMs: number, freshMs: number): void;
+  endIdle(idleMs: number, freshMs: number, mayEnd: () => boolean): boolean;
   /** Sends these bytes as the last ones on each connection whose response has not begun. */
   endUnanswered(answer: string): void;
 }
@@ -94,11 +95,11 @@ export function trackConnections(server: Server, maxConnections: number): Client
       closingSinceMs = performance.now();
       for (const response of answers) if (!response.headersSent) response.shouldKeepAlive = false;
     },
-    endIdle(idleMs, freshMs) {
+    endIdle(idleMs, freshMs, mayEnd) {
       // Clients with many idle connections use them up meanwhile, each for one last answer. A
       // request that is sent in the moment in which its connection ends is lost.
-      if (performance.now() - closingSinceMs >= idleMs) endLongIdle(idle, idleMs);
-      endLongIdle(fresh, freshMs);
+      const isTime = performance.now() - closingSinceMs >= idleMs;
+      return (!isTime || endLongIdle(idle, idleMs, mayEnd)) && endLongIdle(fresh, freshMs, mayEnd);
     },
     endUnanswered(answer) {
       // Pipelined ones behind the first have no socket yet.
@@ -130,14 +131,18 @@ function longestArriving(arriving: Arriving, leastMs: number): Socket | undefine
  * loop takes longer than that, and a request lies unread in its socket meanwhile: the second look
  * in another turn finds it.
  */
-function endLongIdle(rests: Fresh | Idle, idleMs: number): void {
+function endLongIdle(rests: Fresh | Idle, idleMs: number, mayEnd: () => boolean): boolean {
   const beforeMs = performance.now() - idleMs;
   for (const [socket, rest] of rests) {
     const read = 'bytesRead' in rest ? rest.bytesRead : 0;
     if (rest.sinceMs > beforeMs || socket.bytesRead !== read) continue;
-    if (rest.wasSeen) socket.destroy();
+    if (rest.wasSeen) {
+      if (!mayEnd()) return false;
+      socket.destroy();
+    }
     rest.wasSeen = true;
   }
+  return true;
 }
 
 function firstOf<T>(values: Iterable<T>): T | undefined {

@@ -268,6 +268,9 @@ function listen(server: Server, { host, port }: HttpServerOptions): Promise<void
  */
 const BACKLOG_SHARE = 2 / 3;
 
+/** Looks of a busy node in a row that find no connection. */
+const MAX_EMPTY_LOOKS = 20;
+
 /**
  * The system has made connections that were not accepted yet: it resets those that are left when
  * the socket is closed. A turn of the event loop accepts one, so that hundreds of a node that had
@@ -278,11 +281,13 @@ async function acceptBacklog(server: Server, maxMs: number): Promise<void> {
   const count = () => accepted++;
   server.on('connection', count);
   const endsAtMs = performance.now() + maxMs;
-  for (let before = -1; accepted !== before && performance.now() < endsAtMs; ) {
-    before = accepted;
-    // The second one follows a whole look at what has come.
+  for (let looks = 0; looks < MAX_EMPTY_LOOKS && performance.now() < endsAtMs; ) {
+    const before = accepted;
     await nextTurn();
-    await nextTurn();
+    const { isQuiet } = await lookAtSockets();
+    if (accepted !== before) looks = 0;
+    // After a look that took long, more may have come.
+    else looks = isQuiet() ? MAX_EMPTY_LOOKS : looks + 1;
   }
   server.off('connection', count);
 }
@@ -290,15 +295,15 @@ async function acceptBacklog(server: Server, maxMs: number): Promise<void> {
 /** Between the last answers and the end of their connections: they are with the system by then. */
 const LAST_WRITES_MS = 50;
 
-/** A turn of the event loop in which next to nothing happened. */
-const QUIET_TURN_MS = 0.5;
+/** So soon after a look at the sockets next to nothing has come. */
+const QUIET_MS = 0.5;
 /** A busy node may have none: then connections end in any turn. */
 const MAX_WAIT_FOR_QUIET_MS = 5_000;
 
 /**
  * Ends idle connections until the server is closed. A request that arrives between the check of the
- * sockets and the end of its connection is reset. So connections end only in a turn that has taken
- * almost no time since that check.
+ * sockets and the end of its connection is reset. So each connection ends almost no time
+ * after that check, also where the system stops this thread for a while in between.
  */
 async function endIdleUntil(closed: Promise<void>, connections: ClientConnections): Promise<void> {
   const patientUntilMs = performance.now() + MAX_WAIT_FOR_QUIET_MS;
@@ -307,18 +312,19 @@ async function endIdleUntil(closed: Promise<void>, connections: ClientConnection
     isClosed = true;
   });
   while (!isClosed) {
-    const isQuiet = await turnTakes(QUIET_TURN_MS);
-    if (!isQuiet && performance.now() < patientUntilMs) continue;
-    connections.endIdle(LIMITS.closingIdleMs, LIMITS.closingFreshMs);
-    await Promise.race([closed, sleep(IDLE_CHECK_MS)]);
+    const { isQuiet } = await lookAtSockets();
+    const mayEnd = () => isQuiet() || performance.now() > patientUntilMs;
+    if (!mayEnd()) continue;
+    const hasEndedAll = connections.endIdle(LIMITS.closingIdleMs, LIMITS.closingFreshMs, mayEnd);
+    if (hasEndedAll) await Promise.race([closed, sleep(IDLE_CHECK_MS)]);
   }
 }
 
-/** Whether the next turn of the event loop takes no longer. */
-async function turnTakes(maxMs: number): Promise<boolean> {
+/** Resolves after the event loop has read its sockets. `isQuiet`: that was next to no time ago. */
+async function lookAtSockets(): Promise<{ isQuiet(): boolean }> {
   const beganMs = performance.now();
   await nextTurn();
-  return performance.now() - beganMs < maxMs;
+  return { isQuiet: () => performance.now() - beganMs < QUIET_MS };
 }
 
 async function closeServer(
