@@ -24,6 +24,10 @@ export interface BenchArguments {
   /** Receiver checks every n-th signature. */
   verifyEvery: number;
   json: boolean;
+  /** Whether it works, not how fast: tiny counts. */
+  quick: boolean;
+  /** answer: another working tree, measured in turn with this one. */
+  before?: string;
   profile: boolean;
   baselines: boolean;
   /** hostile: only the attacks of that group, or of that name. */
@@ -47,11 +51,13 @@ const BOUNDS = {
 } as const;
 
 const SAMPLED_VERIFY_EVERY = 100;
+const QUICK_EVENTS = 200;
 
 export const USAGE = `npm run bench -- <command> [options]
 
   e2e       request → stored → run in the sandbox → signed receipt, next to raw baselines
   ingest    request → stored → answered, with a source that emits nothing
+  answer    request → run → the component's own answer, beside workerd (installed for it) and a Hono echo
   run       runs of a component in its sandbox, in process, without database or HTTP
   isolate   cold start, warm call and memory of an isolate
   timers    how late timers are: many in one minute, then many in one second
@@ -63,7 +69,7 @@ export const USAGE = `npm run bench -- <command> [options]
   hostile   what a neighbour sees of every attack in test/hostile
 
   --events <n>        of the closed loop; deliver: pending in each case; recovery: of each round (20000)
-  --connections <n>   kept open by the driver; for run: runs in flight (64)
+  --connections <n>   kept open by the driver; for run: runs in flight (64; answer: 32)
   --accounts <n>      e2e: that share the requests, each with its source and webhook (1)
   --timers <n>        timers: due within one minute; a tenth of them in one second (10000)
   --sources <n>       timers: that they belong to, as many to each (200)
@@ -72,11 +78,13 @@ export const USAGE = `npm run bench -- <command> [options]
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
-  --no-baselines      leave out the raw measurements; workflow: the other systems
-  --profile           e2e: where the time of the server's main thread goes in the closed loop
+  --no-baselines      leave out the raw measurements; workflow, answer: the other systems
+  --profile           e2e, answer: where the time of the server's main thread goes in the closed loop
   --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghn by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
+  --before <folder>   answer: another working tree, measured in turn with this one
+  --quick             tiny counts: whether it works, not how fast
   --json              one JSON document instead of text`;
 
 /** Throws with what is wrong in one line a fault. */
@@ -86,8 +94,8 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     allowPositionals: true,
     allowNegative: true,
     options: {
-      events: { type: 'string', default: '20000' },
-      connections: { type: 'string', default: '64' },
+      events: { type: 'string' },
+      connections: { type: 'string' },
       accounts: { type: 'string', default: '1' },
       timers: { type: 'string', default: '10000' },
       sources: { type: 'string', default: '200' },
@@ -101,9 +109,14 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       baselines: { type: 'boolean', default: true },
       group: { type: 'string' },
       attack: { type: 'string' },
+      before: { type: 'string' },
+      quick: { type: 'boolean', default: false },
       samples: { type: 'string', default: '240' },
     },
   });
+  const [command = ''] = positionals;
+  values.events ??= values.quick ? String(QUICK_EVENTS) : '20000';
+  values.connections ??= command === 'answer' ? '32' : '64';
   const faults: string[] = [];
   const count = (name: keyof typeof BOUNDS): number => {
     const value = Number(values[name]);
@@ -114,7 +127,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     return value;
   };
   const read = {
-    command: positionals[0] ?? '',
+    command,
     events: count('events'),
     connections: count('connections'),
     accounts: count('accounts'),
@@ -126,9 +139,11 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     maxPhaseMs: count('seconds') * 1_000,
     verifyEvery: values.verify ? 1 : SAMPLED_VERIFY_EVERY,
     json: values.json,
+    quick: values.quick,
     profile: values.profile,
     baselines: values.baselines,
     samples: count('samples'),
+    ...(values.before === undefined ? {} : { before: values.before }),
     ...(values.group === undefined ? {} : { group: values.group }),
     ...(values.attack === undefined ? {} : { attack: values.attack }),
   };

@@ -16,3 +16,14 @@ export const SILENT_SOURCE = `export default {
   run() {},
 };
 `;
+
+/** Answers a JSON body with the same JSON. */
+export const ANSWERING_SOURCE = `export default {
+  name: 'Bench source that answers itself',
+  version: '0.0.1',
+  props: { http: { type: '$.interface.http', customResponse: true } },
+  run(event) {
+    this.http.respond({ status: 200, headers: { 'content-type': 'application/json' }, body: event.body });
+  },
+};
+`;

@@ -1,3 +1,4 @@
+import { benchAnswer } from './answer/answer.ts';
 import { type BenchArguments, readArguments, USAGE } from './arguments.ts';
 import { benchDeliver } from './deliver/deliver.ts';
 import { benchE2e } from './e2e.ts';
@@ -18,6 +19,7 @@ type Command = (undo: Undo, options: BenchArguments) => Promise<boolean>;
 const COMMANDS: Record<string, Command> = {
   e2e: benchE2e,
   ingest: benchIngest,
+  answer: benchAnswer,
   run: benchRun,
   isolate: benchIsolate,
   hostile: benchHostile,

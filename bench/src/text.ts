@@ -43,7 +43,7 @@ export function formatProfile({ busyMs, functions, places }: ProfileSummary): st
   const entry = ({ name, selfMs, share }: ProfileSummary['functions'][number]) =>
     `  ${(share * 100).toFixed(1).padStart(5)} % ${String(selfMs).padStart(7)} ms  ${name}`;
   return [
-    `profile of the server's main thread in the closed loop: ${formatCount(busyMs)} ms busy`,
+    `profile of the server's main thread: ${formatCount(busyMs)} ms busy`,
     'by package or file of ours, with what Node did for it',
     ...places.slice(0, TOP_PLACES).map(entry),
     'by function, itself alone',

@@ -15,7 +15,7 @@ import type { WorkflowSystem } from './workflow-system.ts';
 export const DBOS: WorkflowSystem = {
   name: 'DBOS',
   async start(undo) {
-    installPeers();
+    installPeers('workflow');
     const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-dbos-'));
     undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const database = await startEmbeddedPostgres({ dataDir, log: pino({ level: 'warn' }) });

@@ -10,28 +10,34 @@ import { PROJECT_DIR } from '../system/boot-system.ts';
  * does not see.
  */
 const PEERS = {
-  '@restatedev/restate-server': '1.7.12',
-  '@restatedev/restate-sdk': '1.17.2',
-  '@dbos-inc/dbos-sdk': '5.3.0',
+  workflow: {
+    '@restatedev/restate-server': '1.7.12',
+    '@restatedev/restate-sdk': '1.17.2',
+    '@dbos-inc/dbos-sdk': '5.3.0',
+  },
+  workerd: { workerd: '1.20261117.1' },
 } as const;
 
-export type PeerPackage = keyof typeof PEERS;
+type PeerSet = keyof typeof PEERS;
 
-const DIR = path.join(PROJECT_DIR, 'node_modules', '.cache', 'headwater-bench-peers');
+export type PeerPackage = keyof (typeof PEERS)['workflow'];
+
+const dirOf = (set: PeerSet) => path.join(PROJECT_DIR, 'node_modules', '.cache', 'headwater-bench-peers', set);
 
 /**
  * Installs packages that are missing in these versions. Needs npm's registry the first time, and
  * runs no package scripts.
  */
-export function installPeers(): void {
-  const wanted = JSON.stringify({ private: true, dependencies: PEERS });
-  const manifest = path.join(DIR, 'package.json');
-  const done = path.join(DIR, 'installed.json');
+export function installPeers(set: PeerSet): void {
+  const dir = dirOf(set);
+  const wanted = JSON.stringify({ private: true, dependencies: PEERS[set] });
+  const manifest = path.join(dir, 'package.json');
+  const done = path.join(dir, 'installed.json');
   if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return;
-  mkdirSync(DIR, { recursive: true });
+  mkdirSync(dir, { recursive: true });
   writeFileSync(manifest, wanted);
   execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'], {
-    cwd: DIR,
+    cwd: dir,
     stdio: 'inherit',
   });
   writeFileSync(done, wanted);
@@ -41,15 +47,22 @@ export function installPeers(): void {
  * Exports of the package. Its types are not installed, so the caller declares those that it uses.
  */
 export async function importPeer<T>(name: PeerPackage): Promise<T> {
-  return (await import(pathToFileURL(requireHere().resolve(name)).href)) as T;
+  return (await import(pathToFileURL(requireFrom('workflow').resolve(name)).href)) as T;
 }
 
 /** The server that the package for this machine brings. */
 export function restateBinary(): string {
   const of = `@restatedev/restate-server-${process.platform}-${process.arch}`;
-  return path.join(path.dirname(requireHere().resolve(`${of}/package.json`)), 'bin', 'restate-server');
+  return path.join(path.dirname(requireFrom('workflow').resolve(`${of}/package.json`)), 'bin', 'restate-server');
 }
 
-function requireHere(): NodeJS.Require {
-  return createRequire(path.join(DIR, 'package.json'));
+const WORKERD_ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: '64', arm64: 'arm64' };
+
+export function workerdBinary(): string {
+  const of = `@cloudflare/workerd-${process.platform}-${WORKERD_ARCHITECTURES[process.arch] ?? process.arch}`;
+  return requireFrom('workerd').resolve(`${of}/bin/workerd`);
+}
+
+function requireFrom(set: PeerSet): NodeJS.Require {
+  return createRequire(path.join(dirOf(set), 'package.json'));
 }

@@ -19,7 +19,7 @@ const POLL_MS = 100;
 export const RESTATE: WorkflowSystem = {
   name: 'Restate',
   async start(undo) {
-    installPeers();
+    installPeers('workflow');
     const dataDir = mkdtempSync(path.join(tmpdir(), 'headwater-bench-restate-'));
     undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
     const service = startChild(new URL('restate-service-main.ts', import.meta.url), undo);

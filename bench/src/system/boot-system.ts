@@ -30,6 +30,8 @@ export interface BootOptions {
   dataDir?: string;
   /** A server that runs already. Default: the embedded one. */
   databaseUrl?: string;
+  /** Another working tree of the project. Default: this one. */
+  projectDir?: string;
 }
 
 export const PROJECT_DIR = path.resolve(import.meta.dirname, '../../..');
@@ -77,7 +79,7 @@ function start(options: BootOptions, logFile: string, env: Record<string, string
     // To a file, not a pipe: reading it would cost the driver. A process group of its own, so that
     // all of it can be ended.
     return spawn(command, args, {
-      cwd: PROJECT_DIR,
+      cwd: options.projectDir ?? PROJECT_DIR,
       detached: true,
       stdio: ['ignore', log, log],
       env: { ...process.env, ...env },

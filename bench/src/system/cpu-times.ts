@@ -20,6 +20,8 @@ const ROLES: readonly (readonly [RegExp, string])[] = [
   [/receiver-main\.ts/, 'receiver'],
   [/bench\/src\/main\.ts/, 'driver'],
   [/api\/src\/main\.ts/, 'api + engine'],
+  [/\/workerd /, 'workerd'],
+  [/hono-echo-main\.ts/, 'echo'],
   [/npm/, 'npm'],
 ];
 

@@ -33,13 +33,27 @@ function listProcesses(): ProcessInfo[] {
   }
 }
 
+/** CPU time of the first thread of a process, which runs Node's event loop. */
+export function mainThreadMs(pid: number): number {
+  try {
+    const { field } = readStat(`/proc/${pid}/task/${pid}/stat`);
+    return (field(14) + field(15)) * MS_PER_TICK;
+  } catch {
+    return 0;
+  }
+}
+
+/** Fields by their numbers in proc_pid_stat(5), from the third on. */
+function readStat(file: string): { fields: string[]; field(number: number): number } {
+  const stat = readFileSync(file, 'latin1');
+  // The second is a name that may hold spaces and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { fields, field: (number) => Number(fields[number - 3]) };
+}
+
 export function readProcess(pid: number): ProcessInfo | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Fields from the third on (proc_pid_stat(5)); the second is a name that may hold spaces and
-    // brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const field = (number: number) => Number(fields[number - 3]);
+    const { fields, field } = readStat(`/proc/${pid}/stat`);
     // A zombie has ended; only its parent has not taken notice yet.
     if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
