@@ -1,9 +1,10 @@
 /** The target: a neighbour's p99 during an attack is at most this multiple of its normal p99. */
 export const TARGET_RATIO = 2;
 
-/** Effect of one attack on its neighbour. A file of the suite may contain several attacks. */
+/** Effect of one attack on its neighbour. An attack of several tests is measured in each. */
 export interface HostileMeasurement {
-  file: string;
+  /** As `cpu/sync-loop`. */
+  attack: string;
   /** One; three where that was beyond the target, and five where the middle one of three was. */
   tries: readonly HostileTry[];
 }

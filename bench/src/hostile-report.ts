@@ -4,19 +4,19 @@ import { type HostileMeasurement, middleTry, percentile, ratioOf, TARGET_RATIO }
 
 export interface HostileReport {
   machine: Machine;
-  /** All that were run. */
-  files: readonly string[];
+  /** All that were run, as `cpu/sync-loop`. */
+  attacks: readonly string[];
   measurements: readonly HostileMeasurement[];
 }
 
 const COLUMNS = ['quiet p50', 'p99', 'attacked p50', 'p99', 'ratio'];
 
-export function formatHostile({ machine, files, measurements }: HostileReport): string {
+export function formatHostile({ machine, attacks, measurements }: HostileReport): string {
   const rows = measurements.map((measurement) => {
     const middle = middleTry(measurement);
-    const name = nameOf(measurement.file) + (measurement.tries.length > 1 ? ' *' : '');
+    const name = measurement.attack + (measurement.tries.length > 1 ? ' *' : '');
     return {
-      file: measurement.file,
+      attack: measurement.attack,
       name,
       quiet: summarize(middle.quietMs),
       attacked: summarize(middle.attackedMs),
@@ -35,9 +35,9 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
     return `${name.padEnd(width)}  ${cells.join('  ')}${ratio > TARGET_RATIO ? '  !' : ''}`;
   });
   const worst = new Map<string, number>();
-  for (const { file, ratio } of rows) worst.set(file, Math.max(worst.get(file) ?? 0, ratio));
+  for (const { attack, ratio } of rows) worst.set(attack, Math.max(worst.get(attack) ?? 0, ratio));
   const within = [...worst.values()].filter((ratio) => ratio <= TARGET_RATIO).length;
-  const unmeasured = files.filter((file) => !worst.has(file)).map(nameOf);
+  const unmeasured = attacks.filter((attack) => !worst.has(attack));
   return [
     formatMachine(machine),
     'neighbour, request to receipt, ms; each attack against its own quiet phase right before; * the middle one of three or five',
@@ -52,8 +52,4 @@ export function formatHostile({ machine, files, measurements }: HostileReport): 
 
 function summarize(latenciesMs: readonly number[]): { p50: number; p99: number } {
   return { p50: percentile(latenciesMs, 50), p99: percentile(latenciesMs, 99) };
-}
-
-function nameOf(file: string): string {
-  return file.replace(/^test\/hostile\//, '').replace(/\.test\.ts$/, '');
 }

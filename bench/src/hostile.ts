@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,29 +27,42 @@ const CLIENT_NICE = 10;
  * slower is a figure, not a failure.
  */
 export async function benchHostile(undo: Undo, options: BenchArguments): Promise<boolean> {
-  const files = filesOf(options);
-  if (files.length === 0) throw new Error(`No attack in ${SUITE} has that group and name`);
+  const attacks = attacksOf(options);
+  if (attacks.length === 0) throw new Error(`No attack in ${SUITE} has that group and name`);
   const folder = await mkdtemp(path.join(tmpdir(), 'headwater-bench-'));
   undo.push(() => rm(folder, { recursive: true, force: true }));
   const reportFile = path.join(folder, 'report');
-  const passed = await runSuite(undo, files, {
+  const files = [...new Set(attacks.map(({ file }) => file))];
+  const chosen = options.attack === undefined ? [] : ['--testNamePattern', `^${options.attack} `];
+  const passed = await runSuite(undo, [...chosen, ...files], {
     HEADWATER_HOSTILE_REPORT: reportFile,
     HEADWATER_HOSTILE_SAMPLES: String(options.samples),
   });
   const measurements = await readReport(reportFile);
-  const report: HostileReport = { machine: describeMachine(), files, measurements };
+  const report: HostileReport = {
+    machine: describeMachine(),
+    attacks: attacks.map(({ name }) => name),
+    measurements,
+  };
   console.log(options.json ? JSON.stringify(report, undefined, 2) : formatHostile(report));
   return passed;
 }
 
-function filesOf({ group, attack }: BenchArguments): string[] {
-  const files = globSync(`${SUITE}/${group ?? '*'}/${attack ?? '*'}.test.ts`, { cwd: ROOT }).toSorted();
-  return files.filter((file) => !file.endsWith('.nightly.test.ts'));
+/** The attacks of that group and name, as `cpu/sync-loop`, each with the file of its theme. */
+function attacksOf({ group, attack }: BenchArguments): { name: string; file: string }[] {
+  const files = globSync(`${SUITE}/${group ?? '*'}/*.test.ts`, { cwd: ROOT }).toSorted();
+  return files
+    .filter((file) => !file.endsWith('.nightly.test.ts'))
+    .flatMap((file) => {
+      const found = readFileSync(path.join(ROOT, file), 'utf8').matchAll(/^describe\('([^']+)'/gm);
+      const names = [...found].map(([, name = '']) => name).filter((name) => attack === undefined || name === attack);
+      return names.map((name) => ({ name: `${path.basename(path.dirname(file))}/${name}`, file }));
+    });
 }
 
 /** Its own words go to stderr, so that the report can be piped. */
-async function runSuite(undo: Undo, files: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
-  const args = ['run', '--project', 'hostile', '--no-file-parallelism', `--testTimeout=${TEST_TIMEOUT_MS}`, ...files];
+async function runSuite(undo: Undo, chosen: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> {
+  const args = ['run', '--project', 'hostile', '--no-file-parallelism', `--testTimeout=${TEST_TIMEOUT_MS}`, ...chosen];
   const child = spawn(process.execPath, [VITEST, ...args], {
     cwd: ROOT,
     env: { ...process.env, ...env },

@@ -7,6 +7,7 @@ const ATTACKS = 'test/hostile';
 const DOCUMENT = 'docs/attacks.md';
 const BEGIN = '<!-- Written by test/support/write-attack-table.ts -->';
 const END = '<!-- The end of what is written -->';
+/** A row of the table stays readable. */
 const MAX_CHARS = 160;
 
 export const LAYERS = [
@@ -26,32 +27,56 @@ export const LAYERS = [
 
 export interface Attack {
   group: string;
-  /** Relative to the root. */
+  /** Unique within its group. */
+  name: string;
+  /** Its theme, relative to the root. */
   file: string;
+  /** Source text of its tests. */
+  code: string;
   layer: string;
   what: string;
 }
 
+/** The comment above a `describe`, and its name. */
+const ATTACK = /((?:^\/\/ .*\n)*)^describe\('([^']+)'/gm;
+
 /**
- * The attacks by the first lines of their files, in the order of their paths. Throws naming each
- * line that says nothing.
+ * The attacks in the order of their groups and names, each described by the comment above its
+ * `describe`. Throws naming each that has no such comment.
  */
 export function readAttacks(): Attack[] {
   const names = readdirSync(path.join(ROOT, ATTACKS), { recursive: true, encoding: 'utf8' });
-  const files = names.filter((name) => name.endsWith('.test.ts')).toSorted();
-  const wrong: string[] = [];
-  const attacks = files.flatMap((name): Attack[] => {
-    const [first = ''] = readFileSync(path.join(ROOT, ATTACKS, name), 'utf8').split('\n', 1);
-    const [, layer = '', what = ''] = /^\/\/ (\w+): (\S.*\S)$/.exec(first) ?? [];
-    const isKnown = (LAYERS as readonly string[]).includes(layer);
-    if (!isKnown || first.length > MAX_CHARS) {
-      wrong.push(`${name}: ${first}`);
-      return [];
-    }
-    return [{ group: name.split(path.sep)[0] ?? '', file: `${ATTACKS}/${name}`, layer, what }];
+  const files = names.filter((name) => name.endsWith('.test.ts'));
+  const attacks = files.flatMap(attacksOf);
+  const wrong = attacks.filter(
+    ({ layer, what }) => !(LAYERS as readonly string[]).includes(layer) || what === '' || what.length > MAX_CHARS,
+  );
+  if (wrong.length > 0)
+    throw new Error(
+      `Attacks without a comment "// layer: attempt" of at most ${MAX_CHARS} characters above them:\n${wrong
+        .map(({ file, name }) => `${file}: ${name}`)
+        .join('\n')}`,
+    );
+  return attacks.toSorted((a, b) => compare(a.group, b.group) || compare(a.name, b.name));
+}
+
+function attacksOf(name: string): Attack[] {
+  const text = readFileSync(path.join(ROOT, ATTACKS, name), 'utf8');
+  const group = name.split(path.sep)[0] ?? '';
+  const matches = [...text.matchAll(ATTACK)];
+  return matches.map(({ index, 1: comment = '', 2: attack = '' }, at) => {
+    const described = comment
+      .replaceAll(/^\/\/ /gm, '')
+      .trim()
+      .replaceAll('\n', ' ');
+    const [, layer = '', what = ''] = /^(\w+): (\S.*)$/.exec(described) ?? [];
+    const code = text.slice(index, matches[at + 1]?.index);
+    return { group, name: attack, file: `${ATTACKS}/${name}`, code, layer, what };
   });
-  if (wrong.length > 0) throw new Error(`Attacks that their first line does not describe:\n${wrong.join('\n')}`);
-  return attacks;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** The document, and what its table says now. */
@@ -72,10 +97,11 @@ export function writeTables(attacks: readonly Attack[]): string {
 
 // Columns as wide as their widest cell, as the formatter of the repository would leave them.
 function writeTable(attacks: readonly Attack[]): string {
-  const cells = attacks.map(({ file, layer, what }) => {
-    const name = path.basename(file).replace(/(?:\.nightly)?\.test\.ts$/, '');
-    return [what.replaceAll('|', '\\|').replaceAll('<', '&lt;'), layer, `[${name}](../${file})`];
-  });
+  const cells = attacks.map(({ name, file, layer, what }) => [
+    what.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
+    layer,
+    `[${name}](../${file})`,
+  ]);
   const rows = [['attack', 'layer', 'test'], ...cells];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);

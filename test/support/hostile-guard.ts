@@ -104,12 +104,18 @@ async function watch<T>({ traffic, source }: Neighbour, attack: () => Promise<T>
 async function measure<T>(neighbour: Neighbour, attack: () => Promise<T>, report: string): Promise<T> {
   const first = await measureOnce(neighbour, attack);
   const tries = [first.tried];
-  const line: HostileMeasurement = { file: path.relative(process.cwd(), expect.getState().testPath ?? ''), tries };
+  const line: HostileMeasurement = { attack: nameOfAttack(), tries };
   while (tries.length < MAX_TRIES && ratioOf(middleTry(line)) > TARGET_RATIO) {
     for (let again = 0; again < 2; again++) tries.push((await measureOnce(neighbour, attack)).tried);
   }
   await appendFile(report, `${JSON.stringify(line)}\n`);
   return first.answer;
+}
+
+/** Group and name, as the folder and the `describe` of the running test say. */
+function nameOfAttack(): string {
+  const { testPath = '', currentTestName = '' } = expect.getState();
+  return `${path.basename(path.dirname(testPath))}/${currentTestName.split(' > ')[0]}`;
 }
 
 async function measureOnce<T>({ traffic, source }: Neighbour, attack: () => Promise<T>) {

@@ -63,7 +63,7 @@ export interface HostileWorld {
    * process and ready, and that the database answers. Resolves with the attack's result.
    *
    * `npm run bench -- hostile` repeats the attack until it has enough samples, so an attack must
-   * work more than once in a file.
+   * work more than once.
    */
   unharmed<T>(attack: () => Promise<T>): Promise<T>;
 }
@@ -78,20 +78,21 @@ const shared = globalThis as { hostileSql?: postgres.Sql };
 const POLL_MS = 25;
 
 /**
- * A world for one file of test/hostile: an attacker and a neighbour, accounts made for the file, on
- * the one server that all attacks share. Call it once, at the top of the file:
+ * A world for one attack: an attacker and a neighbour, accounts made for it, on the one server that
+ * all attacks share. Call it once, at the top of the `describe` of the attack:
  *
  * ```ts
  * // limits: A loop that never ends.
- * import { expect, it } from 'vitest';
- * import { hostile } from '../../support/hostile.ts';
+ * describe('sync-loop', () => {
+ *   const world = hostile();
  *
- * const world = hostile();
- *
- * it('ends at the limit of CPU time, and the neighbour is served', async () => { await
- * world.limit({ runCpuMs: 200 }); const ran = await world.unharmed(() => world.attack('for
- * (;;);')); expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value:
- * 200 } }); }); ```
+ *   it('ends at the limit of CPU time, and the neighbour is served', async () => {
+ *     await world.limit({ runCpuMs: 200 });
+ *     const ran = await world.unharmed(() => world.attack('for (;;);'));
+ *     expect(ran.error).toMatchObject({ code: 'CPU_LIMIT', limit: { name: 'runCpuMs', value: 200 } });
+ *   });
+ * });
+ * ```
  */
 export function hostile(): HostileWorld {
   const server = hostileServer();
