@@ -34,6 +34,7 @@ const ENGINE_ROOMS = [
   'db',
   'secrets',
   'accounts',
+  'tracing',
   'environment',
   'stacks',
   'egress',

@@ -10,6 +10,7 @@ import { mountEndpoint, routingPaths } from './mount-endpoint.ts';
 import { createOpenExports } from './export-lines.ts';
 import { createQueryTurns } from './query-turns.ts';
 import { accountLimitEndpoints } from './routes/account-limits.ts';
+import { accountSettingsEndpoints } from './routes/account-settings.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
 import { appEndpoints } from './routes/apps.ts';
@@ -61,7 +62,7 @@ export function createApp(options: AppOptions): App {
   const { log } = options;
   const app: App = new OpenAPIHono<ApiEnv>({ strict: false });
   const endpoints = options.probesOnly === true ? [] : allEndpoints(options.publicUrl);
-  app.use(requestLog(log, options.metrics));
+  app.use(requestLog(log, options.metrics, options.engine.tracing));
   if (options.corsOrigins?.length) app.use(cors(options.corsOrigins));
   const queries = createQueryTurns({ hasOthers: options.turns.hasOthers });
   const { unread = createUnreadAnswers(), unfinished = createUnfinishedBodies() } = options;
@@ -103,6 +104,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
   return [
     ...accountEndpoints(),
     ...accountLimitEndpoints(),
+    ...accountSettingsEndpoints(),
     ...portalLinkEndpoints(publicUrl),
     ...userEndpoints(),
     ...memberEndpoints(),

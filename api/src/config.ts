@@ -22,6 +22,7 @@ import {
   parseLimits,
   splitList,
 } from './config-values.ts';
+import { TELEMETRY_VARIABLES, type TelemetryConfig, telemetryOf } from './telemetry/telemetry-config.ts';
 
 type Role = 'all' | 'api' | 'engine';
 
@@ -65,6 +66,8 @@ export interface Config {
   corsOrigins?: string[];
   /** Metrics show the use of each account. */
   metricsPerTenant?: boolean;
+  /** The collectors of spans and metrics. Absent: there are none. */
+  telemetry?: TelemetryConfig;
   /** Limits of accounts for which the operator has set nothing else. */
   limitDefaults?: Partial<AccountLimits>;
   /**
@@ -222,6 +225,7 @@ const schema = z.object({
     .transform((text) => text === 'true')
     .optional(),
   HEADWATER_LIMITS: z.string().transform(parseLimits).optional(),
+  ...TELEMETRY_VARIABLES,
   HEADWATER_RETRY_SCHEDULE_SECONDS: z
     .string()
     .transform((text) => splitList(text).map(Number))
@@ -311,7 +315,9 @@ function mailOf({
 }
 
 function optionalParts(env: z.output<typeof schema>) {
+  const telemetry = telemetryOf(env);
   return {
+    ...(telemetry === undefined ? {} : { telemetry }),
     ...(env.HEADWATER_WORKERS === undefined ? {} : { workers: env.HEADWATER_WORKERS }),
     ...(env.DATABASE_URL === undefined ? {} : { databaseUrl: env.DATABASE_URL }),
     ...(env.HEADWATER_API_KEY === undefined ? {} : { apiKey: env.HEADWATER_API_KEY }),

@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 export function knownSecrets(config: Config): SecretValue[] {
   const { apiKey, adminKey, encryptionKey, oldEncryptionKeys, databaseUrl, egressProxy, mail, networkEnvironment } =
     config;
+  const { traces, metrics } = config.telemetry ?? {};
+  const ofTelemetry = [traces, metrics].flatMap((signal) => Object.values(signal?.headers ?? {}));
   return [
     { name: 'HEADWATER_API_KEY', value: apiKey },
     { name: 'HEADWATER_ADMIN_KEY', value: adminKey },
@@ -13,6 +15,7 @@ export function knownSecrets(config: Config): SecretValue[] {
     { name: 'DATABASE_URL', value: databaseUrl === undefined ? [] : hostUrlsOf(databaseUrl).flatMap(passwordsOf) },
     { name: 'HEADWATER_EGRESS_PROXY', value: passwordsOf(egressProxy) },
     { name: 'HEADWATER_SMTP_URL', value: passwordsOf(mail?.smtpUrl) },
+    { name: 'OTEL_EXPORTER_OTLP_HEADERS', value: ofTelemetry },
     { name: 'proxy', value: Object.values(networkEnvironment ?? {}).flatMap(passwordsOf) },
   ];
 }

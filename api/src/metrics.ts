@@ -1,4 +1,6 @@
+import type { Engine } from '@headwater/engine';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { TelemetryCounts } from './telemetry/start-telemetry.ts';
 import type { WorkersStatus } from './workers/messages.ts';
 
 /**
@@ -8,12 +10,19 @@ import type { WorkersStatus } from './workers/messages.ts';
 export interface HttpMetrics {
   requestDone(method: string, route: string, status: number, durationMs: number): void;
   ingestDone(status: number, durationMs: number): void;
+  /** Adds the counts of spans that are sent to a collector. */
+  watchTelemetry(counts: () => TelemetryCounts): void;
   /** Prometheus text, with the figures of the process. */
   text(): Promise<string>;
 }
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** A method that a client made up would make a new time series. */
+export function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : 'other';
+}
 
 const ALONE: WorkersStatus = { wanted: 1, up: 1, restarts: 0 };
 
@@ -32,13 +41,18 @@ export function createHttpMetrics(workers: () => WorkersStatus = () => ALONE): H
   const ingest = createIngestFigures(registry);
   return {
     requestDone(method, route, status, durationMs) {
-      // A method that a client made up would make a new time series.
-      const known = METHODS.has(method) ? method : 'other';
-      requests.observe({ method: known, route, status }, durationMs / 1000);
+      requests.observe({ method: knownMethod(method), route, status }, durationMs / 1000);
     },
     ingestDone: ingest.done,
+    watchTelemetry: (counts) => addTelemetryFigures(registry, counts),
     text: () => registry.metrics(),
   };
+}
+
+/** Prometheus text of the whole node. */
+export async function allMetrics(engine: Pick<Engine, 'metrics'>, http: Pick<HttpMetrics, 'text'>): Promise<string> {
+  const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), http.text()]);
+  return `${ofEngine.trimEnd()}\n${ofHttp}`;
 }
 
 function addWorkerFigures(registry: Registry, workers: () => WorkersStatus): void {
@@ -59,6 +73,19 @@ function addWorkerFigures(registry: Registry, workers: () => WorkersStatus): voi
     collect() {
       this.reset();
       this.inc(workers().restarts);
+    },
+  });
+}
+
+function addTelemetryFigures(registry: Registry, counts: () => TelemetryCounts): void {
+  void new Counter({
+    name: 'headwater_telemetry_spans_total',
+    help: 'Spans by what became of them: sent to the collector, or dropped.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of Object.entries(counts())) this.inc({ outcome }, count);
     },
   });
 }

@@ -9,7 +9,8 @@ import { type HttpServer, startHttpServer } from './http-server.ts';
 import { createClientFacts } from './ingest/client-facts.ts';
 import { createIngestHandler } from './ingest/ingest-handler.ts';
 import { isAdminKey } from './middleware/authenticate.ts';
-import { createHttpMetrics } from './metrics.ts';
+import { allMetrics, createHttpMetrics, type HttpMetrics } from './metrics.ts';
+import type { Telemetry } from './telemetry/start-telemetry.ts';
 import { watchThreadLoad } from './thread-load.ts';
 import { createUnfinishedBodies } from './unfinished-bodies.ts';
 import { createUnreadAnswers } from './unread-answers.ts';
@@ -49,10 +50,18 @@ const ANSWER_GRACE_MS = REQUEST_GRACE_MS - 200;
 export async function startNode({ config, log, onAccount, workers }: StartNodeOptions): Promise<RunningNode> {
   const listeningPorts = () => (servesHttp(config) ? [config.port] : []);
   const sharesEmbedded = config.worker?.sharesEmbedded === true;
-  const { engine, firstAccount } = await startEngine({ ...config, sharesEmbedded, log, listeningPorts }, onAccount);
+  const telemetry = await telemetryOf(config, log);
+  const spans = telemetry?.spans;
+  const given = { ...config, sharesEmbedded, log, listeningPorts, ...(spans === undefined ? {} : { spans }) };
+  const { engine, firstAccount } = await startEngine(given, onAccount);
   const state = { stopping: false };
   const isStopping = () => state.stopping;
-  const serving = serve(config, engine, { log, isStopping, ...(workers === undefined ? {} : { workers }) });
+  const metrics = createHttpMetrics(workers?.status);
+  if (telemetry !== undefined) {
+    metrics.watchTelemetry(telemetry.counts);
+    telemetry.pushMetrics(() => allMetrics(engine, metrics));
+  }
+  const serving = serve(config, engine, { log, metrics, isStopping, ...(workers === undefined ? {} : { workers }) });
   const server = await serving.catch(async (cause: unknown) => {
     await engine.stop();
     throw cause;
@@ -62,10 +71,17 @@ export async function startNode({ config, log, onAccount, workers }: StartNodeOp
     firstAccount,
     stop({ isReplaced = false } = {}) {
       state.stopping = !isReplaced;
-      stopped ??= stopAll(server, engine, isReplaced);
+      stopped ??= stopAll(server, engine, isReplaced).finally(() => telemetry?.stop());
       return stopped;
     },
   };
+}
+
+/** Loaded only where there is a collector: it costs a node nothing else. */
+async function telemetryOf({ telemetry }: Config, log: Logger): Promise<Telemetry | undefined> {
+  if (telemetry === undefined) return undefined;
+  const { startTelemetry } = await import('./telemetry/start-telemetry.ts');
+  return startTelemetry(telemetry, log);
 }
 
 async function stopAll(server: HttpServer | undefined, engine: Engine, isReplaced: boolean): Promise<void> {
@@ -86,6 +102,7 @@ function servesHttp(config: Config): boolean {
 
 interface ServeOptions {
   log: Logger;
+  metrics: HttpMetrics;
   isStopping: () => boolean;
   workers?: Workers;
 }
@@ -93,12 +110,11 @@ interface ServeOptions {
 async function serve(
   config: Config,
   engine: Engine,
-  { log, isStopping, workers }: ServeOptions,
+  { log, metrics, isStopping, workers }: ServeOptions,
 ): Promise<HttpServer | undefined> {
   if (!servesHttp(config)) return undefined;
   const { host, port, publicUrl, adminKey, endpointDomain, role } = config;
   const { busyRequestsPerSecond = LIMITS.busyRequestsPerSecond } = config;
-  const metrics = createHttpMetrics(workers?.status);
   // The machine's processors are shared with the other workers.
   const processors = Math.max(1, availableParallelism() / (config.workers ?? 1));
   const activeTenants = createActiveTenants();

@@ -3,6 +3,7 @@ export type {
   AccountDeletion,
   AccountLimitsRecord,
   AccountRecord,
+  AccountSettings,
   AccountSummary,
   ApiKeyRecord,
   AttemptRecord,
@@ -57,6 +58,7 @@ export {
   type RedeliveryChoice,
   type WholeAttempt,
 } from './contract/deliveries.ts';
+export type { AnsweredRequest, CallerTrace, Span, SpanSink, Tracing } from './contract/spans.ts';
 export { type WebhookAuth } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';

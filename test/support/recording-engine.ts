@@ -161,6 +161,8 @@ export function createRecordingEngine() {
       requireActive: async () => undefined,
       limits: answer('accounts.limits', limitsRecord),
       setLimits: answer('accounts.setLimits', limitsRecord),
+      settings: answer('accounts.settings', { accountId: ACCOUNT_ID, traceContext: false }),
+      changeSettings: answer('accounts.changeSettings', { accountId: ACCOUNT_ID, traceContext: true }),
     },
     usage: {
       count: () => undefined,

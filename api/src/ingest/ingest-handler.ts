@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Engine } from '@headwater/engine';
+import type { CallerTrace, Engine, Tracing } from '@headwater/engine';
 import { createLimiter, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type Limiter } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import { createEntryPacers, ENDPOINT_PACE } from '../entry-pacer.ts';
 import type { Log } from '../log.ts';
-import type { HttpMetrics } from '../metrics.ts';
+import { type HttpMetrics, knownMethod } from '../metrics.ts';
 import { bodyTooLarge } from '../parameters/read-body.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
@@ -26,7 +26,7 @@ import {
 } from './write-answer.ts';
 
 export interface IngestOptions {
-  engine: Pick<Engine, 'ingest' | 'usage'>;
+  engine: Pick<Engine, 'ingest' | 'usage' | 'tracing'>;
   log: Log;
   metrics: HttpMetrics;
   turns: AccountTurns;
@@ -81,7 +81,9 @@ async function serve(
   const startedAt = performance.now();
   let status: number;
   try {
-    status = await takeRequest(options, request, response, address);
+    const answered = await takeRequest(options, request, response, address);
+    status = answered.status;
+    if (options.engine.tracing !== undefined) tellTracing(options.engine.tracing, request, answered, startedAt);
   } catch (thrown) {
     const problem = problemOf(thrown, requestIdOf(singleHeader(request, REQUEST_ID_HEADER)), options.log);
     writeProblem(request, response, problem);
@@ -95,30 +97,63 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Answers and returns the status; throws what the client is to be told instead. */
+interface Answered {
+  status: number;
+  /** The run or execution that it has become. Absent: none. */
+  run?: { accountId: string; id: string };
+}
+
+/** `startedAt`: on the clock of `performance`. */
+function tellTracing(
+  tracing: Tracing,
+  { method = 'GET' }: IncomingMessage,
+  { status, run }: Answered,
+  startedAt: number,
+): void {
+  if (run === undefined) return;
+  const startedAtMs = Date.now() - (performance.now() - startedAt);
+  tracing.requestAnswered({
+    accountId: run.accountId,
+    runId: run.id,
+    method: knownMethod(method),
+    route: '/e/{key}',
+    status,
+    startedAtMs,
+  });
+}
+
+/** The trace of the caller, for accounts that want it. */
+function callerOf({ headers }: IncomingMessage): CallerTrace | undefined {
+  const { traceparent, tracestate } = headers;
+  if (typeof traceparent !== 'string') return undefined;
+  return { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) };
+}
+
+/** Answers; throws what the client is to be told instead. */
 async function takeRequest(
   context: IngestContext,
   request: IncomingMessage,
   response: ServerResponse,
   address: EndpointAddress,
-): Promise<number> {
+): Promise<Answered> {
   const { engine, turns, unread, doors } = context;
   const route = KEY.test(address.key) ? await engine.ingest.route(address.key) : undefined;
   if (route === undefined) throw new HeadwaterError('NOT_FOUND', 'There is no such endpoint, or its source is stopped');
   if (route.preflight === 'allow' && isPreflight(request)) {
     writePreflightAnswer(request, response);
-    return 204;
+    return { status: 204 };
   }
   const rateLimit = engine.ingest.admit(route);
   engine.usage.count(route.accountId, 'requests', 1);
   if (rateLimit !== undefined) setRateLimit(response, rateLimit);
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const json = await readEvent(context, route, { request, response, address });
-  if (json === undefined) return CLIENT_GONE_STATUS;
-  const accepted = await engine.ingest.accept(route, json);
+  if (json === undefined) return { status: CLIENT_GONE_STATUS };
+  const accepted = await engine.ingest.accept(route, json, callerOf(request));
+  const run = { accountId: route.accountId, id: accepted.invocationId };
   if (accepted.response === undefined) {
     writeAccepted(request, response, accepted.invocationId);
-    return 200;
+    return { status: 200, run };
   }
   response.setHeader(RUN_HEADER, accepted.invocationId);
   const outcome = await accepted.response;
@@ -130,7 +165,7 @@ async function takeRequest(
   engine.usage.count(route.accountId, 'bytesOut', byteLength);
   unread.hold(route.accountId, response, byteLength);
   writeRunResponse(response, outcome.response, address);
-  return status;
+  return { status, run };
 }
 
 /** The event as JSON; undefined where the client has gone. */

@@ -6,6 +6,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { ApiContext } from '../environment.ts';
 import { acceptedEncoding, encodeContent, type EncodedAnswer, encodeOnce } from '../content-encoding.ts';
 import { createLine } from '../line.ts';
+import { allMetrics } from '../metrics.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { answerWeb } from '../web/mount-web.ts';
 
@@ -68,10 +69,7 @@ export function mountProbes(
   at('/healthz', answerReadiness);
   // Does not check the database: a restart of the node would not repair it.
   at('/livez', (c) => c.json({ status: 'ok' }));
-  const readOwn = async () => {
-    const [ofEngine, ofHttp] = await Promise.all([engine.metrics(), metrics.text()]);
-    return `${ofEngine.trimEnd()}\n${ofHttp}`;
-  };
+  const readOwn = () => allMetrics(engine, metrics);
   const readAll = options.workers?.shareFigures(readOwn) ?? readOwn;
   const figures = createShared(METRICS_EVERY_MS, async () => new Figures(new TextEncoder().encode(await readAll())));
   const figuresTurn = createPace(LIMITS.maxRequestWaitMs);

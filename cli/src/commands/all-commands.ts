@@ -38,6 +38,7 @@ import { update } from './update.ts';
 import { usage } from './usage.ts';
 import { waiting } from './waiting.ts';
 import { webhookCommands } from './webhooks.ts';
+import { settings } from './settings.ts';
 import { whoami } from './whoami.ts';
 import { workflowCommands } from './workflows.ts';
 
@@ -67,6 +68,7 @@ export function allCommands(): readonly CommandSpec[] {
     login,
     logout,
     whoami,
+    settings,
     ...initCommands,
     dev,
     deploy,

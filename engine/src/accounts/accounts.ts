@@ -10,6 +10,7 @@ import { readPage } from '../db/paging.ts';
 import { readAccounts } from './read-accounts.sql.ts';
 import { readMemberships, readUser } from './read-user.sql.ts';
 import { createAccountLimits } from './account-limits.ts';
+import { createAccountSettings } from './account-settings.ts';
 import type { AccountRoom } from './account-room.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createAccountKeys } from './account-keys.ts';
@@ -95,6 +96,7 @@ export function createAccounts(options: {
     },
     ...createTenants(sql, options.limits, cache.forgetAll),
     ...createAccountLimits(sql, options.limits),
+    ...createAccountSettings(sql, options.limits),
   };
 }
 

@@ -17,13 +17,19 @@ export interface LimitsCache {
    * none.
    */
   isSuspended(accountId: string): boolean;
+  /**
+   * Whether the account wants traces of its callers taken in and passed on, as of its last read.
+   */
+  passesTraces(accountId: string): boolean;
   /** Tells of each account that was found suspended, and of each that no longer is. */
   onSuspension(listener: (accountId: string, isSuspended: boolean) => void): void;
 }
 
 export interface LimitsCacheOptions {
   /** The limits set for the account; undefined if the account does not exist. */
-  read: (accountId: string) => Promise<(Partial<AccountLimits> & { isSuspended?: boolean }) | undefined>;
+  read: (
+    accountId: string,
+  ) => Promise<(Partial<AccountLimits> & { isSuspended?: boolean; passesTraces?: boolean }) | undefined>;
   /** Limits that this node sets for all accounts. Default: none. */
   defaults?: Partial<AccountLimits>;
 }
@@ -33,6 +39,7 @@ const MAX_ACCOUNTS = 100_000;
 
 interface Entry {
   limits: AccountLimits | undefined;
+  passesTraces: boolean;
   /** The read that `limits` are from: one that was started later has seen more changes. */
   seen: number;
   /** The read that was started last, until it ends. */
@@ -59,10 +66,10 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
     const reading = options.read(accountId).then(
       (found) => {
         // Nothing of an account that is gone goes on.
-        const { isSuspended = found === undefined, ...set } = found ?? {};
+        const { isSuspended = found === undefined, passesTraces = false, ...set } = found ?? {};
         const limits = Object.keys(set).length === 0 ? defaults : accountLimits(defaults, set);
         const isNewest = number > entry.seen;
-        if (isNewest) Object.assign(entry, { limits, seen: number });
+        if (isNewest) Object.assign(entry, { limits, passesTraces, seen: number });
         if (entry.reading === reading) entry.reading = undefined;
         if (isNewest && entries.get(accountId) === entry) noteSuspension(accountId, isSuspended);
         return limits;
@@ -81,7 +88,7 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
     const known = entries.get(accountId);
     if (known !== undefined) return known;
     if (entries.size >= MAX_ACCOUNTS) entries.clear();
-    const entry: Entry = { limits: undefined, seen: 0, reading: undefined };
+    const entry: Entry = { limits: undefined, passesTraces: false, seen: 0, reading: undefined };
     entries.set(accountId, entry);
     return entry;
   }
@@ -104,6 +111,7 @@ export function createLimitsCache(options: LimitsCacheOptions): LimitsCache {
       for (const accountId of suspended) startRead(accountId, entryOf(accountId)).catch(() => undefined);
     },
     isSuspended: (accountId) => suspended.has(accountId),
+    passesTraces: (accountId) => entries.get(accountId)?.passesTraces ?? false,
     onSuspension: (listener) => void listeners.push(listener),
   };
 }

@@ -24,7 +24,8 @@ type FromRunner =
   | 'lease'
   | 'waiting'
   | 'stats'
-  | 'onCommitted';
+  | 'onCommitted'
+  | 'spans';
 
 interface ExecutionNeeds extends Pick<ExecutionRunnerOptions, FromRunner> {
   sql: Sql;
@@ -55,7 +56,7 @@ export interface Executions {
 export function assembleExecutions(needs: ExecutionNeeds): Executions {
   const { sql, sealer, context, history, log } = needs;
   const { sandbox, fetch, callDataStore, prepare, nowMs, live, holdBundle } = context;
-  const { openEnvironment, publicUrl, limits, release, lease, waiting, stats, onCommitted } = needs;
+  const { openEnvironment, publicUrl, limits, release, lease, waiting, stats, onCommitted, spans } = needs;
   const runtimes = createWorkflowRuntimes(sql, needs.opener, holdBundle);
   const tokens = createWaitTokens(sealer);
   const committer = createExecutionCommitter({ sql, history, watch: needs.watch, log });
@@ -76,6 +77,7 @@ export function assembleExecutions(needs: ExecutionNeeds): Executions {
     live,
     stats,
     onCommitted,
+    spans,
     commitRun: needs.committer.commit,
     publicUrl,
     log,

@@ -1,6 +1,6 @@
 import type { Sends } from '../contract/sends.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
-import { createDeliverer, type Deliverer } from '../outbox/deliveries/deliverer.ts';
+import { createDeliverer, type Deliverer, type DelivererOptions } from '../outbox/deliveries/deliverer.ts';
 import { createRetryPolicy } from '../outbox/retry-policy.ts';
 import type { Mailer } from '../outbox/transports/email/mailer.ts';
 import { createSampleReceiver } from '../outbox/sample-receiver/sample-receiver.ts';
@@ -12,6 +12,8 @@ import type { SendRunner } from '../outbox/sends/send-runner.ts';
 import { createTunnelInbox, type TunnelInbox } from '../outbox/tunnels/tunnel-inbox.ts';
 import { joinInboxes } from '../outbox/transports/webhook/inbox.ts';
 import type { RunTransform } from '../outbox/transforms/transform.ts';
+import type { TraceContexts } from '../tracing/trace-contexts.ts';
+import { spanIdOf, spanOfAttempt } from '../tracing/trace-ids.ts';
 import { createTransforms } from '../transforms/run-transform.ts';
 import type { Code } from './assemble-code.ts';
 import { assembleSends } from './assemble-sends.ts';
@@ -36,7 +38,8 @@ export function assembleOutbox(
   { history, stats }: Pick<AccountCounts, 'history' | 'stats'>,
 ): Outbox {
   const { publicUrl, mail } = options;
-  const { db, sql, node, sealer, egress, guestFetch, activeTenants, limits, metrics, watchdog, log } = ground;
+  const { db, sql, node, sealer, egress, guestFetch, activeTenants, limits, metrics, traces, spans, watchdog, log } =
+    ground;
   const retryPolicy = createRetryPolicy(retryOptionsOf(options));
   const sampleReceiver = createSampleReceiver({ sql, sealer, publicUrl, nowMs: Date.now });
   const tunnelInbox = createTunnelInbox(sql, publicUrl);
@@ -53,7 +56,11 @@ export function assembleOutbox(
     activeTenants,
     history,
     stats,
-    onAttempt: metrics.attemptEnded,
+    traceHeaders: traceHeadersOf(traces),
+    onAttempt(outcome, durationMs, result) {
+      metrics.attemptEnded(outcome, durationMs);
+      spans?.attemptEnded(result);
+    },
     onUnrecorded: () => watchdog.tell('attempts of deliveries', 'attempts of deliveries cannot be recorded'),
     log,
   });
@@ -75,6 +82,14 @@ export function assembleOutbox(
     { mail, log },
   );
   return { deliverer, sends, sendRunner, mailer, transform, sampleReceiver, tunnelInbox };
+}
+
+/** The receiver is told of the attempt as the parent of what it does. */
+function traceHeadersOf(traces: TraceContexts): NonNullable<DelivererOptions['traceHeaders']> {
+  return ({ id, accountId, traceId, attemptCount }) =>
+    traceId === undefined || !traces.isWanted(accountId)
+      ? undefined
+      : traces.headers(accountId, traceId, spanIdOf(...spanOfAttempt(id, attemptCount + 1)));
 }
 
 export type Hooks = ReturnType<typeof assembleHooks>;

@@ -66,7 +66,7 @@ const EXECUTIONS_INTERVAL_MS = 3;
 /** Everything from a held invocation to its commit. */
 export function assembleRuns(needs: RunNeeds): Runs {
   const { ground, counts, publicUrl, resolveAuth } = needs;
-  const { sql, sealer, node, sandbox, limits, activeTenants, metrics, log } = ground;
+  const { sql, sealer, node, sandbox, limits, activeTenants, metrics, spans, log } = ground;
   const runtimes = createSourceRuntimes(sql, needs.opener);
   const committers = createCommitters(needs, () => dispatcher);
   const live = createLive(needs);
@@ -100,6 +100,7 @@ export function assembleRuns(needs: RunNeeds): Runs {
     stats: counts.stats,
     backlogs: counts.backlogs,
     onCommitted: metrics.executionCommitted,
+    spans,
     watch: ground.watchdog.part('commits of steps'),
     log,
   });
@@ -108,8 +109,7 @@ export function assembleRuns(needs: RunNeeds): Runs {
     return isWorkflow(invocation.sourceId) ? executions.run(invocation, ran, again, lost) : runSource(invocation, ran);
   };
   const clients = createClients(ground);
-  const { isSuspended } = limits;
-  const turns = createTurns({ sql, nodeId: node.id, dispatcher: () => dispatcher, clients, isSuspended, log });
+  const turns = createTurns({ ...limits, sql, nodeId: node.id, dispatcher: () => dispatcher, clients, log });
   const isBehind = (accountId: string) =>
     committers.ofRuns.isBehind(accountId) || committers.ofExecutions.isBehind(accountId);
   const dispatcher = createDispatcher({ run: startNextAfter(turns, run), release, limits, isBehind, log });
@@ -150,7 +150,7 @@ function stopsOf(
 
 /** Commits of runs, and of executions and published events, which do not wait for each other. */
 function createCommitters({ ground, counts, deliverer, watches }: RunNeeds, dispatcher: () => Dispatcher) {
-  const { sql, node, metrics, watchdog, activeTenants, log } = ground;
+  const { sql, node, metrics, spans, watchdog, activeTenants, log } = ground;
   const options: RunCommitterOptions = {
     sql,
     nodeId: node.id,
@@ -158,6 +158,7 @@ function createCommitters({ ground, counts, deliverer, watches }: RunNeeds, disp
     dispatcher,
     onCommitted(run, committed) {
       metrics.runCommitted(run, committed);
+      spans?.runCommitted(run, committed);
       if (run.abandoned !== undefined && committed.committed) tellAbandoned(log, run);
       watches.committed(run.sourceId, committed.last);
     },

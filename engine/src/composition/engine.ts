@@ -163,6 +163,7 @@ function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine 
     autoSubscriptions: createAutoSubscriptions({ db, room }),
     sends: outbox.sends,
     ingest: intake.ingest,
+    ...(ground.spans === undefined ? {} : { tracing: ground.spans }),
     problems: () => readinessProblems(db, watchdog.problems),
     metrics: metrics.text,
     drain() {

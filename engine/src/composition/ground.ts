@@ -13,11 +13,14 @@ import type { Database, Sql } from '../db/database.ts';
 import { createWatchdog, type Watchdog } from '../db/watchdog.ts';
 import type { Egress } from '../egress/egress.ts';
 import { createGuestFetch, type GuestFetch } from '../egress/guest-fetch.ts';
+import { passTraces } from '../egress/pass-traces.ts';
 import { createEngineMetrics, type EngineMetrics } from '../observe/metrics.ts';
+import { createRunSpans, type RunSpans } from '../observe/run-spans.ts';
 import { createStatMeter, type StatMeter } from '../events/stat-meter.ts';
 import { countFetches, countRuns } from '../observe/usage/count-use.ts';
 import { createBundles, type HoldBundle } from '../runs/bundles.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import { createTraceContexts, type TraceContexts } from '../tracing/trace-contexts.ts';
 import { egressOf, limitsOf, sandboxOptionsOf } from './parts-from-options.ts';
 
 /** The result of a start: a migrated database and the keys. */
@@ -50,6 +53,9 @@ export interface Ground {
   metrics: EngineMetrics;
   /** Counts of accounts' use and work, in memory. */
   meter: StatMeter;
+  traces: TraceContexts;
+  /** Absent: nothing is recorded. */
+  spans: RunSpans | undefined;
   watchdog: Watchdog;
   holdBundle: HoldBundle;
   stopPorts: Stop;
@@ -67,6 +73,9 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
   const meter = createStatMeter(Date.now);
   const sandbox = countRuns(await startSandbox(sandboxOptionsOf(options, starter)), meter);
   const node = await startNode(options, parts);
+  const { spans: sink } = options;
+  const traces = createTraceContexts({ sql, limits, sink, log });
+  const guestFetch = countFetches(createGuestFetch({ egress, activeTenants }), meter);
   const metrics = createEngineMetrics({ perTenant: options.metricsPerTenant ?? false });
   return {
     db,
@@ -76,12 +85,14 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
     room: createAccountRoom(limits),
     activeTenants,
     egress,
-    guestFetch: countFetches(createGuestFetch({ egress, activeTenants }), meter),
+    guestFetch: passTraces(guestFetch, traces),
     starter,
     sandbox,
     node,
     metrics,
     meter,
+    traces,
+    spans: sink && createRunSpans(sink, traces),
     watchdog: createWatchdog({
       isAway: () => db.away() !== undefined,
       onStuck: metrics.stuck,

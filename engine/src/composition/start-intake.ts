@@ -55,7 +55,7 @@ export async function startIntake({
   });
   const inTurn = createInTurnIntake({ sql, nodeId, dispatcher, turns, clients, stats });
   const intake = createIntake({ sql, nodeId, dispatcher, backlogs, stats, watch: watchdog.part('requests') });
-  const ingest = createIngest({ sql, limits, inTurn, backlogs, intake });
+  const ingest = createIngest({ sql, limits, inTurn, backlogs, intake, traces: ground.traces });
   const keyUses = createKeyUses(sql, log);
   followSuspensions({ sql, limits, dispatcher, deliverer, sends, log });
   const stopListening = await listenForTurns(ground, runs);

@@ -47,6 +47,13 @@ export interface AccountLimitsRecord {
   history: AccountHistory;
 }
 
+/** Settings that an account decides for itself. */
+export interface AccountSettings {
+  accountId: string;
+  /** Traces of its callers are taken in and passed on. */
+  traceContext: boolean;
+}
+
 /** As far as nodes have told of it. */
 export interface AccountHistory {
   bytes: number;
@@ -116,6 +123,10 @@ export interface Accounts {
   /** Whether this node has seen that it is somebody's; it may have been revoked since. */
   isKnown(apiKey: string): boolean;
   me(who: Principal): Promise<UserRecord>;
+  /** Throws NOT_FOUND once the account is gone. */
+  settings(who: Principal): Promise<AccountSettings>;
+  /** A setting that is not given stays. Holds at once on this node. Throws as settings. */
+  changeSettings(who: Principal, change: Partial<Omit<AccountSettings, 'accountId'>>): Promise<AccountSettings>;
   listKeys(who: Principal, page: PageRequest): Promise<Page<ApiKeyRecord>>;
   createKey(who: Principal, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
   revokeKey(who: Principal, id: string): Promise<void>;

@@ -1,6 +1,7 @@
 import type { SandboxLayer } from '@headwater/sandbox-runtime';
 import type { AccountLimits } from '@headwater/shared';
 import type { Log } from './log.ts';
+import type { SpanSink } from './spans.ts';
 
 export type Role = 'all' | 'api' | 'engine';
 
@@ -76,5 +77,7 @@ export interface EngineOptions {
   stopWaitMs?: number;
   /** Metrics show the use of each account, labelled with its id. Default: they name none. */
   metricsPerTenant?: boolean;
+  /** Takes the spans of what this node does. Absent: none are made. */
+  spans?: SpanSink;
   log: Log;
 }

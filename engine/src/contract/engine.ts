@@ -13,6 +13,7 @@ import type { Stacks } from './stacks.ts';
 import type { Environment, Executions, Workflows } from './workflows.ts';
 import type { Replays } from './replays.ts';
 import type { Sends } from './sends.ts';
+import type { CallerTrace, Tracing } from './spans.ts';
 import type { WorkflowTests } from './workflow-tests.ts';
 import type { SampleReceiver } from './sample-receiver.ts';
 import type { Operator, Stats } from './stats.ts';
@@ -42,6 +43,7 @@ export type {
   AccountHistory,
   AccountLimitsRecord,
   AccountRecord,
+  AccountSettings,
   AccountSummary,
   Accounts,
   ApiKeyRecord,
@@ -157,8 +159,13 @@ export interface Ingest {
   /**
    * Stores the event (JSON text) as an invocation; resolves once it is durable. With
    * `customResponse` the second promise answers what the run responded, or why it did not.
+   * `caller`: the trace of the request, for accounts that want it.
    */
-  accept(route: EndpointRoute, event: string): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
+  accept(
+    route: EndpointRoute,
+    event: string,
+    caller?: CallerTrace,
+  ): Promise<{ invocationId: string; response?: Promise<RunResponse> }>;
   /**
    * Before requests in flight are waited for: those that wait for the turn of an execution end, now
    * and from now on, with why; the turn may be hours away.
@@ -234,6 +241,8 @@ export interface Engine {
   /** The sends of executions, made with `$.send`. */
   sends: Sends;
   ingest: Ingest;
+  /** Absent: spans are not recorded. */
+  tracing?: Tracing;
   /** The reasons why this node cannot work, in words for its operator; empty: it is ready. */
   problems(): Promise<readonly string[]>;
   /** Prometheus text. */

@@ -31,6 +31,7 @@ import { prepareRequest, type HopRequest } from './guest-request.ts';
 import { createInTurn, type InTurn } from './in-turn.ts';
 import { isEgressRefused } from './refusal.ts';
 import { startRepeatable, type TakeConnection } from './repeat-unheard.ts';
+import type { SpanKey } from '../tracing/trace-ids.ts';
 import { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
 import { createTurnSteps } from './turn-steps.ts';
 
@@ -38,6 +39,8 @@ import { createTurnSteps } from './turn-steps.ts';
 export interface FetchTenant {
   id: string;
   limits: AccountLimits;
+  /** The trace and the span that the request belongs to. Absent: none. */
+  trace?: { rootId: string; span: SpanKey } | undefined;
 }
 
 export type GuestFetchOutcome = Extract<FetchOutcome, { ok: true }> | FetchFailure;

@@ -1,6 +1,7 @@
 import { HeadwaterError } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { EndpointRoute, Ingest, RunResponse } from '../contract/engine.ts';
+import type { CallerTrace } from '../contract/spans.ts';
 import { createEndpointRoutes } from './endpoint-routes.ts';
 import { createRequestRate } from '../fairness/request-rate.ts';
 import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
@@ -9,15 +10,18 @@ import { NODE_STOPS } from '../runs/waiting-clients.ts';
 import { newInvocationId } from '../events/invocation.ts';
 import { noRoomToAnswer } from '../runs/no-room-to-answer.ts';
 import type { Sql } from '../db/database.ts';
+import type { TraceContexts } from '../tracing/trace-contexts.ts';
+import type { InTurnIntake } from '../workflows/controls/in-turn-intake.ts';
 import { readEndpoints } from './read-endpoints.sql.ts';
 
 export interface IngestOptions {
   sql: Sql;
   limits: Pick<LimitsCache, 'known' | 'get' | 'isSuspended'>;
   /** Intake of workflows whose settings control when executions start. */
-  inTurn: Pick<Ingest, 'accept' | 'endWaits'>;
+  inTurn: Pick<InTurnIntake, 'accept' | 'endWaits'>;
   backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
   intake: Intake;
+  traces: Pick<TraceContexts, 'isWanted' | 'keep'>;
 }
 
 export interface IngestCache {
@@ -37,12 +41,14 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     return inTurn !== undefined || intake.isFull(accountId);
   }
 
-  async function accept(route: EndpointRoute, event: string): ReturnType<Ingest['accept']> {
+  async function accept(route: EndpointRoute, event: string, caller?: CallerTrace): ReturnType<Ingest['accept']> {
     const { accountId, sourceId, propName } = route;
-    if (route.inTurn !== undefined)
-      return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event));
-    if (route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     const id = newInvocationId(sourceId);
+    if (route.inTurn === undefined && route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
+    // Before the invocation: any node may run that at once.
+    if (options.traces.isWanted(accountId)) await options.traces.keep(accountId, id, caller);
+    if (route.inTurn !== undefined)
+      return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event, id));
     const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
     if (!route.customResponse) {
       await intake.add(invocation);
@@ -68,8 +74,8 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       if (taken.waitSeconds > 0) throw tooManyRequests(perSecond, taken.waitSeconds);
       return taken;
     },
-    async accept(route, event) {
-      const accepted = await accept(route, event);
+    async accept(route, event, caller) {
+      const accepted = await accept(route, event, caller);
       return accepted.response === undefined
         ? accepted
         : { ...accepted, response: answers.untilEnded(accepted.response) };

@@ -157,7 +157,7 @@ interface RunProgress {
 
 function outputsOf(context: RunnerContext, task: RunTask, runId: string, progress: RunProgress): RunOutputs {
   const { sourceId, accountId } = task.runtime;
-  const tenant = { id: accountId, limits: task.limits.account };
+  const tenant = { id: accountId, limits: task.limits.account, trace: traceOf(task) };
   const onAway = () => {
     progress.wasDatabaseAway = true;
   };
@@ -202,6 +202,13 @@ function outputsOf(context: RunnerContext, task: RunTask, runId: string, progres
       },
     },
   };
+}
+
+/** A hook has no trace. */
+function traceOf({ invocation }: RunTask): FetchTenant['trace'] {
+  if (invocation === undefined) return undefined;
+  const { id, cause } = invocation;
+  return { rootId: cause?.traceId ?? id, span: ['run', id] };
 }
 
 /** Lease under which this node shows lines of the run; undefined if there is none. */

@@ -4,6 +4,7 @@
  */
 export { abandonedRunSchema, retriedSchema } from './abandoned-run.ts';
 export { accountLimitsSchema } from './account-limits.ts';
+export { accountSettingsSchema } from './account-settings.ts';
 export {
   accountDeletionSchema,
   accountSummarySchema,

@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { expireAudit } from '../../observe/audit/audit-log.sql.ts';
+import { expireTraceContexts } from '../../tracing/trace-contexts.sql.ts';
 import { expireUsage } from '../../observe/usage/usage-days.sql.ts';
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
@@ -129,7 +130,8 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const audit = await expireAudit(sql, options.defaultAuditDays ?? 365, TURN_ROWS);
       const people = await expirePeople(sql, TURN_ROWS);
       const usage = await expireUsage(sql, LIMITS.usageKeptDays, TURN_ROWS);
-      const isMuch = [trimmed, expired, forgotten, keys, audit, people, usage].some(isFull);
+      const traces = await expireTraceContexts(sql, LIMITS.traceContextKeptDays, TURN_ROWS);
+      const isMuch = [trimmed, expired, forgotten, keys, audit, people, usage, traces].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
     const all = [leftOfEmitters, leftOfWebhooks, leftOfWorkflows];

@@ -21,6 +21,7 @@ interface ClaimedRow extends ReceiverRow {
   /** Null where the event was deleted. */
   data: string | null;
   channel: string;
+  trace_id: string | null;
   ts: number | null;
   /** How many were found due, all of them in each row. */
   found: number;
@@ -179,7 +180,8 @@ function lease(tx: Transaction, nodeId: string, found: ReturnType<typeof dueOfMa
       returning d.*, due.found
     )
     select l.id, l.webhook_id, l.account_id, l.emitter_id, l.indexed_at_ms, l.seq, l.attempt_count, l.next_trigger,
-      l.replay_id, ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, l.found::int4 as found
+      l.replay_id, ${receiverColumns(tx)}, w.active, e.data, e.channel, e.ts, coalesce(e.trace_id, e.invocation_id) as trace_id,
+      l.found::int4 as found
     from leased l
     left join webhooks w on w.id = l.webhook_id and w.account_id = l.account_id
     left join events e on e.emitter_id = l.emitter_id and e.indexed_at_ms = l.indexed_at_ms and e.seq = l.seq
@@ -228,6 +230,7 @@ function dueDelivery(row: DeliverableRow): DueDelivery {
     seq: row.seq,
     channel: row.channel,
     data: row.data,
+    ...(row.trace_id === null ? {} : { traceId: row.trace_id }),
     ...(row.ts === null ? {} : { ts: row.ts }),
     attemptCount: row.attempt_count,
     ...(row.next_trigger === null ? {} : { nextTrigger: row.next_trigger }),

@@ -22,7 +22,7 @@ import type { AttemptResult } from '../attempt.ts';
 import { recordAttempts, type Successors } from './record-attempts.sql.ts';
 import { type AccountLanes, createAccountLanes } from './account-lanes.ts';
 import { createAccessTokens } from '../transports/webhook/access-tokens.ts';
-import { createWebhookTransport } from '../transports/webhook/webhook-transport.ts';
+import { createWebhookTransport, type WebhookTransportParts } from '../transports/webhook/webhook-transport.ts';
 import { createDeliveryShares } from './delivery-shares.ts';
 import { completeLimits, type DelivererLimits } from './deliverer-limits.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -47,7 +47,11 @@ export interface DelivererOptions {
    * Called once for every attempt that was made. `durationMs`: from signing to the last byte that
    * was read.
    */
-  onAttempt?: (outcome: 'delivered' | 'retried' | 'failed' | 'dropped', durationMs: number) => void;
+  onAttempt?: (
+    outcome: 'delivered' | 'retried' | 'failed' | 'dropped',
+    durationMs: number,
+    result: AttemptResult<DueDelivery>,
+  ) => void;
   /** As in OutcomeRecorderOptions. */
   onUnrecorded?: (error: unknown) => void;
   limits?: Partial<DelivererLimits>;
@@ -58,6 +62,8 @@ export interface DelivererOptions {
   inbox?: Inbox;
   /** As in WebhookTransportParts. */
   transform?: RunTransform;
+  /** As in WebhookTransportParts. */
+  traceHeaders?: WebhookTransportParts['traceHeaders'];
   /** Default: they are not counted by time. */
   stats?: StatCount & UseCount;
   /** As in SenderOptions. */
@@ -131,7 +137,7 @@ class NodeDeliverer implements Deliverer {
     const connections = createTenantConnections({ egress });
     // Forgotten since it began: its idle connections are not worth keeping either.
     const maxAtOnceOf = (accountId: string) => shareOf(accountId)?.maxAtOnce ?? 1;
-    const { inbox, transform } = options;
+    const { inbox, transform, traceHeaders } = options;
     this.#connections = connections;
     this.#drain = createDrain<DueDelivery>({
       noun: 'delivery',
@@ -144,6 +150,7 @@ class NodeDeliverer implements Deliverer {
         tokens: createAccessTokens({ connections, egress, maxAtOnceOf }),
         inbox,
         transform,
+        traceHeaders,
         log,
         timeoutMs: limits.timeoutMs,
       }),
@@ -163,8 +170,12 @@ class NodeDeliverer implements Deliverer {
           await releaseDeliveries(db.sql, nodeId());
         },
       },
-      onAttempt: ({ status, attempt }) =>
-        options.onAttempt?.(status === 'pending' ? 'retried' : status, attempt.duration_ms),
+      onAttempt: (result) =>
+        options.onAttempt?.(
+          result.status === 'pending' ? 'retried' : result.status,
+          result.attempt.duration_ms,
+          result,
+        ),
       onRecorded: (result) => this.#count(result),
       onUnrecorded: options.onUnrecorded,
       log,

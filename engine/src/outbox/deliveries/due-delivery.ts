@@ -15,6 +15,8 @@ export interface DueDelivery {
   /** With seq: the event's id, `1606511826306-0`. */
   indexedAtMs: number;
   seq: number;
+  /** The invocation that its trace began with. Absent: a hook emitted the event. */
+  traceId?: string;
   /** Empty for the default channel. */
   channel: string;
   /** JSON text as it was emitted; never parsed here. */

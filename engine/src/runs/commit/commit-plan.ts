@@ -149,6 +149,8 @@ export interface PlanRoom {
 }
 
 interface PlannedRun {
+  /** The events that it stored, those that tell of it included. */
+  rows: readonly EventRow[];
   dbWrites: RunCommit['dbWrites'];
   record: RunRow | undefined;
   exceeded: ExceededLimit | undefined;
@@ -203,10 +205,11 @@ export function planCommit(
     const emitted = planEvents(run, state, fitted.exceeded, { hears, roomFor, nowMs, plan });
     const { record, exceeded, recordedAt, last, dedupe, published } = emitted;
     const counts = countsOf(run, emitted);
-    const isQuiet = emitted.rows.length === 0 && counts.emitted === 0;
-    const planned = { dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet, counts };
+    const { rows } = emitted;
+    const isQuiet = rows.length === 0 && counts.emitted === 0;
+    const planned = { rows, dbWrites: fitted.kept, record, exceeded, recordedAt, isQuiet, counts };
     if (run.publishedAs !== undefined && emitted.isFull && exceeded !== undefined) {
-      plan.runs.set(run, { ...planned, refused: exceeded });
+      plan.runs.set(run, { ...planned, rows: [], refused: exceeded });
       continue;
     }
     plan.runs.set(run, published === undefined ? planned : { ...planned, published });
@@ -215,8 +218,8 @@ export function planCommit(
       plan.states.set(run.sourceId, { ...state, last, dedupe, db: size });
     if (dedupe !== state.dedupe) plan.dedupes.set(run.sourceId, dedupe);
     missed.deduped(missedRunOf(run), emitted.dedupedIds);
-    for (const event of emitted.rows) plan.events.push(event);
-    addListeners(plan, emittingOf(run), emitted.rows, hears, { isFull: emitted.isFull, roomForHeld }, missed);
+    for (const event of rows) plan.events.push(event);
+    addListeners(plan, emittingOf(run), rows, hears, { isFull: emitted.isFull, roomForHeld }, missed);
   }
   placeMissed(plan, missed, states, nowMs);
   for (const ofOne of Map.groupBy(plan.invocations, ({ sourceId }) => sourceId).values()) putInOrder(ofOne);

@@ -11,7 +11,7 @@ import {
 import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../../events/channels.ts';
 import type { DedupeState } from './dedupe.ts';
 import type { EventPosition } from '../../events/event-id.ts';
-import type { DeliveryRow, InvocationRow } from './event-rows.ts';
+import type { DeliveryRow, EventRow, InvocationRow } from './event-rows.ts';
 import type { Listener } from './listeners.ts';
 import type { RoomFor, RoomForHeld } from './plan-listeners.ts';
 import type { PublishedEvent } from './published.ts';
@@ -66,6 +66,8 @@ export interface CommittedRun {
    */
   committed: boolean;
   events: number;
+  /** Their rows. Absent if it is not committed. */
+  rows?: readonly EventRow[];
   /** The counts of the run's events, earlier parts included. Absent if it is not committed. */
   counts?: EmittedCounts;
   /** Deliveries that this node now holds. */
@@ -363,6 +365,7 @@ function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows)
     return {
       committed: true,
       events: eventsByRun.get(key)?.length ?? 0,
+      rows: planned.rows,
       counts: planned.counts,
       deliveries: deliveriesByRun.get(key) ?? [],
       invocations: (invocationsByRun.get(key) ?? []).map(heldInvocation),

@@ -235,6 +235,7 @@ function withoutItsData(run: RunCommit, error: unknown, options: RunCommitterOpt
 }
 
 function dueDelivery({ id, event, listener }: DeliveryRow): DueDelivery {
+  const traceId = event.cause?.traceId ?? event.invocationId;
   return {
     id,
     accountId: event.accountId,
@@ -246,6 +247,7 @@ function dueDelivery({ id, event, listener }: DeliveryRow): DueDelivery {
     emitterId: event.emitterId,
     indexedAtMs: event.position.ms,
     seq: event.position.seq,
+    ...(traceId === null ? {} : { traceId }),
     channel: event.channel,
     data: event.data,
     ...(event.ts === null ? {} : { ts: event.ts }),

@@ -1,6 +1,5 @@
 import type { EndpointRoute, RunResponse } from '../../contract/engine.ts';
 import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { newInvocationId } from '../../events/invocation.ts';
 import { noRoomToAnswer } from '../../runs/no-room-to-answer.ts';
 import type { StatCount } from '../../events/stat-meter.ts';
 import { type Batcher, createBatcher } from '../../db/batcher.ts';
@@ -26,7 +25,8 @@ interface Accepted {
 }
 
 export interface InTurnIntake {
-  accept(route: EndpointRoute, event: string): Promise<Accepted>;
+  /** `id`: of the execution that it becomes. */
+  accept(route: EndpointRoute, event: string, id: string): Promise<Accepted>;
   /** Resolves once it is durable; rejects where the workflow's queue is full. */
   queue(turn: NewTurn): Promise<void>;
   /** See Ingest.endWaits. */
@@ -67,8 +67,8 @@ export function createInTurnIntake(options: InTurnIntakeOptions): InTurnIntake {
   async function accept(
     { accountId, sourceId, propName: httpProp, customResponse, inTurn }: EndpointRoute,
     event: string,
+    id: string,
   ): Promise<Accepted> {
-    const id = newInvocationId(sourceId);
     const turn = { id, accountId, sourceId, kind: 'http' as const, httpProp, event, queueLimit: inTurn?.queueLimit };
     if (!customResponse) {
       await queue(turn);

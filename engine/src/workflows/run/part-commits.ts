@@ -42,7 +42,7 @@ export type FinalOutcome = Omit<ExecutionEnd, 'endedAtMs'> & { failure?: Executi
 
 export type PartCommitsOptions = Pick<
   ExecutionRunnerOptions,
-  'committer' | 'commitRun' | 'waiting' | 'tokens' | 'sealer' | 'stats' | 'onCommitted' | 'nowMs'
+  'committer' | 'commitRun' | 'waiting' | 'tokens' | 'sealer' | 'stats' | 'onCommitted' | 'spans' | 'nowMs'
 >;
 
 export function createPartCommits(options: PartCommitsOptions, execution: Execution): PartCommits {
@@ -73,6 +73,7 @@ export function createPartCommits(options: PartCommitsOptions, execution: Execut
   return {
     store(row) {
       waiting.add(row);
+      options.spans?.stepEnded(execution, row);
       return unstored.add(row);
     },
     stored: unstored.store,
@@ -85,6 +86,7 @@ export function createPartCommits(options: PartCommitsOptions, execution: Execut
       if (!(await options.committer.park({ ...commitOf(steps), wait: { ...wait, ...place } }))) return false;
       waiting.set(bytes);
       options.onCommitted('waiting');
+      options.spans?.stepEnded(execution, last);
       return true;
     },
     async finish(last, { failure, ...outcome }) {
@@ -94,8 +96,11 @@ export function createPartCommits(options: PartCommitsOptions, execution: Execut
       const final = { execution: commit, invocation, deployment, sealer: options.sealer, ...brought };
       const { committed, exceeded } = await writeEnd(options, final);
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
-      if (committed) waiting.set(0);
-      if (committed) countEnd(options, key, exceeded === undefined ? outcome.status : 'failed');
+      if (committed) {
+        waiting.set(0);
+        const status = exceeded === undefined ? outcome.status : 'failed';
+        tellEnd(options, execution, last, { status, endedAtMs: commit.end.endedAtMs });
+      }
       return { committed, ...(error === undefined ? {} : { error }) };
     },
     forgetSteps: unstored.drop,
@@ -107,13 +112,17 @@ export function createPartCommits(options: PartCommitsOptions, execution: Execut
   };
 }
 
-function countEnd(
-  { stats, onCommitted }: PartCommitsOptions,
-  { accountId, workflowId }: ExecutionCommit['key'],
-  status: ExecutionEnd['status'],
+function tellEnd(
+  { stats, onCommitted, spans }: PartCommitsOptions,
+  execution: Execution,
+  last: StepRow | undefined,
+  end: Pick<ExecutionEnd, 'status' | 'endedAtMs'>,
 ): void {
-  onCommitted(status);
-  stats.add(accountId, [workflowId], status === 'failed' ? 'runsFailed' : 'runsOk', 1);
+  const { accountId, workflowId } = execution.key;
+  onCommitted(end.status);
+  stats.add(accountId, [workflowId], end.status === 'failed' ? 'runsFailed' : 'runsOk', 1);
+  if (last !== undefined) spans?.stepEnded(execution, last);
+  spans?.executionEnded(execution, end);
 }
 
 async function writeEnd(

@@ -91,6 +91,7 @@ function taskOf({ execution }: Part) {
   return {
     deployment,
     executionId: key.id,
+    traceId: start.traceId,
     event: start.event,
     context: start.context,
     done,

@@ -8,6 +8,7 @@ import type {
   StepInput,
 } from '@headwater/sandbox-runtime';
 import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
+import type { FetchTenant } from '../../egress/guest-fetch.ts';
 import { failed } from '../../runs/run-in-sandbox.ts';
 import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../runs/redact-run.ts';
 import type { LiveTry } from '../../runs/live-lines.ts';
@@ -36,6 +37,8 @@ export interface StepTask {
   step: StepRuntime;
   /** Unique among all runs of all steps. */
   runId: string;
+  /** Default: what it asks outside belongs to no trace. */
+  trace?: FetchTenant['trace'];
   /** Made for each try: it says when the time of the execution is over. */
   input: () => Omit<StepInput, 'env' | 'namespace'>;
   limits: RunLimits;
@@ -134,8 +137,8 @@ interface TriedOutputs extends StepOutputs {
  * consequences never runs again. All other output of a step is stored with it or after it.
  */
 function outputsOf(context: StepContext, task: StepTask, heldUp: HeldUp): TriedOutputs {
-  const { step, limits, respond, stored } = task;
-  const tenant = { id: step.accountId, limits: limits.account };
+  const { step, limits, respond, stored, trace } = task;
+  const tenant = { id: step.accountId, limits: limits.account, trace };
   let failure: unknown;
   const isStored = () =>
     heldUp.during(stored()).catch((error: unknown) => {

@@ -1,18 +1,21 @@
 import { limitFault, type RunFault, type RunLimits } from '@headwater/sandbox-runtime';
 import type { AccountLimits, HttpResponse } from '@headwater/shared';
 import type { Redactor } from '../../secrets/redactor.ts';
+import { spanOfStep } from '../../tracing/trace-ids.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
 import type { StepRow, StoredSend } from '../../runs/commit/execution-rows.ts';
 import type { PartWallLimit } from './part-wall-limit.ts';
 import type { LiveTry } from '../../runs/live-lines.ts';
-import { runStep, type StepContext, type StepResult } from './run-step.ts';
+import { runStep, type StepContext, type StepResult, type StepTask } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
 
 /** Steps `from` to before `to` of a deployment, for one event. */
 export interface StepsTask {
   deployment: DeploymentRuntime;
   executionId: string;
+  /** The invocation that its trace began with. Absent: a test, which has none. */
+  traceId?: string;
   /** JSON text. */
   event: string;
   /** JSON text: `steps.trigger.context`. */
@@ -156,6 +159,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
       : await runStep(context, {
           step,
           runId: `${task.executionId}/${step.namespace}/${run.runs}`,
+          ...traceOf(task, step, run),
           input: () => ({
             steps: [...seen],
             context: stepContext(task.context, { deadlineMs: context.nowMs() + leftMs, jit, ...run }),
@@ -186,6 +190,14 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
     endedAtMs: context.nowMs(),
   };
   return { step, run, row, result, bytes: bytesOf(result) };
+}
+
+function traceOf(
+  { traceId: rootId, executionId }: StepsTask,
+  { namespace }: StepRuntime,
+  { runs }: StepRun,
+): Pick<StepTask, 'trace'> {
+  return rootId === undefined ? {} : { trace: { rootId, span: spanOfStep(executionId, namespace, runs) } };
 }
 
 function runOf({ from, again }: StepsTask, position: number): StepRun {

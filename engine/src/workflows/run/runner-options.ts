@@ -5,6 +5,7 @@ import type { DispatcherOptions } from '../../runs/dispatcher.ts';
 import type { AccountSums } from '../../runs/counts/account-sums.ts';
 import type { LiveLines } from '../../runs/live-lines.ts';
 import type { Log } from '../../contract/log.ts';
+import type { ExecutionSpans } from '../../contract/spans.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { CommittedRun } from '../../runs/commit/commit-runs.sql.ts';
 import type { StatCount } from '../../events/stat-meter.ts';
@@ -32,6 +33,8 @@ export interface ExecutionRunnerOptions extends StepContext {
   stats: StatCount;
   /** How an execution ended, or that it waits. */
   onCommitted: (status: ExecutionEnd['status'] | 'waiting') => void;
+  /** Default: nothing is recorded. */
+  spans?: ExecutionSpans | undefined;
   live: Pick<LiveLines, 'begin'>;
   log: Log;
   /** Public URL of this instance; URLs that resume and cancel begin with it. */

@@ -14,6 +14,8 @@ export interface RequestParts {
   ownHeaders: readonly (readonly [name: string, value: string])[];
   /** By the transform, after the own ones; null removes one. Names in lower case. */
   changedHeaders?: readonly (readonly [name: string, value: string | null])[] | undefined;
+  /** Own ones replace them. */
+  traceHeaders?: readonly (readonly [name: string, value: string])[] | undefined;
   /** In the place of an own one. */
   authorization?: string | undefined;
 }
@@ -33,16 +35,17 @@ interface Content {
  * - `headwater-attempt`: counts from 1.
  * - `headwater-test`: only in a test by the webhook's owner.
  * - `headwater-replay-id`: only in a replay of past events.
+ * - `traceparent`, `tracestate`: only for accounts that want traces passed on.
  */
 export function deliveryHeaders(
   delivery: DueDelivery,
-  { keys, ownHeaders, changedHeaders = [], authorization }: RequestParts,
+  { keys, ownHeaders, changedHeaders = [], traceHeaders = [], authorization }: RequestParts,
   { contentType, headers: contentHeaders, body }: Content,
   nowMs: number,
 ): string[] {
   const id = messageId(delivery.emitterId, delivery.indexedAtMs, delivery.seq);
   const timestampSeconds = Math.floor(nowMs / 1_000);
-  const named = new Map([['content-type', contentType], ['user-agent', USER_AGENT], ...ownHeaders]);
+  const named = new Map([['content-type', contentType], ['user-agent', USER_AGENT], ...traceHeaders, ...ownHeaders]);
   for (let i = 0; i + 1 < contentHeaders.length; i += 2)
     named.set(contentHeaders[i] ?? '', contentHeaders[i + 1] ?? '');
   for (const [name, value] of changedHeaders)

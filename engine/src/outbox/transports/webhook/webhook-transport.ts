@@ -34,6 +34,10 @@ export interface WebhookTransportParts {
   tokens: AccessTokens;
   /** Default: there is none, and such deliveries go the way of all others. */
   inbox?: Inbox | undefined;
+  /**
+   * Headers that name the trace of a delivery; undefined: its account wants none. Default: none.
+   */
+  traceHeaders?: ((delivery: DueDelivery) => Promise<TraceHeaders> | undefined) | undefined;
   /** Default: this node runs no transforms, and what has one is not sent. */
   transform?: RunTransform | undefined;
   log: Log;
@@ -48,9 +52,12 @@ interface Begun {
   startedAtMs: number;
   /** The request that its transform has made. */
   transformed?: Extract<TransformResult, { kind: 'sent' }>;
+  traceHeaders?: TraceHeaders;
   /** Absent where the request could not be made. */
   request?: SentRequest;
 }
+
+type TraceHeaders = RequestParts['ownHeaders'];
 
 /**
  * Signs and sends a delivery. Only a 2xx status is success; redirects are not followed (the signed
@@ -61,10 +68,15 @@ export function createWebhookTransport(parts: WebhookTransportParts): Transport<
   return {
     attempt(delivery, signal) {
       const begun: Begun = { parts, delivery, signal, startedAtMs: Date.now() };
-      const transformId = delivery.settings?.transformId;
-      return transformId === undefined ? send(begun) : transformAndSend(begun, transformId);
+      const headers = parts.traceHeaders?.(delivery);
+      return headers === undefined ? begin(begun) : headers.then((traceHeaders) => begin({ ...begun, traceHeaders }));
     },
   };
+}
+
+function begin(begun: Begun): Promise<AttemptOutcome> {
+  const transformId = begun.delivery.settings?.transformId;
+  return transformId === undefined ? send(begun) : transformAndSend(begun, transformId);
 }
 
 /** The changed request is signed, checked by the guard and sent as any other. */
@@ -149,11 +161,16 @@ async function handOver(begun: Begun, inbox: Inbox): Promise<AttemptOutcome> {
 }
 
 function signed(begun: Begun, authorization?: string): { headers: string[]; body: Buffer } {
-  const { parts, delivery, startedAtMs, transformed } = begun;
+  const { parts, delivery, startedAtMs, transformed, traceHeaders } = begun;
   const content = deliveryContent(delivery);
   const body = Buffer.from(transformed?.request.body ?? content.body);
   const changedHeaders = transformed?.changedHeaders;
-  const requestParts = { ...partsOf(parts.secretKeys, delivery, startedAtMs), authorization, changedHeaders };
+  const requestParts = {
+    ...partsOf(parts.secretKeys, delivery, startedAtMs),
+    authorization,
+    changedHeaders,
+    traceHeaders,
+  };
   const headers = deliveryHeaders(delivery, requestParts, { ...content, body }, startedAtMs);
   const secretNames = new Set(['authorization', ...requestParts.ownHeaders.map(([name]) => name)]);
   begun.request = { headers, secretNames, bodyBytes: body.length };
