@@ -85,7 +85,9 @@ function addTelemetryFigures(registry: Registry, counts: () => TelemetryCounts):
     registers: [registry],
     collect() {
       this.reset();
-      for (const [outcome, count] of Object.entries(counts())) this.inc({ outcome }, count);
+      const { sent, dropped } = counts();
+      this.inc({ outcome: 'sent' }, sent);
+      this.inc({ outcome: 'dropped' }, dropped);
     },
   });
 }

@@ -71,7 +71,7 @@ export async function startNode({ config, log, onAccount, workers }: StartNodeOp
     firstAccount,
     stop({ isReplaced = false } = {}) {
       state.stopping = !isReplaced;
-      stopped ??= stopAll(server, engine, isReplaced).finally(() => telemetry?.stop());
+      stopped ??= stopAll(server, engine, { isReplaced, telemetry });
       return stopped;
     },
   };
@@ -84,7 +84,11 @@ async function telemetryOf({ telemetry }: Config, log: Logger): Promise<Telemetr
   return startTelemetry(telemetry, log);
 }
 
-async function stopAll(server: HttpServer | undefined, engine: Engine, isReplaced: boolean): Promise<void> {
+async function stopAll(
+  server: HttpServer | undefined,
+  engine: Engine,
+  { isReplaced, telemetry }: { isReplaced: boolean; telemetry: Telemetry | undefined },
+): Promise<void> {
   // Streams and waits do not end by themselves.
   engine.streams.end();
   engine.ingest.endWaits();
@@ -92,7 +96,11 @@ async function stopAll(server: HttpServer | undefined, engine: Engine, isReplace
   const endAnswers = setTimeout(() => engine.ingest.endAnswers(), ANSWER_GRACE_MS);
   await server?.stop(REQUEST_GRACE_MS, isReplaced);
   clearTimeout(endAnswers);
-  await engine.stop();
+  try {
+    await engine.stop();
+  } finally {
+    await telemetry?.stop();
+  }
 }
 
 // A node that only runs lanes has nothing to serve, unless someone wants to watch it.

@@ -75,7 +75,7 @@ function pointOf({ labels, value }: Sample, times: Times): object[] {
 }
 
 function histogramPoints(name: string, samples: Family['samples'], times: Times): object[] {
-  const keyOf = (labels: Record<string, string>) => JSON.stringify(Object.entries(labels).sort());
+  const keyOf = (labels: Record<string, string>) => JSON.stringify(Object.entries(labels));
   const sums = new Map(samples.get(`${name}_sum`)?.map(({ labels, value }) => [keyOf(labels), value]));
   const buckets = Map.groupBy(samples.get(`${name}_bucket`) ?? [], ({ labels }) => keyOf(withoutBound(labels)));
   return [...buckets].map(([key, ofOne]) => {

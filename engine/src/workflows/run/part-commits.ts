@@ -96,11 +96,8 @@ export function createPartCommits(options: PartCommitsOptions, execution: Execut
       const final = { execution: commit, invocation, deployment, sealer: options.sealer, ...brought };
       const { committed, exceeded } = await writeEnd(options, final);
       const error = exceeded === undefined ? failure?.fault.message : limitFault(exceeded).message;
-      if (committed) {
-        waiting.set(0);
-        const status = exceeded === undefined ? outcome.status : 'failed';
-        tellEnd(options, execution, last, { status, endedAtMs: commit.end.endedAtMs });
-      }
+      if (committed) waiting.set(0);
+      if (committed) tellEnd(options, execution, last, { ...commit.end, ...(exceeded && { status: 'failed' }) });
       return { committed, ...(error === undefined ? {} : { error }) };
     },
     forgetSteps: unstored.drop,
