@@ -46,6 +46,8 @@ interface ClientPatience {
   checkMs: number;
   maxConnections: number;
   answerStallMs: number;
+  /** At least what `keep-alive: timeout` tells clients. */
+  closingIdleMs: number;
 }
 
 export interface HttpServer {
@@ -64,6 +66,7 @@ const PATIENCE: ClientPatience = {
   checkMs: 5_000,
   maxConnections: LIMITS.maxClientConnections,
   answerStallMs: LIMITS.answerStallMs,
+  closingIdleMs: LIMITS.closingIdleMs,
 };
 const IDLE_CHECK_MS = 25;
 
@@ -80,7 +83,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     maxHeaderSize: LIMITS.maxHeaderBytes,
     headersTimeout: patience.headersTimeoutMs,
     requestTimeout: patience.requestTimeoutMs,
-    keepAliveTimeout: LIMITS.keepAliveMs,
+    // A client cannot know that its idle connection is about to end, and a request that it sends
+    // over it in that moment is lost. So clients are told less than the time that it is kept.
+    keepAliveTimeout: LIMITS.keepAliveHintMs,
+    keepAliveTimeoutBuffer: LIMITS.keepAliveMs - LIMITS.keepAliveHintMs,
     connectionsCheckingInterval: patience.checkMs,
     // Said below, in words: node's own answer has none.
     requireHostHeader: false,
@@ -102,7 +108,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   return {
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs, isReplaced = false) {
-      stopped ??= closeServer(server, connections, graceMs, isReplaced ? 0 : graceMs * BACKLOG_SHARE);
+      const backlogMs = isReplaced ? 0 : graceMs * BACKLOG_SHARE;
+      stopped ??= closeServer(server, connections, { graceMs, backlogMs, idleMs: patience.closingIdleMs });
       return stopped;
     },
   };
@@ -305,7 +312,7 @@ const MAX_WAIT_FOR_QUIET_MS = 5_000;
  * sockets and the end of its connection is reset. So each connection ends almost no time
  * after that check, also where the system stops this thread for a while in between.
  */
-async function endIdleUntil(closed: Promise<void>, connections: ClientConnections): Promise<void> {
+async function endIdleUntil(closed: Promise<void>, connections: ClientConnections, idleMs: number): Promise<void> {
   const patientUntilMs = performance.now() + MAX_WAIT_FOR_QUIET_MS;
   let isClosed = false;
   void closed.then(() => {
@@ -315,7 +322,7 @@ async function endIdleUntil(closed: Promise<void>, connections: ClientConnection
     const { isQuiet } = await lookAtSockets();
     const mayEnd = () => isQuiet() || performance.now() > patientUntilMs;
     if (!mayEnd()) continue;
-    const hasEndedAll = connections.endIdle(LIMITS.closingIdleMs, LIMITS.closingFreshMs, mayEnd);
+    const hasEndedAll = connections.endIdle(idleMs, LIMITS.closingFreshMs, mayEnd);
     if (hasEndedAll) await Promise.race([closed, sleep(IDLE_CHECK_MS)]);
   }
 }
@@ -330,8 +337,7 @@ async function lookAtSockets(): Promise<{ isQuiet(): boolean }> {
 async function closeServer(
   server: Server,
   connections: ClientConnections,
-  graceMs: number,
-  backlogMs: number,
+  { graceMs, backlogMs, idleMs }: { graceMs: number; backlogMs: number; idleMs: number },
 ): Promise<void> {
   await acceptBacklog(server, backlogMs);
   // Not its own close(), for which a connection is idle once an answer was written, though most of
@@ -339,7 +345,7 @@ async function closeServer(
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
   // Not before: its client would connect anew.
   connections.closeAfterAnswers();
-  const sweep = endIdleUntil(closed, connections);
+  const sweep = endIdleUntil(closed, connections, idleMs);
   const force = setTimeout(() => {
     connections.endUnanswered(UNANSWERED_AT_STOP);
     setTimeout(() => server.closeAllConnections(), LAST_WRITES_MS);

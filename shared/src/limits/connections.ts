@@ -15,6 +15,7 @@ export const CONNECTION_LIMITS = defineLimits({
   headersTimeoutMs: { default: 15_000, unit: 'ms', scope: 'connection', why: 'from the first byte of a connection to the end of the headers' },
   requestTimeoutMs: { default: 60_000, unit: 'ms', scope: 'request', why: 'from the first byte to the end of the body' },
   keepAliveMs: { default: 65_000, unit: 'ms', scope: 'connection', why: 'how long an idle connection is kept: longer than load balancers keep theirs (60 s)' },
-  closingIdleMs: { default: 1_000, unit: 'ms', scope: 'connection', why: 'how long a stopping node leaves an idle connection open: the next request may be on its way' },
+  keepAliveHintMs: { default: 3_000, unit: 'ms', scope: 'connection', why: 'what `keep-alive: timeout` tells clients: one that heeds it ends an idle connection before a stopping node does' },
+  closingIdleMs: { default: 3_000, unit: 'ms', scope: 'connection', why: 'how long a stopping node leaves an idle connection open: the next request may be on its way' },
   closingFreshMs: { default: 1_500, unit: 'ms', scope: 'connection', why: 'the same of a connection over which nothing has come yet: its request is on its way' },
 });
