@@ -27,7 +27,7 @@ function namesIn(list: unknown): Set<string> {
 }
 
 /** Null where nothing is answered. */
-export async function textOf(
+export async function chosenTextOf(
   reply: Reply,
   selection: Selection,
   count: CountChars,

@@ -2,7 +2,7 @@ import type { Engine, Principal, RateLimitState } from '@headwater/engine';
 import { HeadwaterError, isStorableText, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
-import { selectionOf, textOf } from './answer-fields.ts';
+import { selectionOf, chosenTextOf } from './answer-fields.ts';
 import type { LargeAnswer } from './answer-text.ts';
 import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import { NOBODY } from './caller.ts';
@@ -84,7 +84,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       if (isAudited(endpoint)) await audit(c, options, { endpoint, who, id, before, after: fieldsOf(reply) });
       if (reply.kind === 'item' && reply.runId !== undefined) headers[RUN_HEADER] = reply.runId;
       if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
-      return textOf(reply, selectionOf(input), count);
+      return chosenTextOf(reply, selectionOf(input), count);
     };
     const before = await readBefore(options, who, id);
     const make = async (): Promise<MadeAnswer> => {

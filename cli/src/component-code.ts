@@ -1,5 +1,5 @@
 import { bundleFiles } from './bundle/bundle-files.ts';
-import { readText } from './props/read-props.ts';
+import { readTextFile } from './props/read-props.ts';
 
 /**
  * The code of a local component as the server takes it: the file as it is, or one file made of all
@@ -7,5 +7,5 @@ import { readText } from './props/read-props.ts';
  */
 export async function loadComponentCode(file: string): Promise<string> {
   const { code } = await bundleFiles(file);
-  return code ?? readText(file);
+  return code ?? readTextFile(file);
 }

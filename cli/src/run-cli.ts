@@ -1,5 +1,5 @@
 import { nearest } from '@headwater/shared';
-import { createClient, interrupted } from './api/client.ts';
+import { createApiClient, interrupted } from './api/client.ts';
 import { useProxy } from './api/use-proxy.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { CommandInput } from './command-input.ts';
@@ -91,14 +91,14 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
     workDir: process.workDir,
     readStdin: () => process.readStdin(),
     connect(to) {
-      return createClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
+      return createApiClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
     },
     async api(within = signal) {
       const choice = await server();
       const { url, apiKey } = choice;
       if (apiKey === undefined) throw notLoggedIn(url);
       const proxy = useProxy(url, environment.inherited);
-      return createClient({ url, apiKey, signal: within, refusedHint: refusedHint(choice), proxy });
+      return createApiClient({ url, apiKey, signal: within, refusedHint: refusedHint(choice), proxy });
     },
   };
 }

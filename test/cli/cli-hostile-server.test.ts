@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createClient } from '../../cli/src/api/client.ts';
+import { createApiClient } from '../../cli/src/api/client.ts';
 import { safeLine } from '../../cli/src/terminal/safe-text.ts';
 import { type CliUser, createCliUser } from '../support/cli.ts';
 
@@ -119,14 +119,14 @@ describe('an answer without end', () => {
       const more = () => void (response.destroyed || response.write('[1],'.repeat(10_000), () => setImmediate(more)));
       more();
     };
-    await expect(createClient({ url, ...options }).get('/users/me')).rejects.toThrow('answers without end');
+    await expect(createApiClient({ url, ...options }).get('/users/me')).rejects.toThrow('answers without end');
     await closed.promise;
   });
 
   test('so does a list whose pages never end', async () => {
     const data = Array.from({ length: 100 }, () => ({ id: 'x'.repeat(1_000) }));
     says({ data, page_info: { total_count: 1e9, end_cursor: 'again' } });
-    await expect(createClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
+    await expect(createApiClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
     expect(asked.length).toBeLessThan(100);
   });
 });

@@ -29,7 +29,12 @@ async function checkRules(): Promise<{ files: number; edges: number; problems: s
   );
   if (typeof output === 'string') throw new Error('dependency-cruiser answered text where a graph was asked for');
   const edges = countOwnEdges(output, new Set(files));
-  const problems = [...findHoles(output, files, edges), ...listViolations(output), ...files.flatMap(findStyleFaults)];
+  const problems = [
+    ...findHoles(output, files, edges),
+    ...listViolations(output),
+    ...files.flatMap(findStyleFaults),
+    ...findNamesakes(files),
+  ];
   return { files: files.length, edges, problems };
 }
 
@@ -64,6 +69,24 @@ function listViolations(graph: ICruiseResult): string[] {
     const cycle = violation.cycle?.map((step) => step.name) ?? [];
     const path = cycle.length > 0 ? [violation.from, ...cycle] : [violation.from, violation.to];
     return `${violation.rule.name}: ${path.join(' -> ')}`;
+  });
+}
+
+/** Packages whose exported functions and constants are found by their name alone. */
+const SEARCHABLE = /^(?:shared|sandbox-runtime|engine|api|cli|client)\/src\/.*(?<!\.d)\.ts$/;
+const EXPORTED = /^export (?:async )?(?:function\*?|const|let|class) ([\w$]+)/gm;
+
+/** Exported functions, constants and classes that two files call by the same name. */
+function findNamesakes(files: readonly string[]): string[] {
+  const exported = files
+    .filter((file) => SEARCHABLE.test(file))
+    .flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(EXPORTED)].map(([, name = '']): [string, string] => [name, file]),
+    );
+  const places = Map.groupBy(exported, ([name]) => name);
+  return [...places].flatMap(([name, found]) => {
+    const where = [...new Set(found.map(([, file]) => file))];
+    return where.length < 2 ? [] : [`namesakes: ${name} is exported by ${where.join(' and ')}`];
   });
 }
 

@@ -1,7 +1,7 @@
 import { NDJSON_TYPE } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
-import { readLines } from './read-lines.ts';
+import { readRecords } from './read-lines.ts';
 import { LIST_ANSWERS, MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
 import { unreachableError } from './unreachable.ts';
 
@@ -65,7 +65,7 @@ export interface ClientOptions {
 const TIMEOUT_MS = 180_000;
 const PAGE_SIZE = 100;
 
-export function createClient(options: ClientOptions): ApiClient {
+export function createApiClient(options: ClientOptions): ApiClient {
   const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const lost = (cause: unknown) => (signal.aborted ? interrupted() : unreachableError(url, cause, proxy));
   const request: Request = async (method, path, init, within) => {
@@ -106,7 +106,7 @@ export function createClient(options: ClientOptions): ApiClient {
     all: <T>(path: string, query: Parameters = {}) =>
       readAll<T>((page, room) => list<T>(path, { limit: PAGE_SIZE, ...query, ...page }, room), maxAnswerBytes),
     lines: <T>(path: string, query: Parameters, cursorOf: (record: T) => string) =>
-      readLines<T>((after) => open(path, { ...query, after }, { accept: NDJSON_TYPE }, signal), { cursorOf, lost }),
+      readRecords<T>((after) => open(path, { ...query, after }, { accept: NDJSON_TYPE }, signal), { cursorOf, lost }),
     async tagged<T>(path: string) {
       let etag: string | undefined;
       const { data } = await call<{ data: T }>('GET', path, {}, undefined, (headers) => {

@@ -17,7 +17,7 @@ interface LineOptions<T> {
  * The records of a list, as they come. `open` asks for those behind a cursor; where a connection
  * breaks, for those behind the last record that was read.
  */
-export async function* readLines<T>(
+export async function* readRecords<T>(
   open: (after: string | undefined) => Promise<Response>,
   { cursorOf, lost }: LineOptions<T>,
 ): AsyncGenerator<T> {

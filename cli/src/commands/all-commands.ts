@@ -11,7 +11,7 @@ import { dev } from './dev.ts';
 import { appClientCommands } from './app-clients.ts';
 import { appCommands } from './apps.ts';
 import { envCommands } from './env.ts';
-import { events, logs, search } from './events.ts';
+import { logs, search, showEvents } from './events.ts';
 import { exportFolder } from './export.ts';
 import { initCommands } from './init.ts';
 import { keyCommands } from './keys.ts';
@@ -76,7 +76,7 @@ export function allCommands(): readonly CommandSpec[] {
     exportFolder,
     update,
     run,
-    events,
+    showEvents,
     publishEvent,
     search,
     logs,

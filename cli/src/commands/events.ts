@@ -38,7 +38,7 @@ async function showAll({ output, api: connect }: CommandContext, query: Paramete
     output.record(record, eventText(record, output.style, output.forTerminal));
 }
 
-export const events: CommandSpec = {
+export const showEvents: CommandSpec = {
   path: 'events',
   summary: 'What a source or workflow has emitted',
   details:

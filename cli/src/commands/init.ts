@@ -2,7 +2,7 @@ import path from 'node:path';
 import { usageError } from '../cli-error.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { slugOf } from '../names/named-kinds.ts';
+import { slugOfName } from '../names/named-kinds.ts';
 import { actionTemplate, appTemplate, sourceTemplate, type TemplateChoice } from '../templates/component-templates.ts';
 import { writeNew, writeTsconfig } from '../templates/write-files.ts';
 import { findTypesPlace, referenceTo, TYPES_FILE, writeTypes } from '../templates/write-types.ts';
@@ -79,7 +79,7 @@ async function writeComponent(
   suffix = '',
 ) {
   const name = input.argument('name').replace(/\.[cm]?[jt]s$/, '');
-  const slug = slugOf(path.basename(name));
+  const slug = slugOfName(path.basename(name));
   if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
   const typescript = input.flag('ts');
   const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);

@@ -3,7 +3,7 @@ import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
-import { parseJsonOfFile, readText } from '../props/read-props.ts';
+import { parseJsonOfFile, readTextFile } from '../props/read-props.ts';
 
 interface Publication {
   source_id: string;
@@ -74,5 +74,5 @@ async function bodyOf(context: CommandContext): Promise<object> {
 /** As it is; `@file` is the text of a file, `-` that of standard input. */
 export async function givenText({ readStdin, workDir }: CommandContext, given: string): Promise<string> {
   if (given === '-') return readStdin();
-  return given.startsWith('@') ? readText(path.resolve(workDir, given.slice(1))) : given;
+  return given.startsWith('@') ? readTextFile(path.resolve(workDir, given.slice(1))) : given;
 }

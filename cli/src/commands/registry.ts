@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { neededFiles } from '../registry/needed-files.ts';
-import { type FileTree, readTree, splitTree } from '../registry/read-tree.ts';
+import { type FileTree, readFolder, splitTree } from '../registry/read-tree.ts';
 
 /** A request has at most 6 MB; the rest is for its frame. */
 const MAX_PART_BYTES = 5_500_000;
@@ -34,7 +34,7 @@ const importFolder: CommandSpec = {
   exits: COMPONENT_EXITS,
   async run({ api: connect, input, output, workDir, signal }) {
     const word = input.argument('folder');
-    const tree = neededFiles(await readTree(path.resolve(workDir, word), word));
+    const tree = neededFiles(await readFolder(path.resolve(workDir, word), word));
     if (Object.keys(tree).length === 0) throw new CliError('failure', `${word} holds no files of components`);
     const api = await connect();
     const scope = input.text('scope') ?? 'account';

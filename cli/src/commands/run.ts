@@ -5,7 +5,7 @@ import { type CommandSpec, NAMING_EXITS, type OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { findNamed } from '../names/find-named.ts';
 import type { Kind } from '../names/named-kinds.ts';
-import { parseJsonOfFile, readText } from '../props/read-props.ts';
+import { parseJsonOfFile, readTextFile } from '../props/read-props.ts';
 import { quoteWord } from '../terminal/quote-word.ts';
 
 export const EVENT: OptionSpec = {
@@ -72,5 +72,5 @@ export async function readEvent({ input, workDir, readStdin }: CommandContext, o
   if (file === '-') return parseJsonOfFile(await readStdin(), 'Standard input');
   if (/^[{[]/.test(file) && !existsSync(path.resolve(workDir, file)))
     throw usageError(`--${option} takes a file`, `From another program: echo '…' | hw run <name> --event -`);
-  return parseJsonOfFile(await readText(path.resolve(workDir, file)), file);
+  return parseJsonOfFile(await readTextFile(path.resolve(workDir, file)), file);
 }

@@ -1,7 +1,7 @@
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
 import { findNamed } from '../names/find-named.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import { readWorkflow } from '../workflows/read-workflow.ts';
+import { readWorkflowFile } from '../workflows/read-workflow.ts';
 import { EVENT, readEvent } from './run.ts';
 
 interface TestedStep {
@@ -57,7 +57,7 @@ export const test: CommandSpec = {
   async run(context) {
     const { input } = context;
     const file = input.text('file');
-    const steps = file === undefined ? undefined : (await readWorkflow(file, context.workDir))['steps'];
+    const steps = file === undefined ? undefined : (await readWorkflowFile(file, context.workDir))['steps'];
     const event = await readEvent(context);
     const api = await context.api();
     const { id } = await findNamed(api, ['workflow'], input.argument('name'));

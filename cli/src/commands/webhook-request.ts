@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { readText } from '../props/read-props.ts';
+import { readTextFile } from '../props/read-props.ts';
 import { readEvent } from './run.ts';
 
 export const FORMAT_OPTION: OptionSpec = {
@@ -66,7 +66,7 @@ export async function authOfFlags(context: CommandContext) {
   const pem = async (option: string) => {
     const file = input.text(option);
     if (file === undefined || file === 'none') return file === undefined ? undefined : null;
-    return readText(path.resolve(workDir, file));
+    return readTextFile(path.resolve(workDir, file));
   };
   const client_certificate = await pem('client-certificate');
   return {

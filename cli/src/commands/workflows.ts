@@ -3,7 +3,7 @@ import { type CommandSpec, COMPONENT_EXITS, NAMING_EXITS, SERVER_EXITS } from '.
 import type { CommandContext } from '../context.ts';
 import { momentOf } from '../moment-option.ts';
 import { findNamed } from '../names/find-named.ts';
-import { readWorkflow } from '../workflows/read-workflow.ts';
+import { readWorkflowFile } from '../workflows/read-workflow.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed, triggerLine } from './describe.ts';
@@ -26,7 +26,7 @@ const create: CommandSpec = {
   json: 'the workflow, as `POST /v1/workflows` answers it',
   exits: COMPONENT_EXITS,
   async run(context) {
-    const body = await readWorkflow(context.input.argument('file'), context.workDir);
+    const body = await readWorkflowFile(context.input.argument('file'), context.workDir);
     const api = await context.api();
     const made = await context.output.progress('Making the workflow', () =>
       api.send<Workflow>('POST', '/workflows', body),
@@ -45,7 +45,7 @@ const update: CommandSpec = {
   json: 'the workflow, as `PUT /v1/workflows/{id}` answers it',
   exits: COMPONENT_EXITS,
   async run(context) {
-    const body = await readWorkflow(context.input.argument('file'), context.workDir);
+    const body = await readWorkflowFile(context.input.argument('file'), context.workDir);
     const api = await context.api();
     const { id } = await findNamed(api, ['workflow'], context.input.argument('name'));
     const made = await context.output.progress('Updating the workflow', () =>

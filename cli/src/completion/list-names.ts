@@ -1,4 +1,4 @@
-import { createClient } from '../api/client.ts';
+import { createApiClient } from '../api/client.ts';
 import { useProxy } from '../api/use-proxy.ts';
 import type { Component } from '../api/resources.ts';
 import type { NamedKind } from '../command.ts';
@@ -20,7 +20,7 @@ export async function listNames(
   if (apiKey === undefined) return [];
   useProxy(url, environment.inherited);
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const api = createClient({ url, apiKey, signal, timeoutMs: TIMEOUT_MS });
+  const api = createApiClient({ url, apiKey, signal, timeoutMs: TIMEOUT_MS });
   if (kind === 'components') {
     const components = await api.all<Component>('/components');
     return [...new Set(components.flatMap(({ key }) => key ?? []))];

@@ -1,7 +1,7 @@
 import { interrupted } from '../api/client.ts';
 import { bundleFiles } from '../bundle/bundle-files.ts';
 import { CliError } from '../cli-error.ts';
-import { readText } from '../props/read-props.ts';
+import { readTextFile } from '../props/read-props.ts';
 import { type FileWatch, watchFiles } from './watch-files.ts';
 
 export interface KeepDeployed {
@@ -119,7 +119,7 @@ async function readCode(file: string, watched: FileWatch): Promise<string> {
       const { code, files } = await bundleFiles(file, (found) => imported.add(found));
       const isUnseen = watched.follow(files, true);
       // A file may be saved after its folder is read and before it is watched, so read again.
-      if (!isUnseen || reads === MAX_READS) return code ?? (await readText(file));
+      if (!isUnseen || reads === MAX_READS) return code ?? (await readTextFile(file));
     } catch (error) {
       const isUnseen = watched.follow(imported, false);
       if (!isUnseen || reads === MAX_READS) throw error;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSourceMessage } from 'eventsource-parser';
 import { type ApiClient, interrupted, type Parameters } from '../api/client.ts';
 import { CliError } from '../cli-error.ts';
-import { readEvents } from './read-events.ts';
+import { readStreamItems } from './read-events.ts';
 
 export interface FollowOptions {
   api: ApiClient;
@@ -75,7 +75,7 @@ async function readOnce({ api, path, query, signal, timing }: FollowOptions, rea
       throw new CliError('failure', `${api.url} does not stream ${path}`, { hint: 'The server is older than this hw' });
     }
     reading.onOpen();
-    for await (const item of readEvents(response, timing?.maxSilenceMs)) {
+    for await (const item of readStreamItems(response, timing?.maxSilenceMs)) {
       if (item.kind === 'message') reading.onMessage(item.message);
     }
     return 'the server closed the stream';

@@ -15,7 +15,7 @@ const MAX_BUFFER_BYTES = 16 * 1024 * 1024;
  * Messages as they come. Ends where the server ends; throws where the connection breaks or goes
  * silent, or the server sends something that is no stream of events.
  */
-export async function* readEvents(response: Response, maxSilenceMs = MAX_SILENCE_MS): AsyncGenerator<StreamItem> {
+export async function* readStreamItems(response: Response, maxSilenceMs = MAX_SILENCE_MS): AsyncGenerator<StreamItem> {
   const waiting: StreamItem[] = [];
   const parser = createParser({
     maxBufferSize: MAX_BUFFER_BYTES,

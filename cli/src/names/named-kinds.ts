@@ -42,7 +42,7 @@ export const KINDS: Readonly<Record<Kind, NamedKind>> = {
         kind: 'workflow',
         id,
         name,
-        slug: slug ?? slugOf(name),
+        slug: slug ?? slugOfName(name),
       })),
   },
   webhook: {
@@ -54,13 +54,13 @@ export const KINDS: Readonly<Record<Kind, NamedKind>> = {
         kind: 'webhook',
         id,
         name: name ?? url,
-        slug: name === null ? url : slugOf(name),
+        slug: name === null ? url : slugOfName(name),
       })),
   },
 };
 
 /** Makes a slug by the server's rules, for resources that get none from the server. */
-export function slugOf(name: string): string {
+export function slugOfName(name: string): string {
   return name
     .normalize('NFKD')
     .replaceAll(/[\u0300-\u036F]/g, '')

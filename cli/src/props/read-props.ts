@@ -35,7 +35,7 @@ export async function readProps(
   types: PropTypes = new Map(),
 ): Promise<Record<string, unknown>> {
   const file = input.text('props');
-  const props = file === undefined ? {} : await readObject(path.resolve(workDir, file), '--props');
+  const props = file === undefined ? {} : await readJsonFile(path.resolve(workDir, file), '--props');
   for (const pair of input.list('prop')) {
     const at = pair.indexOf('=');
     if (at < 1) throw usageError(`--prop ${pair} has no value`, 'Write it as --prop name=value');
@@ -47,7 +47,7 @@ export async function readProps(
 
 async function readValue(text: string, type: string | undefined, workDir: string): Promise<unknown> {
   if (text.startsWith('@') && text.length > 1) {
-    const content = await readText(path.resolve(workDir, text.slice(1)));
+    const content = await readTextFile(path.resolve(workDir, text.slice(1)));
     return type === 'string' ? content : parseOrText(content);
   }
   // `42` is text for a prop that wants text.
@@ -81,8 +81,8 @@ function parseOrText(text: string): unknown {
 }
 
 /** A JSON object from a file. Errors name the file and the position. */
-export async function readObject(file: string, what: string): Promise<Record<string, unknown>> {
-  const value = parseJsonOfFile(await readText(file), file);
+export async function readJsonFile(file: string, what: string): Promise<Record<string, unknown>> {
+  const value = parseJsonOfFile(await readTextFile(file), file);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw usageError(`${what}: ${file} holds no JSON object`);
 }
@@ -96,7 +96,7 @@ export function parseJsonOfFile(text: string, file: string): unknown {
   }
 }
 
-export async function readText(file: string): Promise<string> {
+export async function readTextFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {

@@ -11,7 +11,7 @@ const LEFT_OUT = new Set(['node_modules', 'package-lock.json', 'dist', 'coverage
 /** Text by path from the folder on, with `/` between. */
 export type FileTree = Readonly<Record<string, string>>;
 
-export async function readTree(folder: string, word: string): Promise<FileTree> {
+export async function readFolder(folder: string, word: string): Promise<FileTree> {
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) throw usageError(`There is no folder ${word}`);
   const files: Record<string, string> = {};

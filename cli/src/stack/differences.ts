@@ -3,7 +3,7 @@ import type { Component, ComponentProp, Source, Workflow } from '../api/resource
 import type { Account } from './account.ts';
 import { stackComponentChoice, isComponent } from './component.ts';
 import { findEnd } from './find-resource.ts';
-import { type Described, type Fields, isFields, type StackFile, textOf } from './stack-file.ts';
+import { type Described, type Fields, isFields, type StackFile, shownText } from './stack-file.ts';
 import type { StackState } from './stack-state.ts';
 import { isThere, type Places, Unresolved } from './values.ts';
 
@@ -139,7 +139,7 @@ export function hiddenTexts({ steps }: Fields, workflow: Pick<Workflow, 'steps'>
     const { configurable_props: definitions = [], props: there = {} } = workflow.steps[i] ?? {};
     return Object.entries(isFields(props) ? props : {}).flatMap(([name, value]) => {
       const isSecret = definitions.find((one) => one.name === name)?.['secret'] === true && there[name] === undefined;
-      return isSecret && typeof value === 'string' ? [`${textOf(namespace)}.${name}: ${value}`] : [];
+      return isSecret && typeof value === 'string' ? [`${shownText(namespace)}.${name}: ${value}`] : [];
     });
   });
 }
@@ -178,19 +178,19 @@ function lowerCased(headers: unknown): Fields {
 /** Id of the emitter that starts the workflow, or `pending`. */
 export function triggerEnd(comparison: Comparison, { source }: Fields): string | undefined {
   if (source === undefined) return undefined;
-  const id = findEnd(comparison, textOf(source), ['source', 'workflow']);
+  const id = findEnd(comparison, shownText(source), ['source', 'workflow']);
   if (id === undefined)
-    throw new Unresolved(`is started by ${textOf(source)}, which is no source or workflow, or several`);
+    throw new Unresolved(`is started by ${shownText(source)}, which is no source or workflow, or several`);
   return id;
 }
 
 /** The ids of both ends, or `pending`. */
 export function endsOf(comparison: Comparison, { from, to }: Fields): { emitter: string; listener: string } {
-  const emitter = findEnd(comparison, textOf(from), ['source', 'workflow']);
-  const listener = findEnd(comparison, textOf(to), ['webhook', 'source', 'workflow']);
+  const emitter = findEnd(comparison, shownText(from), ['source', 'workflow']);
+  const listener = findEnd(comparison, shownText(to), ['webhook', 'source', 'workflow']);
   const missing = emitter === undefined ? from : to;
   if (emitter === undefined || listener === undefined)
-    throw new Unresolved(`names ${textOf(missing)}, which is not there, or several`);
+    throw new Unresolved(`names ${shownText(missing)}, which is not there, or several`);
   return { emitter, listener };
 }
 

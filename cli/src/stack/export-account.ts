@@ -1,6 +1,6 @@
 import type { Component, ComponentProp } from '../api/resources.ts';
 import { isJavaScript } from '../bundle/is-javascript.ts';
-import { slugOf } from '../names/named-kinds.ts';
+import { slugOfName } from '../names/named-kinds.ts';
 import type { Account } from './account.ts';
 import type { Fields } from './stack-file.ts';
 
@@ -45,7 +45,7 @@ export async function exportAccount(account: Account): Promise<Exported> {
 /** Slugs where there are some; else names, with a number where there are several of one. */
 function nameAll({ account, names }: Exporting): void {
   for (const { id, name_slug: slug } of account.sources) names.set(id, slug);
-  for (const { id, name, name_slug: slug } of account.workflows) names.set(id, slug ?? slugOf(name));
+  for (const { id, name, name_slug: slug } of account.workflows) names.set(id, slug ?? slugOfName(name));
   for (const things of [account.stores, account.webhooks]) {
     const taken = new Set<string>();
     for (const { id, name } of things.toReversed()) {

@@ -1,4 +1,4 @@
-import { slugOf } from '../names/named-kinds.ts';
+import { slugOfName } from '../names/named-kinds.ts';
 import type { Account } from './account.ts';
 import type { Described, Kind, StackFile } from './stack-file.ts';
 import type { StackState } from './stack-state.ts';
@@ -26,7 +26,7 @@ export function findResource(
   const name = typeof fields['name'] === 'string' ? fields['name'] : key;
   for (const isNamed of [
     ({ id, names }: Candidate) => id === key || names.includes(name),
-    ({ names }: Candidate) => names.includes(slugOf(name)),
+    ({ names }: Candidate) => names.includes(slugOfName(name)),
   ]) {
     const found = all.filter(isNamed);
     if (found.length > 1)

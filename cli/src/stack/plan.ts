@@ -8,7 +8,7 @@ import {
   type Kind,
   STACK_KINDS,
   type StackFile,
-  textOf,
+  shownText,
 } from './stack-file.ts';
 import type { StackResource } from './stack-state.ts';
 import { isFingerprintOf, resolveValue, secretNames, Unresolved } from './values.ts';
@@ -71,7 +71,7 @@ function inOrder(resources: readonly Described[]): Described[] {
     if (done.has(one.key)) return;
     done.add(one.key);
     for (const trigger of listOf(one.fields['triggers'])) {
-      const from = textOf(trigger['source']).replace(/^workflow:/, '');
+      const from = shownText(trigger['source']).replace(/^workflow:/, '');
       const before = workflows.find(({ key }) => key === from);
       if (before !== undefined) place(before);
     }
@@ -90,7 +90,7 @@ async function compare(comparison: Comparison, described: Described): Promise<Ch
   const secrets = kind === 'environment_variable' ? [key] : secretNames(fields);
   if (id === undefined) {
     if (fields['id'] !== undefined)
-      throw new Unresolved(`has the id ${textOf(fields['id'])}, which the account has not`);
+      throw new Unresolved(`has the id ${shownText(fields['id'])}, which the account has not`);
     const missing = secrets.filter((name) => places.environment[name] === undefined);
     if (missing.length > 0) throw new Unresolved(`needs the environment variable ${missing.join(', ')}`);
     checkReferences(comparison, described);

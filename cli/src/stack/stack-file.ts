@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { CliError, type ErrorField } from '../cli-error.ts';
-import { readText } from '../props/read-props.ts';
+import { readTextFile } from '../props/read-props.ts';
 
 export const STACK_FILES = ['headwater.yaml', 'headwater.yml', 'headwater.json'] as const;
 const DEFAULT_STACK = 'default';
@@ -86,7 +86,7 @@ export interface StackFile {
 /** Reads and checks the form of a file; what its values mean is checked against the account. */
 export async function readStackFile(folder: string, shown: string): Promise<StackFile> {
   for (const name of STACK_FILES) {
-    const text = await readText(path.join(folder, name)).catch(() => undefined);
+    const text = await readTextFile(path.join(folder, name)).catch(() => undefined);
     if (text !== undefined) return parseStack(text, path.join(shown, name), folder);
   }
   const hint = `Write one, or export what the account has: hw export ${shown}`;
@@ -170,7 +170,7 @@ function readSubscriptions(value: unknown, refuse: Refuse, lineOf: LineOf): Desc
   const seen = new Set<string>();
   return value.flatMap((fields: unknown, i) => {
     const { from, to, channel = '' } = isFields(fields) ? fields : {};
-    const key = `${textOf(from)} → ${textOf(to)}${channel === '' ? '' : ` (${textOf(channel)})`}`;
+    const key = `${shownText(from)} → ${shownText(to)}${channel === '' ? '' : ` (${shownText(channel)})`}`;
     if (seen.has(key)) refuse(['subscriptions', i], `is there twice: ${key}`);
     seen.add(key);
     return readOne(['subscriptions', i], 'subscription', key, fields, refuse, lineOf);
@@ -207,6 +207,6 @@ export function isFields(value: unknown): value is Fields {
 }
 
 /** For messages and comparisons. A value that is no text is wrong, and is shown as JSON. */
-export function textOf(value: unknown): string {
+export function shownText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }

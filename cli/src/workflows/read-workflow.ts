@@ -2,14 +2,14 @@ import path from 'node:path';
 import { existingFile } from '../bundle/existing-file.ts';
 import { usageError } from '../cli-error.ts';
 import { loadComponentCode } from '../component-code.ts';
-import { readObject } from '../props/read-props.ts';
+import { readJsonFile } from '../props/read-props.ts';
 
 /**
  * The JSON file of a workflow, with the code of every `component_file` in the place of its name.
  */
-export async function readWorkflow(file: string, workDir: string): Promise<Record<string, unknown>> {
+export async function readWorkflowFile(file: string, workDir: string): Promise<Record<string, unknown>> {
   const absolute = path.resolve(workDir, file);
-  const workflow = await readObject(absolute, file);
+  const workflow = await readJsonFile(absolute, file);
   const folder = path.dirname(absolute);
   for (const part of ['steps', 'triggers']) {
     const entries: unknown = workflow[part];

@@ -2,7 +2,7 @@ import { HeadwaterError, isStorableJson, type PropDefinition } from '@headwater/
 import type { PropOptions } from '../contract/props.ts';
 
 /** Parses the result of `options`; the sandbox host has checked its shape and size. */
-export function readOptions(json: string): PropOptions {
+export function readPropOptions(json: string): PropOptions {
   return JSON.parse(json) as PropOptions;
 }
 

@@ -1,6 +1,6 @@
 import type { AppOAuth } from '../contract/app-definition.ts';
 import type { ConnectedCredentials } from './put-connected-account.sql.ts';
-import { readPath } from './read-path.ts';
+import { valueAt } from './read-path.ts';
 import type { OAuthTokens } from './stored-credentials.ts';
 import type { Grant } from './token-answer.ts';
 
@@ -33,7 +33,7 @@ export function tokensOf(
 function valuesOf(oauth: AppOAuth, token: Record<string, unknown>, userinfo: unknown): Record<string, unknown> {
   const roots = { token, userinfo, id_token: claimsOf(token['id_token']) };
   const found = Object.entries(oauth.values ?? {}).flatMap(([name, source]): [string, unknown][] => {
-    const value = readPath(roots, source);
+    const value = valueAt(roots, source);
     return isPlain(value) ? [[name, name === 'oauth_uid' ? String(value) : value]] : [];
   });
   return Object.fromEntries(found);

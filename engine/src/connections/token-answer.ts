@@ -1,7 +1,7 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { AppOAuth } from '../contract/app-definition.ts';
 import type { ProviderAnswer } from './provider-request.ts';
-import { readPath } from './read-path.ts';
+import { valueAt } from './read-path.ts';
 
 /** Tokens that a token endpoint granted. */
 export interface Grant {
@@ -63,8 +63,8 @@ export async function readTokenAnswer(
     return { ok: false, fault: { kind: 'unavailable', message, ...(limit === undefined ? {} : { limit }) } };
   }
   const { status, body } = outcome;
-  const inner = oauth.tokenAt === undefined ? undefined : readPath(body, oauth.tokenAt);
-  const tokens = readPath(inner, 'access_token') === undefined ? body : (inner as Record<string, unknown>);
+  const inner = oauth.tokenAt === undefined ? undefined : valueAt(body, oauth.tokenAt);
+  const tokens = valueAt(inner, 'access_token') === undefined ? body : (inner as Record<string, unknown>);
   const accessToken = tokens['access_token'];
   if (status >= 200 && status <= 299 && isText(accessToken) && body['error'] === undefined) {
     const fault = tokenFault(host, status, tokens);

@@ -58,7 +58,7 @@ export async function lookInIndexOrder<T>(tx: Transaction, look: (tx: Transactio
 }
 
 /** All of its statements see the rows of one moment. */
-export async function readSnapshot<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function inOneSnapshot<T>(sql: Sql, look: (tx: Transaction) => Promise<T>): Promise<T> {
   return sql.begin(async (tx) => {
     await tx`set transaction isolation level repeatable read, read only`;
     return look(tx);

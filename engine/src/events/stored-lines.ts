@@ -42,6 +42,6 @@ function legible(message: string): string {
 }
 
 /** In JavaScript: Postgres refuses to take a NUL out of JSON, and a log line may hold one. */
-export function readLines(text: string): LogLine[] {
+export function readStoredLines(text: string): LogLine[] {
   return (JSON.parse(text) as StoredLine[]).map(({ at, ...line }) => ({ atMs: at, ...line }));
 }

@@ -2,7 +2,7 @@ import { ID_PREFIXES } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { PageRequest } from '../contract/base.ts';
 import type { ExecutionError, ExecutionRecord, ExecutionStatus, ExecutionStepRecord } from '../contract/workflows.ts';
-import { readLines } from '../events/stored-lines.ts';
+import { readStoredLines } from '../events/stored-lines.ts';
 import type { Sql, Transaction } from '../db/database.ts';
 import { PARKED } from '../workflows/run/park-executions.sql.ts';
 import { cutJson, isCut, shown } from '../db/shown-json.ts';
@@ -282,7 +282,7 @@ function stepOf(row: StepRow): ExecutionStepRecord {
     exports: shown(row.exports, row.exports_are_cut),
     ...(row.props === null ? {} : { props: row.props }),
     ...(row.props_cut === null ? {} : { propsCut: JSON.parse(row.props_cut) as string[] }),
-    logs: readLines(row.logs),
+    logs: readStoredLines(row.logs),
     ...(row.logs_are_cut ? { logsAreCut: true as const } : {}),
     ...(row.error === null ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     startedAt: new Date(row.started_ms),

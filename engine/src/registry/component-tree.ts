@@ -21,7 +21,7 @@ const MAX_FAULTS = 20;
  * `<app>/actions/…`, `common/…`. There can be 24 MB of it, and the node has one thread: it gives
  * way after each file.
  */
-export async function readTree(given: Readonly<Record<string, string>>): Promise<ComponentTree> {
+export async function readComponentTree(given: Readonly<Record<string, string>>): Promise<ComponentTree> {
   const giveWay = createGiveWay();
   const faults: FieldError[] = [];
   const files: ImportFile[] = [];

@@ -19,7 +19,7 @@ import {
   type TurnEnd,
 } from './registry-imports.sql.ts';
 import { collectFiles } from './collect-files.ts';
-import { readTree } from './component-tree.ts';
+import { readComponentTree } from './component-tree.ts';
 import { readArchive } from './read-archive.ts';
 import { createStoredFiles } from './stored-files.ts';
 
@@ -52,7 +52,7 @@ export function createImports({ sql }: Pick<ImportOptions, 'sql'>): Imports {
     // Fifty megabytes can be in an archive.
     if ((await countWaitingImports(sql, who.accountId)) >= LIMITS.maxWaitingImports) throw tooManyImports();
     const given = archive === undefined ? (files ?? {}) : await readArchive(archive);
-    const { files: tree, faults, limit: exceeded } = await readTree(given);
+    const { files: tree, faults, limit: exceeded } = await readComponentTree(given);
     if (faults.length > 0) {
       const details = { fields: faults, ...(exceeded === undefined ? {} : { limit: exceeded }) };
       throw new HeadwaterError('INVALID_REQUEST', faults[0]?.message ?? '', details);

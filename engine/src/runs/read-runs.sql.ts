@@ -1,7 +1,7 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
 import type { Page, PageRequest, RunRecord } from '../contract/engine.ts';
-import { readLines } from '../events/stored-lines.ts';
+import { readStoredLines } from '../events/stored-lines.ts';
 import type { Sql } from '../db/database.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
 
@@ -75,7 +75,7 @@ function recordOf(row: Row): RunRecord {
     ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
     status: row.status,
     ...(row.error_code === null ? {} : { error: errorOf(row) }),
-    ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: readLines(row.logs) }),
+    ...(row.logs === null ? { logs: [], logsAreCut: true as const } : { logs: readStoredLines(row.logs) }),
     ...(row.emitted === null ? {} : { emitted: row.emitted }),
     ...(row.deduped === null ? {} : { deduped: row.deduped }),
     startedAt: new Date(row.started_ms),

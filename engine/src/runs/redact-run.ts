@@ -6,7 +6,7 @@ import type { Redactor } from '../secrets/redactor.ts';
  * Removes a run's secrets from stored or shown output: events and log lines. Responses, `fetch`
  * requests and `$.service.db` values stay as they are: a secret may be needed there.
  */
-export function withoutSecrets(host: RunHost, redactor: Redactor | undefined): RunHost {
+export function redactedRun(host: RunHost, redactor: Redactor | undefined): RunHost {
   if (redactor === undefined) return host;
   return {
     ...logsWithoutSecrets(host, redactor),

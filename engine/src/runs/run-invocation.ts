@@ -23,7 +23,7 @@ import type { DbOverlay } from './db-overlay.ts';
 import type { ReadDbInTurn } from '../fairness/db-turns.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './commit/error-event.ts';
 import { type HeldInvocation, leaseOf, originOf } from '../events/invocation.ts';
-import { outcomeWithoutSecrets, withoutSecrets } from './redact-run.ts';
+import { outcomeWithoutSecrets, redactedRun } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
 import type { PrepareRun } from './prepare-run.ts';
 import { failed, runInSandbox } from './run-in-sandbox.ts';
@@ -97,7 +97,7 @@ async function runOnce(context: RunnerContext, task: RunTask, tries: number): Pr
       ? await runInSandbox(
           context,
           { runtime, entry, limits, props: prepared.props, runId, tries, alone: isSuspect(task, tries) },
-          withoutSecrets(outputs.host, redactor),
+          redactedRun(outputs.host, redactor),
         )
       : failed(prepared.fault);
     const outcome = outcomeWithoutSecrets(ended, redactor);

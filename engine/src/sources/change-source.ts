@@ -26,7 +26,7 @@ import {
   runHook,
   whileHeld,
 } from './lifecycle.ts';
-import { slugOf } from './name-slug.ts';
+import { nameSlugOf } from './name-slug.ts';
 import { openStoredProps } from '../props/seal-props.ts';
 
 /**
@@ -154,7 +154,7 @@ async function planChange(
     configuredProps,
     dynamicProps,
     name: input.name ?? row.name,
-    nameSlug: input.name === undefined || input.name === row.name ? row.name_slug : slugOf(input.name),
+    nameSlug: input.name === undefined || input.name === row.name ? row.name_slug : nameSlugOf(input.name),
     active: input.active ?? row.active,
     preflight: input.preflight ?? row.preflight,
     httpProps: httpPropsOf(definitions),

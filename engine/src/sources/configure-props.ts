@@ -11,7 +11,7 @@ import { requireKnownProps } from '../props/validate-props.ts';
 import { insertDynamicProps } from '../props/dynamic-props.sql.ts';
 import { readSource, type SourceRow } from './read-sources.sql.ts';
 import { type ConfigureRun, type ConfigureRunParts, createConfigureRuns } from './configure-run.ts';
-import { readDefinitions, readOptions } from '../components/read-prop-result.ts';
+import { readDefinitions, readPropOptions } from '../components/read-prop-result.ts';
 
 export interface ComponentPropsOptions extends PropContext, Omit<ConfigureRunParts, 'sandbox'> {
   sandbox: Pick<Sandbox, 'run'>;
@@ -50,7 +50,7 @@ export function createComponentProps(
         ...(prevContext === undefined ? {} : { prevContext }),
         ...(query === undefined ? {} : { query }),
       };
-      return readOptions(await run({ ...form.run, entry, what: `The options of the prop ${prop}` }));
+      return readPropOptions(await run({ ...form.run, entry, what: `The options of the prop ${prop}` }));
     },
     async dynamicProps(who, idOrKey, given) {
       const form = await readForm(options, who, idOrKey, given);

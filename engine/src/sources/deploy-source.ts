@@ -17,7 +17,7 @@ import {
   runHook,
   whileHeld,
 } from './lifecycle.ts';
-import { slugOf } from './name-slug.ts';
+import { nameSlugOf } from './name-slug.ts';
 
 /**
  * Deploys a saved component: inserts the source with its endpoints, runs `deploy` and `activate`,
@@ -73,7 +73,7 @@ async function insertSource(
     userId,
     componentId: component.id,
     name,
-    nameSlug: slugOf(name),
+    nameSlug: nameSlugOf(name),
     configuredProps,
     dynamicProps,
     httpProps: httpPropsOf(definitions),

@@ -3,7 +3,7 @@ const MAX_SLUG_CHARS = 100;
 /**
  * `HTTP Requests (v2)` → `http-requests-v2`; a name without letters or digits becomes `fallback`.
  */
-export function slugOf(name: string, fallback = 'source'): string {
+export function nameSlugOf(name: string, fallback = 'source'): string {
   const slug = name
     .normalize('NFKD')
     .toLowerCase()

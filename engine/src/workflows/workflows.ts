@@ -7,7 +7,7 @@ import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract/workf
 import { withComponents } from '../components/with-components.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { newInvocationId } from '../events/invocation.ts';
-import { slugOf } from '../sources/name-slug.ts';
+import { nameSlugOf } from '../sources/name-slug.ts';
 import { changeWorkflow, type WorkflowChange } from './change-workflow.sql.ts';
 import { createWorkflow } from './create-workflow.sql.ts';
 import { cancelWaitingExecutions, deleteWorkflow } from './delete-workflow.sql.ts';
@@ -76,7 +76,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
         userId: who.userId,
         ...(expected === undefined ? {} : { isConditional: true as const }),
         ...(active === undefined ? {} : { active }),
-        ...(name === undefined || name === current.name ? {} : { name, nameSlug: slugOf(name, 'workflow') }),
+        ...(name === undefined || name === current.name ? {} : { name, nameSlug: nameSlugOf(name, 'workflow') }),
       };
       await withComponents(context, who, (own) => update(own, who, current, input, change));
       return show(context, who, await find(context, who, id));
@@ -132,7 +132,7 @@ async function create(context: WorkflowContext, who: Principal, input: WorkflowI
   await withSources(context, who, planned, async (triggers) => {
     const steps = stepsUnderCurrentKey(context.sealer, accountId, planned.steps);
     const deployment = { ...planned, steps, triggers, accountId, workflowId, version: 1 };
-    const nameSlug = slugOf(name, 'workflow');
+    const nameSlug = nameSlugOf(name, 'workflow');
     const workflow = { userId, name, nameSlug, active: true, deployment };
     await context.room.make(accountId, (limits) => createWorkflow(context.db.sql, workflow, limits));
   });

@@ -22,7 +22,7 @@ const HEADER_NAME = token(LIMITS.maxHeaderNameChars);
 const LINE_BREAKS = /[\0\r\n]/;
 
 export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
-  const { id, name, summary, ts, emittedAtMs } = readObject(json, ['id', 'name', 'summary', 'ts', 'emittedAtMs']);
+  const { id, name, summary, ts, emittedAtMs } = readHeadMembers(json, ['id', 'name', 'summary', 'ts', 'emittedAtMs']);
   const meta: Omit<EmittedEvent, 'data'> = { emittedAtMs: moment(emittedAtMs, 'emittedAtMs') };
   if (typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))) meta.id = id;
   else if (id !== undefined) throw new FrameError('An event id of the wrong type');
@@ -33,7 +33,7 @@ export function readEmitMeta(json: string): Omit<EmittedEvent, 'data'> {
 }
 
 export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
-  const { status, headers } = readObject(json, ['status', 'headers']);
+  const { status, headers } = readHeadMembers(json, ['status', 'headers']);
   if (!Number.isInteger(status) || (status as number) < 100 || (status as number) > 599) {
     throw new FrameError('A response status that is none');
   }
@@ -48,7 +48,7 @@ export function readResponseHead(json: string): Omit<HttpResponse, 'body'> {
 }
 
 export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
-  const head = readObject(json, ['url', 'method', 'redirect', 'headers']);
+  const head = readHeadMembers(json, ['url', 'method', 'redirect', 'headers']);
   const method = string(head['method'], 'method');
   const redirect = head['redirect'];
   if (!METHOD.test(method)) throw new FrameError('A request method that is none');
@@ -60,7 +60,7 @@ export function readFetchHead(json: string): Omit<FetchRequest, 'body'> {
 const STORE_OPS: readonly DataStoreCall['op'][] = ['get', 'set', 'delete', 'has', 'keys', 'entries', 'clear'];
 
 export function readDataStoreCall(json: string): Omit<DataStoreCall, 'valueJson'> {
-  const head = readObject(json, ['storeId', 'op', 'key', 'ttlSeconds', 'cursor']);
+  const head = readHeadMembers(json, ['storeId', 'op', 'key', 'ttlSeconds', 'cursor']);
   const op = STORE_OPS.find((known) => known === head['op']);
   if (op === undefined) throw new FrameError('An unknown operation on a data store');
   const call: Omit<DataStoreCall, 'valueJson'> = { storeId: string(head['storeId'], 'storeId'), op };
@@ -130,7 +130,7 @@ function readHeaders(value: unknown): [string, string][] {
  * Throws FrameError if the text is no JSON object, is longer than a head, or has other members.
  * Thousands of members in each head would take the node's whole thread, and no limit counts them.
  */
-export function readObject(json: string, members: readonly string[]): Record<string, unknown> {
+export function readHeadMembers(json: string, members: readonly string[]): Record<string, unknown> {
   const value = parse(json);
   if (typeof value !== 'object' || value === null) throw new FrameError('A head that is no object');
   for (const name of Object.keys(value))

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { FlowAction, SendCall } from '../sandbox-types.ts';
 import { FrameError } from './frames.ts';
 import { RESERVED_EXPORTS } from './head-bounds.ts';
-import { readObject, string } from './read-heads.ts';
+import { readHeadMembers, string } from './read-heads.ts';
 
 const SEND_KINDS: readonly SendCall['kind'][] = ['http', 'email', 's3', 'emit', 'sse'];
 
@@ -20,7 +20,7 @@ export function readSendKind(text: string): SendCall['kind'] {
 
 /** `contextJson`: of `rerun`. */
 export function readFlow(json: string, contextJson: string | undefined): FlowAction {
-  const { kind, reason, ms, maxRetries } = readObject(json, ['kind', 'reason', 'ms', 'maxRetries']);
+  const { kind, reason, ms, maxRetries } = readHeadMembers(json, ['kind', 'reason', 'ms', 'maxRetries']);
   switch (kind) {
     case 'exit':
       return reason === undefined ? { kind } : { kind, reason: readReason(reason) };

@@ -5,7 +5,7 @@ export type ComponentFunction = (this: unknown, ...args: unknown[]) => unknown;
 export type Member = [name: string, descriptor: PropertyDescriptor];
 
 /** The members of a `methods` object, read once for all runs. A getter is not called. */
-export function readMembers(methods: unknown): Member[] {
+export function readMethods(methods: unknown): Member[] {
   if (typeof methods !== 'object' || methods === null) return [];
   return Object.entries(Object.getOwnPropertyDescriptors(methods)).filter(([, { enumerable }]) => enumerable === true);
 }

@@ -5,7 +5,7 @@ import { headerPairs } from './headers.ts';
 import { checkedHead } from './checked-head.ts';
 import { parseJson, whenSettled } from './intrinsics.ts';
 import { standardLimitError } from './limit-error.ts';
-import { fetchFailed, fetchFailure, type NetworkFailure, type Peer } from './network-error.ts';
+import { fetchFailed, errorOfFailure, type NetworkFailure, type Peer } from './network-error.ts';
 import { PrivateMap } from './private-map.ts';
 import { readDataUrl } from './read-data-url.ts';
 import { GuestRequest, requestBody, type RequestInit } from './request.ts';
@@ -88,7 +88,7 @@ export class GuestFetch {
     const pending = this.#forget(call);
     if (pending === undefined) return;
     const head = parseJson(headJson) as FetchHead;
-    if (!head.ok) return pending.reject(fetchFailure(head, peerOf(pending.request.url)));
+    if (!head.ok) return pending.reject(errorOfFailure(head, peerOf(pending.request.url)));
     const { status, statusText, headers, url, redirected } = head;
     const hasBody = body.length > 0 || (pending.request.method !== 'HEAD' && status !== 204 && status !== 304);
     const state: BodyState | undefined = hasBody ? { source: body, used: false } : undefined;

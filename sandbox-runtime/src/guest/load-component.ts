@@ -1,5 +1,5 @@
 import type { LoadedApp } from './app-prop.ts';
-import { type ComponentFunction, type Member, readMembers } from './bind-methods.ts';
+import { type ComponentFunction, type Member, readMethods } from './bind-methods.ts';
 import { LOADED_EXPORT } from './builtin-names.ts';
 import { applyFunction } from './intrinsics.ts';
 import { isObjectValue, type ResolvedProp, resolveProp } from './resolve-prop.ts';
@@ -41,7 +41,7 @@ export function readExportedComponent(exported: unknown): LoadedComponent {
   const resolved = readProps(props);
   return {
     run: run as ComponentFunction,
-    members: readMembers(methods),
+    members: readMethods(methods),
     hooks: typeof hooks === 'object' && hooks !== null ? (hooks as Record<string, unknown>) : {},
     additionalProps: typeof additionalProps === 'function' ? (additionalProps as ComponentFunction) : undefined,
     props: resolved,
@@ -74,7 +74,7 @@ function readApps(props: unknown, resolved: Map<string, ResolvedProp>): Map<stri
     if (definition['type'] !== 'app') continue;
     const own = (props as Record<string, unknown>)[name];
     const app = isObjectValue(own) ? own : definition;
-    apps.set(name, { app, slug: definition['app'], members: readMembers(definition['methods']) });
+    apps.set(name, { app, slug: definition['app'], members: readMethods(definition['methods']) });
   }
   return apps;
 }

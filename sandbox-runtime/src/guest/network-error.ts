@@ -38,7 +38,7 @@ export function fetchFailed(cause: Error): TypeError {
 }
 
 /** Error that `fetch` rejects with. */
-export function fetchFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
+export function errorOfFailure({ message, code, limit }: NetworkFailure, peer: Peer): Error {
   if (limit === undefined) return fetchFailed(causeOf(message, code, peer));
   const named = CODES_OF_LIMITS[limit.name];
   return named === undefined ? limitError(limit) : reasonedBy(limit, fetchFailed(limitError(limit, named)));

@@ -1,6 +1,6 @@
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { type LoadedApp, makeAppProp } from './app-prop.ts';
-import { type ComponentFunction, readMembers } from './bind-methods.ts';
+import { type ComponentFunction, readMethods } from './bind-methods.ts';
 import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -119,7 +119,7 @@ function appOf(component: LoadedComponent, { self, props }: RunInstance, from: o
   const same = candidates.filter(([, known]) => known.app === from);
   const [found] = (same.length > 0 ? same : candidates).toSorted(([a], [b]) => authKeys(props[b]) - authKeys(props[a]));
   if (found !== undefined) return props[found[0]];
-  return methods === undefined && slug === undefined ? self : makeAppProp(readMembers(methods), {});
+  return methods === undefined && slug === undefined ? self : makeAppProp(readMethods(methods), {});
 }
 
 function isSameSlug({ slug }: LoadedApp, other: unknown): boolean {

@@ -28,21 +28,21 @@ export function runOf([, run]: RawPost): unknown {
 export function decodePost([code, , a, b, c]: RawPost, run: number): GuestPost {
   switch (code) {
     case POST.emit:
-      return { kind: 'emit', run, event: jsonOf(a), meta: textOf(b) };
+      return { kind: 'emit', run, event: jsonOf(a), meta: guestTextOf(b) };
     case POST.log:
-      return { kind: 'log', run, head: textOf(a), message: textOf(b) };
+      return { kind: 'log', run, head: guestTextOf(a), message: guestTextOf(b) };
     case POST.respond:
-      return { kind: 'respond', run, head: textOf(a), body: contentOf(b) };
+      return { kind: 'respond', run, head: guestTextOf(a), body: contentOf(b) };
     case POST.dbSet:
-      return { kind: 'db-set', run, key: textOf(a), value: jsonOf(b) };
+      return { kind: 'db-set', run, key: guestTextOf(a), value: jsonOf(b) };
     case POST.fetch:
-      return { kind: 'fetch', run, call: callOf(a), head: textOf(b), body: optionalOf(c, contentOf) };
+      return { kind: 'fetch', run, call: callOf(a), head: guestTextOf(b), body: optionalOf(c, contentOf) };
     case POST.fetchAbort:
       return { kind: 'fetch-abort', run, call: callOf(a) };
     case POST.dataStore:
-      return { kind: 'data-store', run, call: callOf(a), head: textOf(b), value: optionalOf(c, textOf) };
+      return { kind: 'data-store', run, call: callOf(a), head: guestTextOf(b), value: optionalOf(c, guestTextOf) };
     case POST.webCrypto:
-      return { kind: 'web-crypto', run, call: callOf(a), head: textOf(b), bytes: bytesOf(c) };
+      return { kind: 'web-crypto', run, call: callOf(a), head: guestTextOf(b), bytes: bytesOf(c) };
     case POST.timerSet: {
       const timerKind = c === 'interval' || c === 'unref' ? c : 'timer';
       return { kind: 'timer-set', run, timer: numberOf(a), delayMs: delayOf(b), timerKind };
@@ -52,19 +52,19 @@ export function decodePost([code, , a, b, c]: RawPost, run: number): GuestPost {
     case POST.timerRef:
       return { kind: 'timer-ref', run, timer: numberOf(a), isRef: b === 1 };
     case POST.stepExport:
-      return { kind: 'step-export', run, name: textOf(a), value: textOf(b) };
+      return { kind: 'step-export', run, name: guestTextOf(a), value: guestTextOf(b) };
     case POST.stepSend:
-      return { kind: 'step-send', run, means: textOf(a), payload: textOf(b) };
+      return { kind: 'step-send', run, means: guestTextOf(a), payload: guestTextOf(b) };
     case POST.stepFlow:
-      return { kind: 'step-flow', run, action: textOf(a), context: optionalOf(b, textOf) };
+      return { kind: 'step-flow', run, action: guestTextOf(a), context: optionalOf(b, guestTextOf) };
     case POST.stepRespond:
-      return { kind: 'step-respond', run, head: textOf(a), body: contentOf(b), immediate: c === 'now' };
+      return { kind: 'step-respond', run, head: guestTextOf(a), body: contentOf(b), immediate: c === 'now' };
     case POST.stepProps:
-      return { kind: 'step-props', run, props: textOf(a), cut: textOf(b) };
+      return { kind: 'step-props', run, props: guestTextOf(a), cut: guestTextOf(b) };
     case POST.done:
-      return { kind: 'done', run, result: optionalOf(a, textOf) };
+      return { kind: 'done', run, result: optionalOf(a, guestTextOf) };
     case POST.failed:
-      return { kind: 'failed', run, failure: textOf(a) };
+      return { kind: 'failed', run, failure: guestTextOf(a) };
     default:
       throw new FrameError('A post of no kind');
   }
@@ -137,20 +137,20 @@ export function isOutline(text: unknown): text is string {
   return typeof text === 'string' && text.length <= LIMITS.maxOutlineChars;
 }
 
-export function textOf(value: unknown): string {
+export function guestTextOf(value: unknown): string {
   if (typeof value !== 'string') throw new FrameError('A post without a text');
   return value;
 }
 
 /** The database takes no NUL, and JSON has none. */
 function jsonOf(value: unknown): string {
-  const text = textOf(value);
+  const text = guestTextOf(value);
   if (text.includes('\0')) throw new FrameError('JSON with a NUL character');
   return text;
 }
 
 function contentOf(value: unknown): Content {
-  return value instanceof Uint8Array ? value : textOf(value);
+  return value instanceof Uint8Array ? value : guestTextOf(value);
 }
 
 function bytesOf(value: unknown): Uint8Array {

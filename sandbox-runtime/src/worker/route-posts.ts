@@ -5,7 +5,7 @@ import { AT_ONCE, type Content, type GuestCall, type GuestPost, type ToHost } fr
 import { readDataStoreCall, readEmitMeta, readFetchHead, readResponseHead } from '../bridge/read-heads.ts';
 import { readCutNames, readExportName, readFlow, readSendKind } from '../bridge/read-step-heads.ts';
 import type { ComponentIsolate } from './component-isolate.ts';
-import { decodePost, type RawPost, runOf, textOf } from './isolate-codec.ts';
+import { decodePost, type RawPost, runOf, guestTextOf } from './isolate-codec.ts';
 import { passLogLine } from './log-lines.ts';
 import type { ProcessRun } from './process-run.ts';
 
@@ -53,7 +53,7 @@ export function routeRead(
   const run = isolate.find(runNumber);
   if (run === undefined || run.over || isolate.dead) return Promise.resolve(RUN_IS_OVER);
   try {
-    const key = textOf(givenKey);
+    const key = guestTextOf(givenKey);
     run.conduct.dbGet(key);
     const { call, answer } = run.openRead();
     routes.send({ kind: 'db-get', run: run.run, call, key });

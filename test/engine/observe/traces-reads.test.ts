@@ -2,7 +2,7 @@ import { idFloor, type IdKind, LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { emitIdOf } from '../../../engine/src/events/event-id.ts';
 import { type Database, openDatabase, type Transaction } from '../../../engine/src/db/database.ts';
-import { readSnapshot } from '../../../engine/src/events/read-events.sql.ts';
+import { inOneSnapshot } from '../../../engine/src/events/read-events.sql.ts';
 import { readTraceEvents, type TraceEventRow } from '../../../engine/src/observe/traces/read-trace.sql.ts';
 import { readTraceDeliveries } from '../../../engine/src/observe/traces/read-trace-deliveries.sql.ts';
 import { readTraceExecutionIds, readTraceRuns } from '../../../engine/src/observe/traces/read-trace-runs.sql.ts';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   accountId = await insertAccount(db.sql);
   emitterId = await insertSource(db.sql, accountId);
   await fill();
-  events = await readSnapshot(db.sql, (tx) => readTraceEvents(tx, accountId, TRACE, LIMIT));
+  events = await inOneSnapshot(db.sql, (tx) => readTraceEvents(tx, accountId, TRACE, LIMIT));
 }, 120_000);
 afterAll(async () => {
   await db.close();
@@ -113,7 +113,7 @@ async function rowsRead(): Promise<number> {
 
 async function reading<T>(read: (tx: Transaction) => Promise<T>): Promise<T> {
   const before = await rowsRead();
-  const answer = await readSnapshot(db.sql, read);
+  const answer = await inOneSnapshot(db.sql, read);
   const rows = (await rowsRead()) - before;
   expect(rows).toBeGreaterThan(0);
   expect(rows).toBeLessThan(MAX_ROWS_READ);

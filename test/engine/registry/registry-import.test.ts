@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { askedVersions, pinPackages, readTree } from '../../../engine/src/registry/component-tree.ts';
+import { askedVersions, pinPackages, readComponentTree } from '../../../engine/src/registry/component-tree.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
@@ -178,7 +178,7 @@ test('import: what holds no component is refused, and so are more imports than m
 });
 
 test('import: components are found by folder and text, helpers are not', async () => {
-  const { files } = await readTree(TREE);
+  const { files } = await readComponentTree(TREE);
   expect(files.flatMap(({ path: name, isComponent }) => (isComponent ? name : [])).toSorted()).toEqual([
     'components/acme/actions/broken/broken.mjs',
     'components/acme/actions/do-it/do-it.ts',

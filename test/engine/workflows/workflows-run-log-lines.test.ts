@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLines, storeLines } from '../../../engine/src/events/stored-lines.ts';
+import { readStoredLines, storeLines } from '../../../engine/src/events/stored-lines.ts';
 import type { LogLine } from '../../../shared/src/index.ts';
 import { action, untilExecutions } from '../../support/executions.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
@@ -15,7 +15,7 @@ afterAll(() => hw.stop());
 
 const linesOf = (messages: readonly string[]): LogLine[] =>
   messages.map((message) => ({ level: 'info', atMs: 1, message }));
-const storedOf = async (message: string) => readLines(await storeLines(linesOf([message])))[0]?.message;
+const storedOf = async (message: string) => readStoredLines(await storeLines(linesOf([message])))[0]?.message;
 
 const CHARS = 16_384;
 const LINES = 383;
@@ -30,7 +30,7 @@ test.each([
 ])('a record of lines of %s is at most twice what was logged', async (_, message) => {
   const stored = await storeLines(linesOf(Array.from({ length: LINES }, () => message)));
   expect(stored.length).toBeLessThanOrEqual(LINES * (2 * CHARS + OVERHEAD));
-  expect(readLines(stored)).toHaveLength(LINES);
+  expect(readStoredLines(stored)).toHaveLength(LINES);
   expect(await storedOf(message)).toMatch(/ \[cut: not text\]$/);
 });
 

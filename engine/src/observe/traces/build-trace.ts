@@ -3,7 +3,7 @@ import type { TraceEvent, TraceListener, TraceRun, TraceStep } from '../../contr
 import type { ExecutionError, ExecutionRecord } from '../../contract/workflows.ts';
 import { formatEventId } from '../../events/event-id.ts';
 import { isWorkflow } from '../../events/invocation.ts';
-import { readLines } from '../../events/stored-lines.ts';
+import { readStoredLines } from '../../events/stored-lines.ts';
 import type { TraceEventRow, TraceHolderRow, TraceMissedRow, TraceSendRow, TraceStepRow } from './read-trace.sql.ts';
 import type { TraceRunRow } from './read-trace-runs.sql.ts';
 import { explainRun } from './explain-run.ts';
@@ -176,7 +176,7 @@ function sendOf({ id, kind, status, attempts }: TraceSendRow): TraceRun['sends']
 }
 
 function linesOf(logs: string | null): LogLine[] {
-  return logs === null ? [] : readLines(logs);
+  return logs === null ? [] : readStoredLines(logs);
 }
 
 function eventOf(row: TraceEventRow, listeners: TraceListener[]): TraceEvent {

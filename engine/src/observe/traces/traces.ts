@@ -17,7 +17,7 @@ import {
 import { readTraceDeliveries } from './read-trace-deliveries.sql.ts';
 import { readTraceExecutionIds, readTraceRuns } from './read-trace-runs.sql.ts';
 import { emitIdOf } from '../../events/event-id.ts';
-import { readSnapshot } from '../../events/read-events.sql.ts';
+import { inOneSnapshot } from '../../events/read-events.sql.ts';
 import { buildTrace, type TraceParts } from './build-trace.ts';
 import { eventsToFilter } from './filtered-listeners.ts';
 
@@ -49,7 +49,7 @@ export function createTraces(sql: Sql): Traces {
 
   async function find(accountId: string, id: string): Promise<TraceRecord> {
     // One snapshot: an end that is shown was committed with the events that it brought.
-    const found = ID.test(id) ? await readSnapshot(sql, (tx) => readTrace(tx, accountId, id)) : undefined;
+    const found = ID.test(id) ? await inOneSnapshot(sql, (tx) => readTrace(tx, accountId, id)) : undefined;
     if (found === undefined) throw notFound('trace', id);
     const built = await buildTrace(found.parts);
     return { id: found.traceId, isCut: found.isCut || built.isCut, runs: built.runs };

@@ -26,7 +26,7 @@ const NOT_TOLD = 'It was not delivered; why is not told, as what was sent has a 
  * Drops everything that may repeat a secret of a send: the receiver's answer, and errors with a
  * given value or the host of a redirect.
  */
-export function withoutSecrets(contents: readonly SendContent[], outcome: AttemptOutcome): AttemptOutcome {
+export function withoutSecretsOfSend(contents: readonly SendContent[], outcome: AttemptOutcome): AttemptOutcome {
   if (contents.every(({ sealed }) => sealed === undefined)) return outcome;
   const { body: _, responseHeaders: __, times: ___, error, plain = NOT_TOLD, ...rest } = outcome;
   return error === undefined ? rest : { ...rest, error: plain };

@@ -20,7 +20,7 @@ import {
 import { decidePublished, type PublishedEvent } from './published.ts';
 import { timesOf } from '../../events/run-times.ts';
 import type { HeldInvocation, InvocationKind } from '../../events/invocation.ts';
-import { readLines } from '../../events/stored-lines.ts';
+import { readStoredLines } from '../../events/stored-lines.ts';
 import type { NewSend } from '../../outbox/sends/new-send.ts';
 import type { ChangeLease } from '../../db/change-lease.ts';
 import type { ExecutionCommit, ExecutionEnd } from './execution-rows.ts';
@@ -356,7 +356,7 @@ function logEvents(run: RunCommit, hears: HeardBy): EmittedEvent[] {
   if (record === undefined) return [];
   const heard = hears({ accountId: run.accountId, emitterId: run.sourceId, channel: LOGS_CHANNEL });
   if (heard.webhooks.length + heard.held.length + heard.sources.length === 0) return [];
-  return readLines(record.logs).map(({ atMs, level, message, limit }) => ({
+  return readStoredLines(record.logs).map(({ atMs, level, message, limit }) => ({
     data: JSON.stringify({ level, message, ts: atMs, run: record.id, limit }),
     name: LOGS_CHANNEL,
     ts: atMs,

@@ -1,5 +1,5 @@
 import type { LogLineRecord } from '../../contract/engine.ts';
-import { readLines } from '../../events/stored-lines.ts';
+import { readStoredLines } from '../../events/stored-lines.ts';
 
 /**
  * The place of a run among its emitter's records: for a source the parts of an event id, for a
@@ -41,7 +41,7 @@ type Line = Omit<LogLineRecord, 'id' | 'runId' | 'index'> & { wasShown?: true };
  */
 export function linesOf({ id: runId, place, endedAtMs, firstLine = 0, logs, error }: LoggedRun): LogLineRecord[] {
   const lines: Line[] = logs.flatMap(({ namespace, text, shown = 0 }) =>
-    readLines(text).map((line, index) => ({
+    readStoredLines(text).map((line, index) => ({
       ...line,
       ...stepOf(namespace),
       ...(index < shown ? { wasShown: true as const } : {}),

@@ -1,6 +1,6 @@
 import type { TestedFlow, TestedResponse, TestedStep, WorkflowTestRecord } from '../../contract/workflow-tests.ts';
 import type { ExecutionError } from '../../contract/workflows.ts';
-import { readLines } from '../../events/stored-lines.ts';
+import { readStoredLines } from '../../events/stored-lines.ts';
 import { visibleStep } from '../run/execution-context.ts';
 import type { StepRow } from '../../runs/commit/execution-rows.ts';
 import type { StepContext } from '../run/run-step.ts';
@@ -99,7 +99,7 @@ function testedStep(row: StepRow, flow: TestedFlow | undefined, responds: Tested
     ...(row.props === undefined ? {} : { props: row.props.json, propsCut: JSON.parse(row.props.cut) as string[] }),
     ...(row.value === undefined ? {} : { value: row.value }),
     exports: row.exports,
-    logs: readLines(row.logs),
+    logs: readStoredLines(row.logs),
     ...(row.error === undefined ? {} : { error: JSON.parse(row.error) as ExecutionError }),
     ...(flow === undefined ? {} : { flow }),
     sends: row.sends.map(({ kind, payload }) => ({ kind, payload })),

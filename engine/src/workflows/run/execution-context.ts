@@ -32,13 +32,13 @@ export function triggerContext(
     deployment_id: options.deploymentId,
     emitter_id: emitterIdOf(started, options.triggers),
     owner_id: workflow.accountId,
-    trace_id: traceIdOf(started),
+    trace_id: traceIdOfExecution(started),
     replay: options.replay,
     platform_version: PLATFORM_VERSION,
   });
 }
 
-export function traceIdOf({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): string {
+export function traceIdOfExecution({ id, cause }: Pick<HeldInvocation, 'id' | 'cause'>): string {
   return cause?.traceId ?? id;
 }
 

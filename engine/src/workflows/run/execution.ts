@@ -3,7 +3,7 @@ import type { HeldInvocation } from '../../events/invocation.ts';
 import type { ExecutionProgress, ProgressStep } from './read-execution-progress.sql.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
-import { traceIdOf, triggerContext, visibleStep } from './execution-context.ts';
+import { traceIdOfExecution, triggerContext, visibleStep } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
 import type { ExecutionKey, ExecutionStart, StoredSend } from '../../runs/commit/execution-rows.ts';
 import { bytesOfSends, type StepRun } from './run-steps.ts';
@@ -74,7 +74,7 @@ function startOf({ workflow, deployment, invocation, progress, nowMs }: Executio
     // The name of a workflow may change, the context of an execution that has waited does not.
     context: progress.context ?? triggerContext(workflow, invocation, options),
     causedBy: cause?.event,
-    traceId: traceIdOf(invocation),
+    traceId: traceIdOfExecution(invocation),
     startedAtMs: progress.startedAtMs ?? nowMs,
     ...(progress.context === undefined ? {} : { isStored: true }),
   };

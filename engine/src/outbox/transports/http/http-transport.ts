@@ -5,7 +5,7 @@ import { classOfStatus } from '../../error-class.ts';
 import type { DueRequest } from '../../sends/due-send.ts';
 import { openContent } from '../../sends/open-content.ts';
 import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
-import { limitField, plainOf, withoutSecrets } from '../plain-errors.ts';
+import { limitField, plainOf, withoutSecretsOfSend } from '../plain-errors.ts';
 import type { SendTransportParts } from '../send-transport-parts.ts';
 import { readHttpRequest } from './http-request.ts';
 
@@ -21,7 +21,7 @@ export function createHttpTransport(
   parts: Pick<SendTransportParts, 'fetch' | 'limits' | 'sealer'>,
 ): Transport<DueRequest> {
   return {
-    attempt: async (send, signal) => withoutSecrets([send.content], await sendRequest(parts, send, signal)),
+    attempt: async (send, signal) => withoutSecretsOfSend([send.content], await sendRequest(parts, send, signal)),
   };
 }
 

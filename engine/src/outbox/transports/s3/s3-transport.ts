@@ -9,7 +9,7 @@ import type { DueUpload } from '../../sends/due-send.ts';
 import type { SendContent } from '../../sends/new-send.ts';
 import { openContent } from '../../sends/open-content.ts';
 import { type AttemptOutcome, CUT_OFF, final, type Transport } from '../../transport.ts';
-import { limitField, plainOf, withoutSecrets } from '../plain-errors.ts';
+import { limitField, plainOf, withoutSecretsOfSend } from '../plain-errors.ts';
 import type { SendTransportParts } from '../send-transport-parts.ts';
 
 type S3Parts = Pick<SendTransportParts, 'sql' | 'sealer' | 'fetch' | 'limits'>;
@@ -24,7 +24,7 @@ const NO_SETTINGS = 'The account has no S3 server: set one with PUT /v1/sends/s3
  */
 export function createS3Transport(parts: S3Parts): Transport<DueUpload> {
   return {
-    attempt: async (upload, signal) => withoutSecrets(upload.contents, await put(parts, upload, signal)),
+    attempt: async (upload, signal) => withoutSecretsOfSend(upload.contents, await put(parts, upload, signal)),
   };
 }
 

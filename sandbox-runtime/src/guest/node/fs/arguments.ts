@@ -4,7 +4,7 @@ import { inspect } from '../inspect.ts';
 export type Options = Record<string, unknown>;
 
 /** A path as fs functions take it: text, bytes or a file: URL. */
-export function readPath(path: unknown): string {
+export function readFilePath(path: unknown): string {
   if (path instanceof URL) {
     if (path.protocol !== 'file:')
       throw codedError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file', TypeError);
@@ -22,7 +22,7 @@ export function readPath(path: unknown): string {
 }
 
 /** Options, or the encoding alone. */
-export function readOptions(options: unknown): Options {
+export function readFileOptions(options: unknown): Options {
   if (typeof options === 'string') {
     if (options !== 'buffer' && !Buffer.isEncoding(options))
       throw codedError(

@@ -1,5 +1,5 @@
 import { type NodeReadable, Readable, Writable } from '../stream.ts';
-import { type Options, readOptions, readPath } from './arguments.ts';
+import { type Options, readFileOptions, readFilePath } from './arguments.ts';
 import type { SyncCalls } from './sync-calls.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -31,7 +31,7 @@ class FileReadStream extends Readable {
   readonly #autoClose: boolean;
 
   constructor(calls: StreamCalls, path: unknown, given?: unknown) {
-    const options = readOptions(given);
+    const options = readFileOptions(given);
     super(streamOptions(options));
     this.#calls = calls;
     this.path = path;
@@ -40,7 +40,7 @@ class FileReadStream extends Readable {
     this.#position = options['start'] as number | undefined;
     this.#end = (options['end'] as number | undefined) ?? Number.POSITIVE_INFINITY;
     this.#autoClose = options['autoClose'] !== false;
-    if (this.fd === null) readPath(path);
+    if (this.fd === null) readFilePath(path);
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
@@ -83,7 +83,7 @@ class FileWriteStream extends Writable {
   #position: number | undefined;
 
   constructor(calls: StreamCalls, path: unknown, given?: unknown) {
-    const options = readOptions(given);
+    const options = readFileOptions(given);
     super({ ...streamOptions(options), decodeStrings: true });
     this.#calls = calls;
     this.path = path;
@@ -92,7 +92,7 @@ class FileWriteStream extends Writable {
     this.mode = options['mode'];
     this.#position = options['start'] as number | undefined;
     if (typeof options['encoding'] === 'string') this.setDefaultEncoding(options['encoding'] as BufferEncoding);
-    if (this.fd === null) readPath(path);
+    if (this.fd === null) readFilePath(path);
   }
 
   override _construct(callback: (error?: Error | null) => void): void {

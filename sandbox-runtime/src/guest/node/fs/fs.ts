@@ -1,6 +1,6 @@
 import { NODE_FACTS } from '../node-facts.ts';
 import { codedError, notAvailable } from '../errors.ts';
-import { readFlags, readPath } from './arguments.ts';
+import { readFlags, readFilePath } from './arguments.ts';
 import { FileHandle } from './file-handle.ts';
 import { makeFileStreams } from './file-streams.ts';
 import { Dirent, Stats } from './stats.ts';
@@ -100,7 +100,7 @@ function makeFsPromises(calls: SyncCalls): Record<string, unknown> {
     writeFile(target, isChunks(data) ? await collect(data) : data, options);
   promises['open'] = async (path: unknown, flags?: unknown, mode?: unknown) => {
     readFlags(flags);
-    return new FileHandle(calls, (calls['open'] as AnyCall)(readPath(path), flags, mode) as number);
+    return new FileHandle(calls, (calls['open'] as AnyCall)(readFilePath(path), flags, mode) as number);
   };
   return promises;
 }

@@ -1,6 +1,6 @@
 import { posix } from '../path.ts';
 import { notAvailable } from '../errors.ts';
-import { type OpenMode, type Options, readBytes, readFlags, readOptions, readPath } from './arguments.ts';
+import { type OpenMode, type Options, readBytes, readFlags, readFileOptions, readFilePath } from './arguments.ts';
 import { fsError } from './fs-error.ts';
 import { Dirent, Stats } from './stats.ts';
 import type { FileNode, OpenFile, Volume } from './volume.ts';
@@ -67,29 +67,29 @@ function contentCalls(volume: () => Volume): SyncCalls {
   const entryOf = (target: unknown, flags: unknown, mode?: unknown): OpenFile =>
     typeof target === 'number'
       ? volume().opened(target, 'open')
-      : openPath(volume(), readPath(target), readFlags(flags), mode as number | undefined);
+      : openPath(volume(), readFilePath(target), readFlags(flags), mode as number | undefined);
   const put = (target: unknown, data: unknown, options: Options, flags: string): void => {
     const bytes = readBytes(data, options['encoding']);
     writeAt(volume(), entryOf(target, options['flag'] ?? flags, options['mode']), bytes, undefined);
   };
   return {
     readFile(target: unknown, given?: unknown) {
-      const options = readOptions(given);
+      const options = readFileOptions(given);
       const entry = entryOf(target, options['flag'] ?? 'r');
       const file = fileOf(entry, 'read');
       const bytes = Buffer.from(file.data.slice(entry.position, file.size).buffer);
       const { encoding } = options;
       return typeof encoding === 'string' && encoding !== 'buffer' ? bytes.toString(encoding as BufferEncoding) : bytes;
     },
-    writeFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readOptions(options), 'w'),
-    appendFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readOptions(options), 'a'),
+    writeFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readFileOptions(options), 'w'),
+    appendFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readFileOptions(options), 'a'),
     copyFile(from: unknown, to: unknown, mode = 0) {
-      const source = volume().file(readPath(from), 'copyfile', readPath(to));
+      const source = volume().file(readFilePath(from), 'copyfile', readFilePath(to));
       const bytes = source.data.slice(0, source.size);
       const flags = (mode & 1) === 1 ? 'wx' : 'w';
-      writeAt(volume(), openPath(volume(), readPath(to), readFlags(flags)), bytes, undefined);
+      writeAt(volume(), openPath(volume(), readFilePath(to), readFlags(flags)), bytes, undefined);
     },
-    truncate: (path: unknown, length = 0) => volume().resize(volume().file(readPath(path), 'open'), length),
+    truncate: (path: unknown, length = 0) => volume().resize(volume().file(readFilePath(path), 'open'), length),
   };
 }
 
@@ -97,7 +97,7 @@ function descriptorCalls(volume: () => Volume): SyncCalls {
   const at = (fd: number, syscall: string): OpenFile => volume().opened(fd, syscall);
   return {
     open: (path: unknown, flags?: unknown, mode?: number) =>
-      volume().open(openPath(volume(), readPath(path), readFlags(flags), mode)),
+      volume().open(openPath(volume(), readFilePath(path), readFlags(flags), mode)),
     close: (fd: number) => volume().close(fd),
     read(fd: number, buffer: Uint8Array, second?: number | Options | null, length?: number, position?: Position) {
       const options: Options =
@@ -161,14 +161,14 @@ function directoryCalls(volume: () => Volume): SyncCalls {
   };
   return {
     mkdir(path: unknown, given?: unknown) {
-      const options: Options = typeof given === 'number' ? { mode: given } : readOptions(given);
+      const options: Options = typeof given === 'number' ? { mode: given } : readFileOptions(given);
       const mode = options['mode'] as number | undefined;
-      if (options['recursive'] === true) return mkdirs(posix.resolve('/tmp', readPath(path)), mode);
-      return volume().createDirectory(readPath(path), 'mkdir', mode);
+      if (options['recursive'] === true) return mkdirs(posix.resolve('/tmp', readFilePath(path)), mode);
+      return volume().createDirectory(readFilePath(path), 'mkdir', mode);
     },
     readdir(path: unknown, given?: unknown) {
-      const options = readOptions(given);
-      const root = readPath(path);
+      const options = readFileOptions(given);
+      const root = readFilePath(path);
       const entries = readdir(root, options['recursive'] === true);
       return options['withFileTypes'] === true
         ? entries.map(({ name, parent, kind }) => new Dirent(name, parent, kind))
@@ -176,7 +176,7 @@ function directoryCalls(volume: () => Volume): SyncCalls {
     },
     mkdtemp(prefix: unknown) {
       const random = crypto.getRandomValues(new Uint8Array(6));
-      const path = readPath(prefix) + [...random].map((byte) => RANDOM_CHARS[byte % RANDOM_CHARS.length]).join('');
+      const path = readFilePath(prefix) + [...random].map((byte) => RANDOM_CHARS[byte % RANDOM_CHARS.length]).join('');
       volume().createDirectory(path, 'mkdtemp', 0o700);
       return path;
     },
@@ -186,15 +186,15 @@ function directoryCalls(volume: () => Volume): SyncCalls {
 function removalCalls(volume: () => Volume): SyncCalls {
   return {
     rmdir(path: unknown) {
-      const text = readPath(path);
+      const text = readFilePath(path);
       const node = volume().find(text, 'rmdir');
       if (node.kind === 'file') throw fsError('ENOTDIR', 'rmdir', text);
       if (node.entries.size > 0) throw fsError('ENOTEMPTY', 'rmdir', text);
       volume().remove(text, 'rmdir');
     },
     rm(path: unknown, given?: unknown) {
-      const options = readOptions(given);
-      const text = readPath(path);
+      const options = readFileOptions(given);
+      const text = readFilePath(path);
       const node = volume().lookup(text, 'rm');
       if (node === undefined) {
         if (options['force'] === true) return;
@@ -208,12 +208,13 @@ function removalCalls(volume: () => Volume): SyncCalls {
 
 function nodeCalls(volume: () => Volume): SyncCalls {
   const stat = (path: unknown, given?: unknown): Stats | undefined => {
-    const text = readPath(path);
-    if (readOptions(given)['throwIfNoEntry'] === false && volume().lookup(text, 'stat') === undefined) return undefined;
+    const text = readFilePath(path);
+    if (readFileOptions(given)['throwIfNoEntry'] === false && volume().lookup(text, 'stat') === undefined)
+      return undefined;
     return new Stats(volume().find(text, 'stat'));
   };
   const utimes = (path: unknown, accessed: unknown, changed: unknown): void => {
-    const node = volume().find(readPath(path), 'utime');
+    const node = volume().find(readFilePath(path), 'utime');
     const toMs = (time: unknown): number => (time instanceof Date ? time.getTime() : Number(time) * 1000);
     Object.assign(node, { accessedMs: toMs(accessed), changedMs: toMs(changed) });
   };
@@ -226,34 +227,34 @@ function nodeCalls(volume: () => Volume): SyncCalls {
     utimes,
     lutimes: (path: unknown, accessed: unknown, changed: unknown) => utimes(path, accessed, changed),
     access(path: unknown, mode = 0) {
-      const text = readPath(path);
+      const text = readFilePath(path);
       const node = volume().find(text, 'access');
       if ((mode & 2) !== 0 && node.kind === 'directory' && node.readOnly) throw fsError('EACCES', 'access', text);
     },
     exists(path: unknown) {
       try {
-        return volume().lookup(readPath(path), 'access') !== undefined;
+        return volume().lookup(readFilePath(path), 'access') !== undefined;
       } catch {
         // `exists` answers false for anything that is no path of a file.
         return false;
       }
     },
-    chmod: (path: unknown, mode: number) => void (volume().find(readPath(path), 'chmod').mode = mode),
-    chown: (path: unknown) => void volume().find(readPath(path), 'chown'),
+    chmod: (path: unknown, mode: number) => void (volume().find(readFilePath(path), 'chmod').mode = mode),
+    chown: (path: unknown) => void volume().find(readFilePath(path), 'chown'),
     unlink(path: unknown) {
-      const text = readPath(path);
+      const text = readFilePath(path);
       volume().parentOf(text, 'unlink');
       if (volume().find(text, 'unlink').kind === 'directory') throw fsError('EISDIR', 'unlink', text);
       volume().remove(text, 'unlink');
     },
-    rename: (from: unknown, to: unknown) => volume().move(readPath(from), readPath(to)),
+    rename: (from: unknown, to: unknown) => volume().move(readFilePath(from), readFilePath(to)),
     realpath(path: unknown) {
-      const text = readPath(path);
+      const text = readFilePath(path);
       volume().find(text, 'realpath');
       return posix.resolve('/tmp', text);
     },
     readlink(path: unknown) {
-      const text = readPath(path);
+      const text = readFilePath(path);
       volume().find(text, 'readlink');
       throw fsError('EINVAL', 'readlink', text);
     },
