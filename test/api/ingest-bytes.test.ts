@@ -45,6 +45,12 @@ test.each([
   ['bytes of Chinese', `${FORM}; charset="gb18030"`, latin1('n=\xd6\xd0\xce\xc4'), { n: '中文' }],
   ['names as well as values', `${FORM}; charset=koi8-r`, latin1('%F1=%D1&\xf1=2'), { Я: ['я', '2'] }],
   ['UTF-16', `${FORM}; charset=utf-16le`, Buffer.from('a=é&b=%C3%A9', 'utf16le'), { a: 'é', b: 'é' }],
+  [
+    'the order of bytes by its mark',
+    `${FORM}; charset=utf-16`,
+    Buffer.from(`${MARK}a=é&b=1`, 'utf16le').swap16(),
+    { a: 'é', b: '1' },
+  ],
   ['a charset that nobody knows', `${FORM}; charset=x-none`, latin1('a=%C3%A9'), { a: 'é' }],
   ['a quoted charset', `${FORM}; charset='latin1'`, latin1('a=\xe9'), { a: 'é' }],
   ['escapes that are not UTF-8', FORM, latin1('name=Jos%E9'), { name: 'Jos\ufffd' }],
@@ -118,11 +124,20 @@ test.each([
     ),
     { f: file('\0\xff', 'a') },
   ],
+  [
+    'a quoted-printable part',
+    multipart(
+      '--x\r\ncontent-disposition: form-data; name="a"\r\ncontent-transfer-encoding: quoted-printable\r\n\r\nJos=C3=A9=\r\n!=zz\r\n',
+    ),
+    { a: 'José!=zz' },
+  ],
+  ['a byte order mark before it', Buffer.concat([Buffer.from(MARK), multipart(part('name="a"', '1'))]), { a: '1' }],
 ])('a multipart form is read from its bytes: %s', async (_, bytes, body) => {
   expect(await bodyOf(MULTIPART, bytes)).toEqual(body);
 });
 
 test.each([
+  ['a text and the end of a form', latin1('lost?\r\n--x--\r\n')],
   ['cut off', latin1(part('name="a"', '1'))],
   ['a part without an end of its head', multipart('--x\r\ncontent-disposition: form-data; name="a"\r\n')],
 ])('a multipart body that is broken stays text: %s', async (_, bytes) => {

@@ -67,10 +67,14 @@ test.each([
   [`new Response('a')`, 'Response: give its body'],
   [`new Headers()`, 'Headers'],
   [`new Error('secret')`, 'Error'],
+  [`/a/`, 'RegExp'],
+  [`new stream.Writable()`, 'stream'],
+  [`Object.assign(new (process.getBuiltinModule('events'))(), { pipe() {} })`, 'stream'],
   [`() => 1`, 'function'],
   [`Symbol('a')`, 'symbol'],
 ])('respond refuses %s, of which JSON has nothing', async (body, name) => {
-  const { outcome, record } = await runStep(sandbox.run, withStep(`$.respond({ status: 200, body: ${body} });`));
+  const code = `${IMPORTS}${withStep(`$.respond({ status: 200, body: ${body} });`)}`;
+  const { outcome, record } = await runStep(sandbox.run, code);
   const message = `TypeError: respond: the body cannot be a ${name.replace(/:.*/, '')}`;
   expect(outcome).toMatchObject({ ok: false, fault: { message: expect.stringContaining(message) } });
   expect(record.responses).toEqual([]);
@@ -166,4 +170,40 @@ test('what cannot be sent is an error, and a stream is read within the limit of 
     outcome: { ok: false, fault: { message: expect.stringContaining('it broke off') } },
     record: { sends: [] },
   });
+});
+
+test('a stream of objects is refused, not sent as [object Object]', async () => {
+  const code = `${IMPORTS}${withStep('await $.respond({ body: stream.Readable.from([{ a: 1 }]) });')}`;
+  const { outcome, record } = await runStep(sandbox.run, code);
+  expect(outcome).toMatchObject({ ok: false, fault: { message: expect.stringContaining('text and bytes') } });
+  expect(record.responses).toEqual([]);
+});
+
+test('headers of one name in other letters stand together, and cookies apart', async () => {
+  const headers = `{ 'X-A': '1', 'x-a': ['2', 3], 'Set-Cookie': 'a=1', 'set-cookie': ['b=2'] }`;
+  const { record } = await runStep(sandbox.run, withStep(`$.respond({ headers: ${headers} });`));
+  expect(record.responses[0]?.response.headers).toMatchObject({ 'X-A': '1, 2, 3' });
+});
+
+const LOST = (what: string) => expect.stringContaining(what);
+
+test.each([
+  [`this.$emit(Promise.resolve(1))`, '$emit: the event is a Promise, of which JSON has nothing: await it'],
+  [`this.$emit({ a: new Map([[1, 2]]) })`, '$emit: the event.a is a Map, of which JSON has nothing'],
+  [`this.db.set('k', new Set([1]))`, "The value for 'k' is a Set, of which JSON has nothing"],
+  [`this.db.set('k', { e: new Error('x') })`, "The value for 'k'.e is an Error, of which JSON has nothing"],
+  [`this.http.respond({ status: 200, body: { e: new Error('x') } })`, 'respond: body.e is an Error'],
+  [`this.http.respond({ status: 204, body: 'x' })`, 'an answer with the status 204 has no body'],
+  [`this.http.respond({ status: 200, boddy: 'x' })`, 'respond knows no boddy'],
+])('%s is done, and the log says what is lost', async (call, told) => {
+  const { outcome, host } = await sandbox.run(`export default { name: 'x', version: '1', run() { ${call} } }`, {
+    props: { http: { kind: 'http', endpoint: 'http://a.example/' }, db: { kind: 'db' } },
+  });
+  expect(outcome).toMatchObject({ ok: true });
+  expect(host.messages()).toEqual([LOST(told)]);
+});
+
+test('what a step returns or exports and JSON has nothing of is told too', async () => {
+  const { host } = await runStep(sandbox.run, withStep(`$.export('m', new Map()); return new Set([1]);`));
+  expect(host.messages()).toEqual([LOST("The export 'm' is a Map"), LOST('What the step returns is a Set')]);
 });

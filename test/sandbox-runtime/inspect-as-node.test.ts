@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { KINDS } from '../support/shown-kinds.ts';
 import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
@@ -34,12 +35,13 @@ const SHOWN = [
   'new Response()',
   '{ answer: { of: new Response("x") }, at: [new URL("https://a.example/b?c=d"), new Blob(["abc"])] }',
   'new URLSearchParams("a=1&b=2")',
+  ...KINDS,
 ];
 
 test('values are shown as Node shows them', async () => {
-  const lines = SHOWN.map((expression) => `console.log((${expression}));`).join('\n');
-  const { host, outcome } = await sandbox.run(withRun(lines));
-  expect(outcome).toMatchObject({ ok: true });
+  const lines = SHOWN.map((expression) => `console.log(util.inspect((${expression})));`).join('\n');
+  const { host, outcome } = await sandbox.run(withRun(lines, `import util from 'node:util';`));
+  expect(outcome).toEqual(expect.objectContaining({ ok: true }));
   const here = shownByNode(SHOWN);
   expect(Object.fromEntries(SHOWN.map((expression, at) => [expression, host.messages()[at]]))).toEqual(
     Object.fromEntries(SHOWN.map((expression, at) => [expression, here[at]])),
@@ -52,3 +54,30 @@ function shownByNode(expressions: readonly string[]): string[] {
   const script = `const util = require('node:util'); process.stdout.write(JSON.stringify([${shown}]));`;
   return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
 }
+
+const CONSOLE_CALLS = `
+  console.group('G'); console.log('a'); console.group(); console.log('b\\nc'); console.groupEnd();
+  console.warn('d'); console.groupEnd(); console.log('e'); console.groupEnd();
+  console.table([{ a: 1, b: 'x' }, { a: 2, c: true }]); console.table([[1, 2], [3, 4]]);
+  console.table([1, 'b', { x: 1 }]); console.table({ a: { x: 1 }, b: { y: 2 } });
+  console.table(new Map([['k', 1], ['l', { a: 1 }]])); console.table(new Set([1, 2]));
+  console.table('text'); console.table([{ a: 1, b: 2 }], ['b']); console.table([]);
+  console.table([{ a: { deep: 1, b: 2, c: 3 } }, null]); console.table([{ a: [1, 2, 3, 4, 5] }]);
+  console.assert(true, 'no'); console.assert(false); console.assert(false, 'a %s', 'b');
+  console.assert(false, { a: 1 }); console.count(); console.count('x'); console.count();
+  console.countReset(); console.count(); console.dir({ a: { b: { c: 1 } } }, { depth: 0 });
+  console.dirxml({ a: 1 }, [2]); console.log(); console.log(''); console.log('%c red', 'color: red');
+  console.log('%s is %d, %i, %f, %j %o %O %%', 'Bob', 42, '42.5px', 1.5, { a: 1 }, [1], { b: { c: {} } }, 'more');
+  console.log('lone \\ud800 nul \\0 end'); console.log('100%'); console.log('%s %s', 'only'); console.log('%i', {});
+`;
+
+test('the methods of console write what they write in Node', async () => {
+  const { host, outcome } = await sandbox.run(withRun(CONSOLE_CALLS));
+  expect(outcome).toMatchObject({ ok: true });
+  const script = `const lines = [];
+    for (const name of ['stdout', 'stderr']) process[name].write = (text) => void lines.push(text.replace(/\\n$/, ''));
+    ${CONSOLE_CALLS}
+    require('node:fs').writeSync(1, JSON.stringify(lines));`;
+  const inNode = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
+  expect(host.messages()).toEqual(inNode.map((line) => line.toWellFormed()));
+});

@@ -28,6 +28,10 @@ const KEPT: Record<string, [body: string, events: unknown[]]> = {
     `let n = 0; const t = setInterval(() => { this.$emit(n); if (++n === 2) clearInterval(t) }, 5);`,
     [0, 1],
   ],
+  'a timer that is begun anew': [
+    `let n = 0; const t = setTimeout(() => { this.$emit(++n); if (n < 3) t.refresh() }, 2);`,
+    [1, 2, 3],
+  ],
   'callbacks of http.get': [
     `http.get('http://a.example/7', (answer) => { let text = ''; answer.on('data', (part) => (text += part)); answer.on('end', () => this.$emit(text)) });`,
     ['7'],

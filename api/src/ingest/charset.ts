@@ -42,6 +42,18 @@ export function markedCharset(bytes: Buffer): Charset | undefined {
   return bytes[0] === 0xfe && bytes[1] === 0xff ? charsetOf('utf-16be') : undefined;
 }
 
+/**
+ * The charset of a body that is declared to be in one of those of UTF-16, which a byte order mark
+ * tells apart, or of one with no declaration.
+ */
+export function charsetByMark(bytes: Buffer, declared: Charset | undefined): Charset | undefined {
+  return declared === undefined || declared.name.startsWith('utf-16') ? (markedCharset(bytes) ?? declared) : declared;
+}
+
+export function withoutUtf8Mark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 export function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

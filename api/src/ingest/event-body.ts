@@ -3,7 +3,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { decodeBody } from '@headwater/engine';
 import { isLongJson, isShortJson, LIMITS } from '@headwater/shared';
 import { bodyTooLarge } from '../parameters/read-body.ts';
-import { type Charset, declaredCharset, hidesInAscii, markedCharset, UTF8, withoutMark } from './charset.ts';
+import {
+  charsetByMark,
+  type Charset,
+  declaredCharset,
+  hidesInAscii,
+  markedCharset,
+  UTF8,
+  withoutMark,
+} from './charset.ts';
 import { formJson } from './form-pairs.ts';
 import { countUpTo, multipartJson } from './multipart.ts';
 
@@ -77,7 +85,7 @@ function presentJson(body: Body): EventBody | Promise<EventBody> {
  */
 function charsetOfJson({ plain, contentType }: Body): Charset {
   const declared = declaredCharset(contentType);
-  if (declared !== undefined && hidesInAscii(declared)) return declared;
+  if (declared !== undefined && hidesInAscii(declared)) return charsetByMark(plain, declared) ?? declared;
   if (isUtf8(plain)) return UTF8;
   return markedCharset(plain) ?? declared ?? UTF8;
 }
@@ -85,7 +93,7 @@ function charsetOfJson({ plain, contentType }: Body): Charset {
 function presentForm(body: Body): EventBody {
   const { sent, plain, contentType } = body;
   if (countUpTo(plain, '&', LIMITS.maxFormFields) === LIMITS.maxFormFields) return presentText(body);
-  const charset = declaredCharset(contentType);
+  const charset = charsetByMark(plain, declaredCharset(contentType));
   return { ...rawOf(sent, charset ?? UTF8), bodyJson: formJson(plain, charset) };
 }
 
@@ -107,7 +115,7 @@ function presentText(body: Body): EventBody {
   if (!isText && declared === undefined && !isUtf8(plain)) {
     return { ...rawOf(sent, UTF8), bodyJson: base64Json(plain) };
   }
-  const charset = (isText ? markedCharset(plain) : undefined) ?? declared ?? UTF8;
+  const charset = (isText ? markedCharset(plain) : charsetByMark(plain, declared)) ?? declared ?? UTF8;
   const { raw, text } = textsOf(body, charset);
   return { ...raw, bodyJson: textJson(raw, hidesInAscii(charset) ? withoutMark(text) : text) };
 }

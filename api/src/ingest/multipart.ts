@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { type Charset, charsetOf, declaredCharset, UTF8 } from './charset.ts';
+import { type Charset, charsetOf, declaredCharset, UTF8, withoutUtf8Mark } from './charset.ts';
 import { fieldsJson } from './form-pairs.ts';
 
 /** A form's file as the component gets it. */
@@ -25,8 +25,9 @@ interface Part {
  * without a name is under ``. Undefined where the body is not what its content type says, or has
  * more than LIMITS.maxFormFields fields.
  */
-export function multipartJson(contentType: string, bytes: Buffer): string | undefined {
+export function multipartJson(contentType: string, body: Buffer): string | undefined {
   const boundary = boundaryOf(contentType);
+  const bytes = withoutUtf8Mark(body);
   const parts = boundary === undefined ? undefined : splitParts(bytes, Buffer.from(`--${boundary}`, 'latin1'));
   if (parts === undefined) return undefined;
   const charset = charsetOfForm(contentType, parts);
@@ -68,7 +69,8 @@ function splitParts(bytes: Buffer, delimiter: Buffer): Part[] | undefined {
   let start = nextDelimiter(bytes, delimiter, 0);
   while (start !== -1) {
     const after = start + delimiter.length;
-    if (isLast(bytes, after)) return parts;
+    // A form with nothing but a text before its end is none: the text would be lost.
+    if (isLast(bytes, after)) return parts.length === 0 && start > 0 ? undefined : parts;
     const end = nextDelimiter(bytes, delimiter, after);
     // Tiny parts, and header lines of parts, cost a hundred times more than their bytes.
     if (end === -1 || parts.length === LIMITS.maxFormFields) return undefined;
@@ -207,7 +209,16 @@ function presentPart(part: Part, charset: Charset): string | FormFile {
 /** RFC 7578 has done away with these encodings, and some senders have not. */
 function decodedContent({ headers, content }: Part): Buffer {
   const encoding = headers.get('content-transfer-encoding')?.toLowerCase();
-  return encoding === 'base64' ? Buffer.from(content.toString('latin1'), 'base64') : content;
+  if (encoding === 'base64') return Buffer.from(content.toString('latin1'), 'base64');
+  return encoding === 'quoted-printable' ? quotedPrintable(content.toString('latin1')) : content;
+}
+
+/** RFC 2045, 6.7. What is no escape stays as it is. */
+function quotedPrintable(latin1: string): Buffer {
+  const text = latin1
+    .replaceAll(/=\r?\n/g, '')
+    .replaceAll(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(text, 'latin1');
 }
 
 /** How often `part` occurs in `whole`, counted no further than `limit`. */

@@ -52,7 +52,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       if (error !== null || socket === null) return answer(error ?? new Error('No socket'), null);
       if (how !== undefined) how.times.readyMs = performance.now();
       endParserAtOverflow(socket);
-      takeOddInterim(socket);
+      takeOddAnswers(socket);
       readInGulps(socket);
       readBeforeReset(socket);
       answer(null, socket);
@@ -89,27 +89,46 @@ const CONTINUE = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 /**
- * undici's parser destroys a connection for an unrequested `100 Continue`, which RFC 9110 (15.2)
- * allows. It does the same for a `101` with a header that names a protocol. Here both are treated
- * like other interim responses.
+ * Answers that other clients take, and undici's parser does not:
+ *
+ * - an unrequested `100 Continue`, which RFC 9110 (15.2) allows, and a `101` with a header that
+ *   names a protocol: both are treated like other interim responses;
+ * - lines that end in LF alone, and a length beside a chunked body: the parser's own lenient ways
+ *   are switched on.
+ *
+ * A request and its answer have their connection to themselves, so none of it can shift the border
+ * between two answers.
  */
-function takeOddInterim(socket: Socket): void {
+function takeOddAnswers(socket: Socket): void {
   // The parser is made after the socket, and before it reads.
   socket.prependOnceListener('readable', () => {
     const parser = parserOf(socket);
     if (parser === undefined) return;
+    for (const way of LENIENT_WAYS) parser.llhttp[`llhttp_set_lenient_${way}`]?.(parser.ptr, 1);
     const onHeadersComplete = parser.onHeadersComplete.bind(parser);
-    parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) =>
-      onHeadersComplete(
+    parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
+      // A length beside a chunked body says nothing (RFC 9112, 6.3).
+      if (parser.hasTransferEncoding) parser.contentLength = NO_LENGTH;
+      return onHeadersComplete(
         status === CONTINUE ? PROCESSING : status,
         upgrade && status !== SWITCHING_PROTOCOLS,
         shouldKeepAlive,
       );
+    };
   });
 }
 
+const LENIENT_WAYS = ['chunked_length', 'optional_cr_before_lf', 'spaces_after_chunk_size'];
+
+/** undici's, of an answer that names no length. */
+const NO_LENGTH = -1;
+
 interface Parser {
   paused: boolean;
+  ptr: number;
+  llhttp: Record<string, ((ptr: number, on: number) => void) | undefined>;
+  hasTransferEncoding: boolean;
+  contentLength: number;
   resume(): void;
   onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
 }

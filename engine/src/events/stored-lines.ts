@@ -22,6 +22,8 @@ export async function storeLines(lines: readonly LogLine[]): Promise<string> {
 /** Characters of an escaped control character or half of a surrogate pair in JSON. */
 const LONGEST_ESCAPE = 6;
 const PIECE_CHARS = 1_024;
+/** A short line may have a few of them: a cut would leave nothing of it. */
+const ALLOWED_MORE_CHARS = 128;
 const CUT_MARK = ' [cut: not text]';
 
 /**
@@ -36,7 +38,7 @@ function legible(message: string): string {
     const piece = message.slice(at, at + PIECE_CHARS);
     more += JSON.stringify(piece).length - 2 - piece.length;
     // Not to the end: that would be the work which is to be spared.
-    if (more > message.length) return message.slice(0, message.length / LONGEST_ESCAPE) + CUT_MARK;
+    if (more > message.length + ALLOWED_MORE_CHARS) return message.slice(0, message.length / LONGEST_ESCAPE) + CUT_MARK;
   }
   return message;
 }

@@ -68,6 +68,7 @@ function exportValue(bridge: Bridge, runs: RunTracker, context: RunContext, name
   if (bytes > maxExportBytes) throw limitError({ name: 'maxExportBytes', value: maxExportBytes, used: bytes });
   runs.takeBytes(context, bytes + key.length + limits.dbEntryOverheadBytes);
   bridge.post({ kind: 'step-export', run: context.run, name: key, value: json });
+  if (key !== SUMMARY) context.tellLoss?.(`The export '${key}'`, value);
 }
 
 function readName(name: unknown, maxChars: number): string {

@@ -63,12 +63,19 @@ function streamOfChunks(chunks: AsyncIterable<unknown>): GuestStream {
     async pull(controller) {
       const next = await iterator.next();
       if (next.done === true) controller.close();
-      else controller.enqueue(toBytes(theBridge(), next.value));
+      else controller.enqueue(bytesOfChunk(next.value));
     },
     async cancel(reason) {
       await iterator.return?.(reason);
     },
   });
+}
+
+/** As in Node, anything but text and bytes is a mistake: as text it would be `[object Object]`. */
+function bytesOfChunk(chunk: unknown): Uint8Array<ArrayBuffer> {
+  if (typeof chunk !== 'string' && !(chunk instanceof ArrayBuffer) && !ArrayBuffer.isView(chunk))
+    throw new TypeError(`A stream that is sent has text and bytes, and no ${chunk === null ? 'null' : typeof chunk}`);
+  return toBytes(theBridge(), chunk);
 }
 
 function isUsed(state: BodyState | undefined): boolean {

@@ -13,6 +13,7 @@ import { crossing } from './crossing.ts';
 import { GuestFetch } from './fetch.ts';
 import { Guest, type GuestParts } from './guest.ts';
 import { HostCalls } from './host-calls.ts';
+import { completeWebInspect } from './inspect-web.ts';
 import { decodeCall, encodeAsk } from './isolate-codec.ts';
 import { applyFunction, defineGlobal, now, whenSettled } from './intrinsics.ts';
 import { guardPosts } from './post-guard.ts';
@@ -126,6 +127,7 @@ trimLanguage();
 completeEvents();
 completeStreams();
 completeBuffer();
+completeWebInspect();
 defineGlobal('Buffer', Buffer);
 // Steps usually call it for their editor's types. It returns its argument, the component.
 defineGlobal('defineComponent', (component: unknown) => component);

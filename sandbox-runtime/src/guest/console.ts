@@ -1,9 +1,9 @@
 import type { LogLevel, LogLine } from '@headwater/shared';
 import { writeLogHead } from '../bridge/log-head.ts';
 import type { Bridge } from './bridge.ts';
-import { formatWith } from './node/format.ts';
-import { inspectForLog } from './node/inspect.ts';
+import { tableOf } from './console-table.ts';
 import { now } from './intrinsics.ts';
+import { formatForLog, inspectForLog, type InspectOptions } from './node/inspect.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { cutUtf8, utf8Length, utf8LengthUpTo } from './utf8.ts';
 
@@ -47,39 +47,105 @@ export class RunLog {
   }
 }
 
+type Method = (...args: unknown[]) => void;
+type Methods = Record<string, Method>;
+type Write = (level: LogLevel, text: string) => void;
+
+const GROUP_INDENT = 2;
+/** Deeper ones are indented no further. */
+const MAX_GROUPS = 100;
+
 /**
  * The guest's `console`. Everything goes to the log of the run; timers and counters are kept per
- * isolate.
+ * isolate, groups per run.
  */
-export function makeConsole(log: RunLog, runs: RunTracker): Record<string, (...args: unknown[]) => void> {
-  const timers = new Map<string, number>();
-  const counters = new Map<string, number>();
+export function makeConsole(log: RunLog, runs: RunTracker): Methods {
+  const groups = new WeakMap<RunContext, number>();
+  const write: Write = (level, text) => {
+    const context = runs.current();
+    const depth = (context && groups.get(context)) ?? 0;
+    const indent = ' '.repeat(Math.min(depth, MAX_GROUPS) * GROUP_INDENT);
+    log.write(context, level, depth === 0 ? text : indent + text.replaceAll('\n', `\n${indent}`));
+  };
   const at =
-    (level: LogLevel) =>
-    (...args: unknown[]): void =>
-      log.write(runs.current(), level, formatWith({ maxChars: MAX_COUNTED_CHARS + 1 }, args));
-  const elapsed = (label: unknown): string => `${String(label)}: ${now() - (timers.get(String(label)) ?? now())}ms`;
+    (level: LogLevel): Method =>
+    (...args) =>
+      write(level, formatForLog(args));
+  const enter = (by: number): void => {
+    const context = runs.current();
+    if (context !== undefined) groups.set(context, Math.max(0, (groups.get(context) ?? 0) + by));
+  };
+  const group = (args: unknown[]): void => {
+    if (args.length > 0) at('info')(...args);
+    enter(1);
+  };
   return {
     debug: at('debug'),
     log: at('info'),
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    trace: at('debug'),
-    dir: (value) => at('info')(inspectForLog(value)),
-    table: (value) => at('info')(inspectForLog(value)),
-    group: (...args) => (args.length > 0 ? at('info')(...args) : undefined),
-    groupCollapsed: (...args) => (args.length > 0 ? at('info')(...args) : undefined),
-    groupEnd: () => undefined,
-    assert: (condition, ...args) => (condition ? undefined : at('error')('Assertion failed', ...args)),
+    dirxml: at('info'),
+    trace: (...args) => {
+      const told = args.length === 0 ? 'Trace' : `Trace: ${formatForLog(args)}`;
+      write('debug', `${told}${framesOfCaller()}`);
+    },
+    dir: (value, options) => write('info', inspectForLog(value, options as InspectOptions | undefined)),
+    table: (value, columns) => write('info', tableOf(value, columns) ?? formatForLog([value])),
+    group: (...args) => group(args),
+    groupCollapsed: (...args) => group(args),
+    groupEnd: () => enter(-1),
+    assert: (condition, ...args) => {
+      if (condition) return;
+      const [first, ...rest] = args;
+      if (typeof first === 'string') at('warn')(`Assertion failed: ${first}`, ...rest);
+      else at('warn')('Assertion failed', ...args);
+    },
+    timeStamp: () => undefined,
+    profile: () => undefined,
+    profileEnd: () => undefined,
+    ...timersOf(write, at('info')),
+    ...countersOf(write),
+  };
+}
+
+function timersOf(write: Write, log: Method): Methods {
+  const timers = new Map<string, number>();
+  const elapsed = (label: string, name: string): string | undefined => {
+    const since = timers.get(label);
+    if (since === undefined) write('warn', `Warning: No such label '${label}' for console.${name}()`);
+    return since === undefined ? undefined : `${label}: ${now() - since}ms`;
+  };
+  return {
     time: (label = 'default') => void timers.set(String(label), now()),
-    timeLog: (label = 'default', ...args) => at('info')(elapsed(label), ...args),
-    timeEnd: (label = 'default') => at('info')(elapsed(label)),
+    timeLog: (label = 'default', ...args) => {
+      const text = elapsed(String(label), 'timeLog');
+      if (text !== undefined) log('%s', text, ...args);
+    },
+    timeEnd: (label = 'default') => {
+      const text = elapsed(String(label), 'timeEnd');
+      if (text !== undefined) write('info', text);
+      timers.delete(String(label));
+    },
+  };
+}
+
+function countersOf(write: Write): Methods {
+  const counters = new Map<string, number>();
+  return {
     count: (label = 'default') => {
       const count = (counters.get(String(label)) ?? 0) + 1;
       counters.set(String(label), count);
-      at('info')(`${String(label)}: ${count}`);
+      write('info', `${String(label)}: ${count}`);
     },
-    countReset: (label = 'default') => void counters.delete(String(label)),
+    countReset: (label = 'default') => {
+      if (!counters.delete(String(label))) write('warn', `Warning: Count for '${String(label)}' does not exist`);
+    },
   };
+}
+
+/** The frames behind this function and the method of `console` that asks. */
+function framesOfCaller(): string {
+  const frames = String(new Error('Trace').stack).split('\n').slice(3);
+  return frames.length === 0 ? '' : `\n${frames.join('\n')}`;
 }

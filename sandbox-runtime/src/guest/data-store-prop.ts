@@ -47,6 +47,7 @@ export function makeDataStoreProp(calls: HostCalls, context: RunContext, storeId
       const name = readKey(key, limits.maxDataStoreKeyBytes);
       const ttlSeconds = readTtl(options, limits.maxDataStoreTtlSeconds);
       const valueJson = readValue(name, value, limits.maxDataStoreValueBytes);
+      context.tellLoss?.(`The value for '${name.slice(0, 100)}'`, value);
       await ask('set', { key: name, valueJson, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) });
     },
     has: async (key) => (await ask('has', { key: readKey(key, limits.maxDataStoreKeyBytes) })) === true,

@@ -45,6 +45,7 @@ export function makeDbProp(bridge: Bridge, runs: RunTracker, context: RunContext
       runs.takeBytes(context, bytes + name.length + dbEntryOverheadBytes);
       context.written.set(name, json);
       bridge.post({ kind: 'db-set', run: context.run, key: name, value: json });
+      context.tellLoss?.(`The value for '${name.slice(0, 100)}'`, value);
     },
   };
 }

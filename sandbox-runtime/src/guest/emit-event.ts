@@ -40,6 +40,7 @@ export function emitEvent(
   const head = stringifyOwn(meta);
   runs.takeBytes(context, bytes + head.length);
   bridge.post({ kind: 'emit', run: context.run, event: data, meta: head });
+  context.tellLoss?.('$emit: the event', event);
 }
 
 function eventJson(event: unknown): string {

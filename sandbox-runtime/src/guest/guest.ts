@@ -14,6 +14,7 @@ import { answerAdditionalProps } from './additional-props.ts';
 import type { ComponentFunction } from './bind-methods.ts';
 import { Templates } from './evaluate-templates.ts';
 import { postProps } from './record-props.ts';
+import { makeTellLoss } from './json-loss.ts';
 import { toJson } from './json-value.ts';
 import { defaultExportOf, type LoadedComponent, readExportedComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
@@ -124,6 +125,7 @@ export class Guest {
     try {
       this.#component ??= readExportedComponent(this.#exported);
       const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
+      context.tellLoss = makeTellLoss((message) => warn(context, message));
       const given = parseJson(props) as Record<string, RunProp>;
       const parts = { ...this.#parts, warn };
       const result =
@@ -270,7 +272,7 @@ function isForm({ entry }: RunContext): boolean {
 }
 
 /** Result of an entry as JSON text; undefined if there is none. */
-function answerOf({ entry, exits, limits }: RunContext, value: unknown): string | undefined {
+function answerOf({ entry, exits, limits, tellLoss }: RunContext, value: unknown): string | undefined {
   switch (entry) {
     case 'options':
     case 'additional-props':
@@ -280,6 +282,7 @@ function answerOf({ entry, exits, limits }: RunContext, value: unknown): string 
       // A function says as little as undefined, and so does what `$.flow.exit` answered.
       if (value === undefined || typeof value === 'function' || (exits !== undefined && value === exits))
         return undefined;
+      tellLoss?.('What the step returns', value);
       return resultJson(value, limits.maxResultBytes);
     default:
       return undefined;

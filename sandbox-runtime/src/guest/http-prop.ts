@@ -2,7 +2,8 @@ import type { ExceededLimit } from '@headwater/shared';
 import type { Bridge } from './bridge.ts';
 import { consumeBody, readBody as readFetchBody, type ReadBody } from './body.ts';
 import { checkedHead } from './checked-head.ts';
-import { applyFunction, stringifyJson, toText } from './intrinsics.ts';
+import { stringifyJson, toText } from './intrinsics.ts';
+import { withoutJson } from './json-loss.ts';
 import { standardLimitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
 import { exact, utf8LengthUpTo } from './utf8.ts';
@@ -50,7 +51,9 @@ interface ResponseWay {
  */
 export function sendResponse(out: ResponseWay, context: RunContext, response: unknown): Promise<void> {
   refuseInForm(context, 'respond');
-  const { head, body } = readResponse(response, out.defaultStatus);
+  const { head, body } = readResponse(response, out);
+  const { body: given } = response as { body?: unknown };
+  if (!isData(given)) context.tellLoss?.('respond: body', given);
   refuseTooLarge(head, context);
   const headJson = checkedHead(head, context.limits);
   if (context.over) return Promise.resolve();
@@ -95,20 +98,29 @@ interface ResponseHead {
 
 type Content = string | Uint8Array<ArrayBuffer>;
 
+const FIELDS = ['status', 'headers', 'body', 'immediate'];
+const WITHOUT_BODY = [204, 205, 304];
+
 function readResponse(
   response: unknown,
-  defaultStatus: number | undefined,
+  { defaultStatus, warn }: ResponseWay,
 ): { head: ResponseHead; body: Content | Promise<Content> } {
-  if (typeof response !== 'object' || response === null) {
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) {
     throw new TypeError('respond takes an object such as { status: 200, headers: {}, body }');
   }
-  const { status: given = defaultStatus, headers, body } = response as Record<string, unknown>;
+  const { status: given = defaultStatus, headers, body, ...others } = response as Record<string, unknown>;
+  const unknown = Object.keys(others).find((name) => !FIELDS.includes(name));
   const status = typeof given === 'string' && DIGITS.test(given) ? Number(given) : given;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 100 || status > 599) {
-    throw new TypeError(`respond: status must be an integer from 100 to 599, not ${shown(status)}`);
+    const instead = unknown === 'statusCode' ? ': statusCode is called status here' : '';
+    throw new TypeError(`respond: status must be an integer from 100 to 599, not ${shown(status)}${instead}`);
   }
+  if (unknown !== undefined) warn(`respond knows no ${unknown.slice(0, 100)}: it takes status, headers and body`);
   const head: ResponseHead = { status, headers: readHeaders(headers) };
-  return { head, body: readBody(body, head) };
+  const content = readBody(body, head);
+  if (WITHOUT_BODY.includes(status) && content !== '')
+    warn(`respond: an answer with the status ${status} has no body; the one that was given is not sent`);
+  return { head, body: content };
 }
 
 function readHeaders(headers: unknown): [string, string][] {
@@ -124,7 +136,22 @@ function readHeaders(headers: unknown): [string, string][] {
       pairs.push([name, text]);
     }
   }
-  return pairs;
+  return joinedLines(pairs);
+}
+
+/** Names in other letters are one header: their values stand together, as `Headers` has them. */
+function joinedLines(pairs: [string, string][]): [string, string][] {
+  const known = new Map<string, [string, string]>();
+  return pairs.filter((pair) => {
+    const name = pair[0].toLowerCase();
+    const first = known.get(name);
+    if (first === undefined || name === 'set-cookie') {
+      known.set(name, pair);
+      return true;
+    }
+    first[1] += `, ${pair[1]}`;
+    return false;
+  });
 }
 
 /** Also of a list of pairs or a Map, as `fetch` takes them. */
@@ -188,39 +215,11 @@ export function isData(body: unknown): boolean {
   );
 }
 
-const { isPrototypeOf } = Object.prototype;
-/** Prototype of generators, and of the iterators of Map and Set. */
-const IteratorPrototype = Object.getPrototypeOf(Object.getPrototypeOf([].values())) as object;
-
 const INSTEAD: Record<string, string> = {
   Iterator: ': spread it into a list',
   Promise: ': await it',
   Response: ': give its body',
 };
-
-const WITHOUT_JSON = [
-  'Map',
-  'Set',
-  'WeakMap',
-  'WeakSet',
-  'Promise',
-  'Response',
-  'Request',
-  'Headers',
-  'WritableStream',
-];
-
-/** Name of a type that JSON would turn into an empty value; undefined for any other value. */
-export function withoutJson(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (value instanceof Error && typeof (value as { toJSON?: unknown }).toJSON !== 'function') return 'Error';
-  if (applyFunction(isPrototypeOf, IteratorPrototype, [value])) return 'Iterator';
-  const global = globalThis as unknown as Record<string, unknown>;
-  return WITHOUT_JSON.find((name) => {
-    const Class = global[name];
-    return typeof Class === 'function' && value instanceof (Class as new () => object);
-  });
-}
 
 function refuseEmptyJson(body: unknown): void {
   const name = withoutJson(body);

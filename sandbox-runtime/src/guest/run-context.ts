@@ -1,3 +1,4 @@
+import type { TellLoss } from './json-loss.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import type { EntryName } from '../bridge/messages.ts';
@@ -40,6 +41,8 @@ export interface RunContext {
    */
   flow: FlowAction | undefined;
   exits: object | undefined;
+  /** Warns of values that JSON empties; absent until the run has its log. */
+  tellLoss?: TellLoss;
   logLines: number;
   fetches: number;
   fetchesInFlight: number;

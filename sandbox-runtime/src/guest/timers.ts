@@ -18,16 +18,27 @@ interface PendingTimer {
   isRef: boolean;
 }
 
-type SetRef = (id: number, isRef: boolean) => void;
+/** How a timer reaches those of its isolate. */
+interface TimerOwner {
+  setRef(isRef: boolean): void;
+  /** Begins its time again, also after it has fired. */
+  restart(): void;
+  clear(): void;
+}
 
-/** Result of setTimeout: an object as in Node, because packages call `unref` on it. */
-class Timeout {
+let idOf: (timer: unknown) => number | undefined;
+
+/** Base of Timeout and Immediate. */
+class Holding {
   readonly #id: number;
-  readonly #setRef: SetRef;
+  readonly #owner: TimerOwner;
   #isRef = true;
-  constructor(id: number, setRef: SetRef) {
+  constructor(id: number, owner: TimerOwner) {
     this.#id = id;
-    this.#setRef = setRef;
+    this.#owner = owner;
+  }
+  static {
+    idOf = (timer) => (typeof timer === 'object' && timer !== null && #id in timer ? timer.#id : undefined);
   }
   ref(): this {
     return this.#hold(true);
@@ -39,16 +50,36 @@ class Timeout {
     return this.#isRef;
   }
   #hold(isRef: boolean): this {
-    if (this.#isRef !== isRef) this.#setRef(this.#id, isRef);
+    if (this.#isRef !== isRef) this.#owner.setRef(isRef);
     this.#isRef = isRef;
     return this;
   }
-  [Symbol.toPrimitive](): number {
-    return this.#id;
+  [Symbol.dispose](): void {
+    this.#owner.clear();
   }
 }
 
-class Immediate extends Timeout {}
+/** Result of setTimeout: an object as in Node, because packages call `unref` on it. */
+class Timeout extends Holding {
+  readonly #owner: TimerOwner;
+  constructor(id: number, owner: TimerOwner) {
+    super(id, owner);
+    this.#owner = owner;
+  }
+  refresh(): this {
+    this.#owner.restart();
+    return this;
+  }
+  close(): this {
+    this.#owner.clear();
+    return this;
+  }
+  [Symbol.toPrimitive](): number {
+    return idOf(this) as number;
+  }
+}
+
+class Immediate extends Holding {}
 
 /** Timers of the runs. The clock is outside; a timer ends with its run. */
 export class GuestTimers {
@@ -76,28 +107,45 @@ export class GuestTimers {
   }
 
   /** Without a run (while the component loads) the timer is made but never fires. */
-  #set(callback: unknown, delayMs: number, args: unknown[], repeats: boolean): Timeout {
+  #set(callback: unknown, delayMs: number, args: unknown[], repeats: boolean): Holding {
     if (typeof callback !== 'function') throw invalidArgument('callback', 'of type function', callback);
     const id = this.#nextId++;
     const context = this.#runs.current();
-    const setRef: SetRef = (timer, isRef) => this.#setRef(timer, isRef);
-    const timer = delayMs === AT_ONCE ? new Immediate(id, setRef) : new Timeout(id, setRef);
-    if (context === undefined) return timer;
+    const given = callback as PendingTimer['callback'];
+    const pending = context && { context, callback: given, args, delayMs, repeats, isRef: true };
+    const owner: TimerOwner = {
+      setRef: (isRef) => this.#setRef(id, isRef),
+      restart: () => pending && this.#restart(id, pending),
+      clear: () => this.#clear(id),
+    };
+    const timer = delayMs === AT_ONCE ? new Immediate(id, owner) : new Timeout(id, owner);
+    if (pending !== undefined) this.#begin(id, pending);
+    return timer;
+  }
+
+  #begin(id: number, pending: PendingTimer): void {
+    const { context } = pending;
     const { maxTimersPerRun } = context.limits;
     if (context.timers >= maxTimersPerRun)
       throw limitError({ name: 'maxTimersPerRun', value: maxTimersPerRun, used: context.timers + 1 });
     context.timers += 1;
-    context.open += 1;
-    const given = callback as PendingTimer['callback'];
-    const pending: PendingTimer = { context, callback: given, args, delayMs, repeats, isRef: true };
+    if (pending.isRef) context.open += 1;
     this.#pending.set(id, pending);
     this.#post(id, pending);
-    return timer;
+  }
+
+  #restart(id: number, pending: PendingTimer): void {
+    if (pending.context.over) return;
+    this.#clear(id);
+    this.#begin(id, pending);
   }
 
   clear(timer: unknown): void {
     if (timer === undefined || timer === null) return;
-    const id = Number(timer);
+    this.#clear(idOf(timer) ?? Number(timer));
+  }
+
+  #clear(id: number): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(id, pending);

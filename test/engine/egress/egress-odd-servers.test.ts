@@ -95,6 +95,21 @@ test.each([
   expect(await fetchWith()(url, 'GET')).toMatchObject({ ok: true, status: 200 });
 });
 
+test.each([
+  ['in lines that end in LF alone', 'HTTP/1.1 200 OK\ncontent-length: 2\n\nok'],
+  [
+    'with a length beside its chunks',
+    'HTTP/1.1 200 OK\r\ncontent-length: 7\r\ntransfer-encoding: chunked\r\n\r\n2 \r\nok\r\n0\r\n\r\n',
+  ],
+  ['without a reason', 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok'],
+])('an answer %s is taken', async (_, answer) => {
+  const { url, requests } = await oddServer((socket) => void socket.write(answer));
+  const rows = await deliver(url, 2);
+  const taken = { status: 'delivered', attempts: [expect.objectContaining({ status_code: 200, response: 'ok' })] };
+  expect(rows).toEqual([expect.objectContaining(taken), expect.objectContaining(taken)]);
+  expect(requests).toEqual([2]);
+});
+
 test('a 100 Continue that comes alone, before the rest, is passed over', async () => {
   const { url } = await oddServer((socket) => {
     socket.write('HTTP/1.1 100 Continue\r\n\r\n', () => setImmediate(() => socket.write(OK)));

@@ -40,6 +40,7 @@ test.each([
   ['colours', '\u001b[31mred\u001b[0m '.repeat(1_000)],
   ['pairs, at every place of a piece', `x${'🐎'.repeat(CHARS / 2)}`],
   ['a NUL in it', 'before\0after'],
+  ['a NUL and half of a pair alone', 'l\0\ud800'],
   ['nothing', ''],
 ])('a line of %s is stored as it is', async (_, message) => {
   expect(await storedOf(message)).toBe(message);

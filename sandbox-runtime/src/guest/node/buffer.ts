@@ -14,7 +14,8 @@ import {
   STATIC_CHECKS,
 } from './buffer-checks.ts';
 import { codedError, nativeError } from './errors.ts';
-import { giveNames } from './give-names.ts';
+import { giveName, giveNames } from './give-names.ts';
+import { CUSTOM, inspect, type InspectOptions } from './inspect.ts';
 
 /** From this size on the process is faster than JavaScript in the isolate. */
 const NATIVE_BYTES = 2_048;
@@ -82,6 +83,26 @@ export function completeBuffer(): void {
     wrapped.push(`${encoding}Slice`, `${encoding}Write`);
   }
   giveNames('buffer', methods, wrapped);
+  const shown = giveName(inspectBytes, 'inspect');
+  Object.assign(methods, { inspect: shown, [CUSTOM]: shown });
+}
+
+/**
+ * In a larger Buffer, members beside the bytes are not looked for: each index would be made a
+ * string.
+ */
+const MAX_NAMED_BYTES = 10_000;
+
+function inspectBytes(this: Buffer, _depth: unknown, options: InspectOptions = {}): string {
+  const max = Math.min((bufferModule as { INSPECT_MAX_BYTES?: number }).INSPECT_MAX_BYTES ?? 50, this.length);
+  const rest = this.length - max;
+  const bytes = [...this.subarray(0, max)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+  const more = rest > 0 ? ` ... ${rest} more byte${rest > 1 ? 's' : ''}` : '';
+  const own = this.length > MAX_NAMED_BYTES ? [] : Object.entries(this).slice(this.length);
+  // The members alone, without the braces around them.
+  const shown = inspect(Object.fromEntries(own), { ...options, breakLength: Infinity, compact: true }).slice(2, -2);
+  const members = own.length === 0 ? '' : `${this.length === 0 ? '' : ', '}${shown}`;
+  return `<${this.constructor.name} ${bytes}${more}${members}>`;
 }
 
 function isEncoding(encoding: string): boolean {

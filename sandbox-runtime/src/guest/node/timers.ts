@@ -4,6 +4,7 @@ import { giveNames } from './give-names.ts';
 type Timers = Record<string, (...args: never[]) => unknown>;
 interface WaitOptions {
   signal?: AbortSignal;
+  ref?: boolean;
 }
 
 const PROMISIFY = Symbol.for('nodejs.util.promisify.custom');
@@ -45,6 +46,7 @@ function makeTimersPromises(): Record<string, unknown> {
     return wait(
       (done) => {
         const timer = setTimeout(done, ms);
+        if (options?.ref === false) timer.unref();
         return () => clearTimeout(timer);
       },
       value,

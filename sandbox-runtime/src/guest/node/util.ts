@@ -1,7 +1,6 @@
 import { isDeepEqual } from './deep-equal.ts';
 import { codedError, invalidArgument, nativeError, requireFunction, requireString } from './errors.ts';
-import { formatWith } from './format.ts';
-import { CUSTOM, inspect, type InspectOptions } from './inspect.ts';
+import { formatWith, inspect, type InspectOptions } from './inspect.ts';
 import { NODE_FACTS } from './node-facts.ts';
 import { parseArgs } from './parse-args.ts';
 import { types } from './util-types.ts';
@@ -14,7 +13,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 /** `util`. */
 export function makeUtil(textClasses: Record<string, unknown>): Record<string, unknown> {
   return {
-    inspect: Object.assign(inspect, { custom: CUSTOM, defaultOptions: {}, colors: {}, styles: {} }),
+    inspect,
     format: (...args: unknown[]) => formatWith({}, args),
     formatWithOptions: (options: InspectOptions, ...args: unknown[]) => formatWith(options, args),
     promisify: Object.assign(promisify, { custom: PROMISIFY }),
