@@ -59,7 +59,7 @@ export async function fireTimers(
   options: FireTimersOptions,
 ): Promise<FiredTick[]> {
   return sql.begin(async (tx) => {
-    const rows = await lockTimers(tx, ticks);
+    const rows = onePerTimer(await lockTimers(tx, ticks));
     const due = rows.map((row) => dueTimer(row, options.nodeId));
     const ready = due.filter((timer) => timer.error === undefined);
     const nextTicks = await putNextTicks(tx, ready, options.priorityAt);
@@ -71,8 +71,22 @@ export async function fireTimers(
     const lanes = made.filter((row) => row.leased_by === null).map((row) => runLane(row.source_id));
     await addJobs(tx, [...nextTicks, ...lanes]);
     const outcomes = outcomesOf(due, made);
-    return ticks.map((tick) => outcomes.get(keyOf(tick.sourceId, tick.propName)) ?? { kind: 'stale' });
+    return ticks.map((tick) => {
+      const key = keyOf(tick.sourceId, tick.propName, Math.round(tick.dueAtMs));
+      const outcome = outcomes.get(key);
+      outcomes.delete(key);
+      return outcome ?? { kind: 'stale' };
+    });
   });
+}
+
+/**
+ * A node that is declared dead while it stands still loses the lock of its jobs, and may take the
+ * same job again while it still has it: then both come at once.
+ */
+function onePerTimer(rows: readonly TimerRow[]): TimerRow[] {
+  const ofTimers = new Map(rows.map((row) => [`${row.source_id} ${row.prop_name}`, row]));
+  return [...ofTimers.values()];
 }
 
 /** In one order everywhere, so that two nodes never wait for each other's timers. */
@@ -212,7 +226,7 @@ function outcomesOf(timers: readonly DueTimer[], made: readonly MadeRow[]): Map<
   const leasedBy = new Map(made.map((row) => [row.id, row.leased_by]));
   return new Map(
     timers.map(({ row, invocation, error }): [string, FiredTick] => {
-      const key = keyOf(row.source_id, row.prop_name);
+      const key = keyOf(row.source_id, row.prop_name, row.due_ms);
       if (error !== undefined) return [key, { kind: 'failed', error }];
       const holder = leasedBy.get(invocation.id);
       if (holder === undefined) return [key, { kind: 'passed-over' }];
@@ -221,4 +235,4 @@ function outcomesOf(timers: readonly DueTimer[], made: readonly MadeRow[]): Map<
   );
 }
 
-const keyOf = (sourceId: string, propName: string) => `${sourceId} ${propName}`;
+const keyOf = (sourceId: string, propName: string, dueMs: number) => `${sourceId} ${propName} ${dueMs}`;

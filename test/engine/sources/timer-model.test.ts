@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => model.stop());
 
 type Move = { some: number; node: 0 | 1; cut: StatementCut | undefined } & (
-  | { kind: 'fire' | 'fire-old' | 'fire-at-both' | 'end' | 'die' }
+  | { kind: 'fire' | 'fire-twice' | 'fire-old' | 'fire-at-both' | 'end' | 'die' }
   | { kind: 'set'; seconds: number }
   | { kind: 'pause'; seconds: number }
 );
@@ -51,7 +51,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       ...common,
-      kind: fc.constantFrom('fire', 'fire', 'fire-old', 'fire-at-both', 'end', 'end'),
+      kind: fc.constantFrom('fire', 'fire', 'fire-twice', 'fire-old', 'fire-at-both', 'end', 'end'),
     }),
   },
   { weight: 1, arbitrary: fc.record({ ...common, kind: fc.constant('die' as const) }) },
@@ -138,6 +138,9 @@ class History {
     switch (next.kind) {
       case 'fire':
         return this.#fire(sql, node, this.#jobsOf(chosen));
+      // As by a node that was declared dead, and took the jobs again that it still had.
+      case 'fire-twice':
+        return this.#fire(sql, node, [...this.#jobsOf(chosen), ...this.#jobsOf(chosen)]);
       case 'fire-old':
         return this.#fire(
           sql,

@@ -91,6 +91,13 @@ it('a tick is a run, whose event says when it was due, and the job of the next t
   expect(next.dueAtMs).toBeGreaterThan(Date.now());
 });
 
+it('a tick that comes twice at once is one run', async () => {
+  await set({ intervalSeconds: 1 });
+  const tick = await setBack(1_000);
+  expect(await fire([tick, { ...tick }])).toMatchObject([{ kind: 'held' }, { kind: 'stale' }]);
+  expect(await invocations()).toHaveLength(1);
+});
+
 it('after a downtime of many intervals there is one tick, not one for each that was missed', async () => {
   await set({ intervalSeconds: 1 });
   await fire([await setBack(3_600_000)]);
