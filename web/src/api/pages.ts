@@ -12,6 +12,20 @@ export interface PageQuery {
   after?: string;
 }
 
+/** A list that is longer is not asked for anew by itself: each time, that is a request a page. */
+const MAX_REFRESHED_PAGES = 4;
+
+interface PagedQuery {
+  state: { data?: { pages: unknown[] } | undefined };
+}
+
+const isRefreshed = ({ state: { data } }: PagedQuery) => (data?.pages.length ?? 0) <= MAX_REFRESHED_PAGES;
+
+/** The `refetchInterval` of a list. */
+export function every(refreshMs: number) {
+  return (query: PagedQuery) => isRefreshed(query) && refreshMs;
+}
+
 /**
  * A list of the API, page after page. A page may be short although another follows; an empty one is
  * the last.
@@ -22,6 +36,9 @@ export function pagesOf<T>(
 ) {
   return infiniteQueryOptions({
     queryKey,
+    refetchOnMount: isRefreshed,
+    refetchOnWindowFocus: isRefreshed,
+    refetchOnReconnect: isRefreshed,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       fetchPage({ limit: PAGE_SIZE, ...(pageParam === undefined ? {} : { after: pageParam }) }, signal),

@@ -1,5 +1,8 @@
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { Fragment, type KeyboardEvent, type ReactNode } from 'react';
 import { classNames } from './class-names.ts';
+import { useLongList } from './long-list.ts';
+
+const ROW_PX = 41;
 
 export interface Column<T> {
   header: string;
@@ -19,21 +22,37 @@ export interface TableProps<T> {
   selected?: string | undefined;
 }
 
-/** A dense list. `j` and `k` or the arrows move between rows, Enter opens one. */
+/**
+ * A dense list. `j` and `k` or the arrows move between rows, Enter opens one. Of a long one, only
+ * the rows in view are drawn.
+ */
 export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: TableProps<T>) {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const onKeyDown = (event: KeyboardEvent, row: T) => {
+  const {
+    list,
+    rows: drawn,
+    restPx,
+    measure,
+    isLong,
+  } = useLongList<HTMLTableSectionElement>({
+    count: rows.length,
+    rowPx: ROW_PX,
+    keyOf: (index) => keyOf(rows[index] as T),
+  });
+  const onKeyDown = (event: KeyboardEvent, index: number) => {
     if (event.target !== event.currentTarget) return;
     const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-    if (event.key === 'Enter') onOpen?.(row);
+    if (event.key === 'Enter') onOpen?.(rows[index] as T);
     if (step === undefined) return;
     event.preventDefault();
-    const all = [...(body.current?.rows ?? [])];
-    all[all.indexOf(event.currentTarget as HTMLTableRowElement) + step]?.focus();
+    list.current?.querySelector<HTMLElement>(`:scope > [data-index="${index + step}"]`)?.focus();
   };
   return (
-    <div className="@container overflow-x-auto">
-      <table aria-label={label} className="w-full border-collapse text-sm">
+    <div className="@container overflow-x-auto overflow-y-hidden">
+      <table
+        aria-label={label}
+        aria-rowcount={isLong ? rows.length + 1 : undefined}
+        className="w-full border-collapse text-sm"
+      >
         <thead>
           <tr className="border-b border-line text-left text-xs text-ink-faint">
             {columns.map(({ header, className, wide }) => (
@@ -47,32 +66,50 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
             ))}
           </tr>
         </thead>
-        <tbody ref={body} className="divide-y divide-line">
-          {rows.map((row) => (
-            <tr
-              key={keyOf(row)}
-              tabIndex={onOpen === undefined ? undefined : 0}
-              aria-selected={selected === undefined ? undefined : selected === keyOf(row)}
-              onClick={() => onOpen?.(row)}
-              onKeyDown={(event) => onKeyDown(event, row)}
-              className={classNames(
-                'h-10 -outline-offset-2',
-                onOpen !== undefined && 'cursor-pointer hover:bg-sunken',
-                selected === keyOf(row) && 'bg-accent-soft',
-              )}
-            >
-              {columns.map(({ header, cell, className, wide }) => (
-                <td
-                  key={header}
-                  className={classNames('max-w-0 truncate px-3 py-2', wide === true && '@max-2xl:hidden', className)}
+        <tbody ref={list} className="divide-y divide-line">
+          {drawn.map(({ index, gapPx }) => {
+            const row = rows[index] as T;
+            return (
+              <Fragment key={keyOf(row)}>
+                <Gap px={gapPx} />
+                <tr
+                  ref={measure}
+                  data-index={index}
+                  aria-rowindex={isLong ? index + 2 : undefined}
+                  tabIndex={onOpen === undefined ? undefined : 0}
+                  aria-selected={selected === undefined ? undefined : selected === keyOf(row)}
+                  onClick={() => onOpen?.(row)}
+                  onKeyDown={(event) => onKeyDown(event, index)}
+                  className={classNames(
+                    'h-10 -outline-offset-2',
+                    onOpen !== undefined && 'cursor-pointer hover:bg-sunken',
+                    selected === keyOf(row) && 'bg-accent-soft',
+                  )}
                 >
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+                  {columns.map(({ header, cell, className, wide }) => (
+                    <td
+                      key={header}
+                      className={classNames(
+                        'max-w-0 truncate px-3 py-2',
+                        wide === true && '@max-2xl:hidden',
+                        className,
+                      )}
+                    >
+                      {cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              </Fragment>
+            );
+          })}
+          <Gap px={restPx} />
         </tbody>
       </table>
     </div>
   );
+}
+
+/** Stands for the rows that are not drawn. */
+function Gap({ px }: { px: number }) {
+  return px > 0 && <tr aria-hidden="true" style={{ height: px }} />;
 }

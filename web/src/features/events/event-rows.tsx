@@ -3,6 +3,7 @@ import type { KeyboardEvent, RefObject } from 'react';
 import { writeExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
+import { withFocused } from '../../ui/long-list.ts';
 import { Time } from '../../ui/time.tsx';
 import type { LiveEvent } from './use-live-events.ts';
 
@@ -54,6 +55,7 @@ export function EventRows(props: EventRowsProps) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 15,
+    rangeExtractor: (range) => withFocused(range, scroller.current),
     getItemKey: (index) => (events[index] === undefined ? index : keyOf(events[index])),
   });
   const onKeyDown = (event: KeyboardEvent<HTMLElement>, index: number) => {
@@ -63,8 +65,7 @@ export function EventRows(props: EventRowsProps) {
     if (step === undefined) return;
     event.preventDefault();
     const next = Math.min(Math.max(index + step, 0), events.length - 1);
-    virtualizer.scrollToIndex(next);
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus());
+    scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus();
   };
   return (
     <div
@@ -83,7 +84,7 @@ export function EventRows(props: EventRowsProps) {
               key={key}
               role="row"
               tabIndex={0}
-              data-row={index}
+              data-index={index}
               aria-rowindex={index + 1}
               aria-selected={keyOf(event) === selected}
               onClick={() => onSelect(keyOf(event))}

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
+import { every } from '../../api/pages.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -70,7 +71,7 @@ function triggerOf({ configured_props: props }: Source): string {
 export function SourceList() {
   const { action, key, url, q = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
-  const list = useInfiniteQuery({ ...sourcesQuery(), refetchInterval: REFRESH_MS });
+  const list = useInfiniteQuery({ ...sourcesQuery(), refetchInterval: every(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });

@@ -5,6 +5,7 @@ import { classNames } from '../../ui/class-names.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
+import { useLongList } from '../../ui/long-list.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Source } from './source-queries.ts';
@@ -17,6 +18,7 @@ interface LogLine {
 }
 
 const MAX_KEPT = 2_000;
+const LINE_PX = 20;
 
 const LEVELS: Record<string, string> = { error: 'text-bad', warn: 'text-warn', debug: 'text-ink-faint' };
 
@@ -68,23 +70,44 @@ export function SourceLogs({ source }: { source: Source }) {
           What the component writes with console.log, and the errors of its runs, appear here.
         </Empty>
       ) : (
-        <ol aria-label="Log lines" className="max-h-[65vh] overflow-y-auto py-1 font-mono text-xs">
-          {shown.map((line) => (
-            <li key={line.id} className="flex gap-3 px-3 py-0.5 hover:bg-sunken">
-              <span className="shrink-0 text-ink-faint">
-                <Time atMs={line.indexed_at_ms} form="clock" />
-              </span>
-              <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
-              <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
-              {line.metadata.trace_id !== null && (
-                <Link to="/traces/$id" params={{ id: line.metadata.trace_id }} className="shrink-0 text-accent">
-                  trace
-                </Link>
-              )}
-            </li>
-          ))}
-        </ol>
+        <LogLines lines={shown} />
       )}
     </Panel>
+  );
+}
+
+function LogLines({ lines }: { lines: readonly LogLine[] }) {
+  const { list, rows, restPx, measure } = useLongList<HTMLOListElement>({
+    count: lines.length,
+    rowPx: LINE_PX,
+    keyOf: (index) => (lines[index] as LogLine).id,
+  });
+  return (
+    <ol ref={list} aria-label="Log lines" className="max-h-[65vh] overflow-y-auto py-1 font-mono text-xs">
+      {rows.map(({ index, gapPx }) => {
+        const line = lines[index] as LogLine;
+        return (
+          <li
+            key={line.id}
+            ref={measure}
+            data-index={index}
+            style={{ marginTop: gapPx }}
+            className="flex gap-3 px-3 py-0.5 hover:bg-sunken"
+          >
+            <span className="shrink-0 text-ink-faint">
+              <Time atMs={line.indexed_at_ms} form="clock" />
+            </span>
+            <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
+            <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
+            {line.metadata.trace_id !== null && (
+              <Link to="/traces/$id" params={{ id: line.metadata.trace_id }} className="shrink-0 text-accent">
+                trace
+              </Link>
+            )}
+          </li>
+        );
+      })}
+      <li aria-hidden="true" style={{ height: restPx }} />
+    </ol>
   );
 }

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { pagesOf } from '../../api/pages.ts';
+import { every, pagesOf } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
@@ -25,7 +25,7 @@ export const runsQuery = (id: string) => ({
       }),
     ),
   ),
-  refetchInterval: REFRESH_MS,
+  refetchInterval: every(REFRESH_MS),
 });
 
 export const componentQuery = (id: string) =>

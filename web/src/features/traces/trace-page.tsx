@@ -10,6 +10,7 @@ import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
+import { useLongList } from '../../ui/long-list.ts';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -24,6 +25,8 @@ import { type Span, timeRange, type TraceRow, traceRows } from './trace-rows.ts'
 
 const NEWEST = 20;
 const PREVIEW_CHARS = 200;
+/** On a screen that is wide; a phone's are measured. */
+const ROW_PX = 36;
 
 /** Asks for an id, and goes to its trace. */
 export function TraceSearch() {
@@ -163,6 +166,17 @@ interface TracePictureProps {
 
 function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
   const range = timeRange(rows);
+  const {
+    list,
+    rows: drawn,
+    restPx,
+    measure,
+    isLong,
+  } = useLongList<HTMLDivElement>({
+    count: rows.length,
+    rowPx: ROW_PX,
+    keyOf: (index) => (rows[index] as TraceRow).key,
+  });
   const onKeyDown = (event: KeyboardEvent<HTMLElement>, row: TraceRow) => {
     const step = {
       j: 'nextElementSibling',
@@ -177,34 +191,46 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
   };
   return (
     <Panel title={`Took ${formatDuration(range.toMs - range.fromMs)}`}>
-      <div role="table" aria-label="Trace" className="overflow-x-auto text-sm">
-        <div role="rowgroup" className="sm:min-w-150">
-          {rows.map((row) => (
-            <div
-              key={row.key}
-              role="row"
-              tabIndex={0}
-              aria-selected={row.key === selected}
-              onClick={() => onSelect(row.key)}
-              onKeyDown={(event) => onKeyDown(event, row)}
-              className={classNames(
-                'grid h-14 cursor-pointer grid-cols-[minmax(0,1fr)_6.5rem_4.5rem] items-center gap-x-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken sm:h-9 sm:grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem]',
-                row.key === selected && 'bg-accent-soft',
-              )}
-            >
-              <span role="cell" className="flex min-w-0 items-center gap-2" style={{ paddingLeft: row.depth * 18 }}>
-                <Icon name={ICONS[row.kind]} className="size-3.5 text-ink-faint" />
-                <span className="truncate">{row.label}</span>
-              </span>
-              <span role="cell">{row.status !== undefined && <Status of={row.status} />}</span>
-              <span role="cell" className="relative h-full max-sm:order-last max-sm:col-span-full max-sm:h-4">
-                <Bars row={row} range={range} />
-              </span>
-              <span role="cell" className="text-right text-xs text-ink-faint tabular-nums">
-                {row.spans.length > 0 && formatDuration(workedMs(row))}
-              </span>
-            </div>
-          ))}
+      <div
+        role="table"
+        aria-label="Trace"
+        aria-rowcount={isLong ? rows.length : undefined}
+        className="overflow-x-auto overflow-y-hidden text-sm"
+      >
+        <div ref={list} role="rowgroup" className="sm:min-w-150" style={{ paddingBottom: restPx }}>
+          {drawn.map(({ index, gapPx }) => {
+            const row = rows[index] as TraceRow;
+            return (
+              <div
+                key={row.key}
+                ref={measure}
+                data-index={index}
+                role="row"
+                aria-rowindex={isLong ? index + 1 : undefined}
+                style={{ marginTop: gapPx }}
+                tabIndex={0}
+                aria-selected={row.key === selected}
+                onClick={() => onSelect(row.key)}
+                onKeyDown={(event) => onKeyDown(event, row)}
+                className={classNames(
+                  'grid h-14 cursor-pointer grid-cols-[minmax(0,1fr)_6.5rem_4.5rem] items-center gap-x-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken sm:h-9 sm:grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem]',
+                  row.key === selected && 'bg-accent-soft',
+                )}
+              >
+                <span role="cell" className="flex min-w-0 items-center gap-2" style={{ paddingLeft: row.depth * 18 }}>
+                  <Icon name={ICONS[row.kind]} className="size-3.5 text-ink-faint" />
+                  <span className="truncate">{row.label}</span>
+                </span>
+                <span role="cell">{row.status !== undefined && <Status of={row.status} />}</span>
+                <span role="cell" className="relative h-full max-sm:order-last max-sm:col-span-full max-sm:h-4">
+                  <Bars row={row} range={range} />
+                </span>
+                <span role="cell" className="text-right text-xs text-ink-faint tabular-nums">
+                  {row.spans.length > 0 && formatDuration(workedMs(row))}
+                </span>
+              </div>
+            );
+          })}
         </div>
       </div>
     </Panel>

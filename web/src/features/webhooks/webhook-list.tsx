@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { portal } from '../../app/portal.ts';
 import { Button } from '../../ui/button.tsx';
+import { every } from '../../api/pages.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -53,7 +54,7 @@ const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header 
 export function WebhookList() {
   const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const list = useInfiniteQuery({ ...webhooksQuery(), refetchInterval: REFRESH_MS });
+  const list = useInfiniteQuery({ ...webhooksQuery(), refetchInterval: every(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = all.filter(({ name, url, id }) => `${name ?? ''} ${url} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const newWebhook = (

@@ -1,6 +1,6 @@
 import { queryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { pagesOf } from '../../api/pages.ts';
+import { every, pagesOf } from '../../api/pages.ts';
 
 const REFRESH_MS = 3_000;
 
@@ -42,7 +42,7 @@ export const deliveriesQuery = (id: string, filter: DeliveryFilter = {}) => ({
   ...pagesOf(['deliveries', id, filter], (query, signal) =>
     ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { ...query, ...filter } }, signal })),
   ),
-  refetchInterval: REFRESH_MS,
+  refetchInterval: every(REFRESH_MS),
 });
 
 export const deliveryQuery = (id: string) =>

@@ -1,11 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
+import { useLongList } from '../../ui/long-list.ts';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -145,38 +147,76 @@ function Failure({ error: { code, message, namespace, stack } }: { error: NonNul
   );
 }
 
+const STEP_PX = 37;
+
 /** Steps in the order of their start, on one time axis. Each opens to its result. */
 function Timeline({ execution }: { execution: Execution }) {
-  const steps = Object.entries(execution.steps).sort(([, a], [, b]) => a.started_at - b.started_at);
-  const fromMs = steps[0]?.[1].started_at ?? 0;
-  const toMs = Math.max(fromMs + 1, ...steps.map(([, { ended_at: at }]) => at));
+  const { steps, fromMs, toMs } = useMemo(() => timelineOf(execution), [execution]);
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const { list, rows, restPx, measure, isLong } = useLongList<HTMLOListElement>({
+    count: steps.length,
+    rowPx: STEP_PX,
+    keyOf: (index) => (steps[index] as TimelineStep)[0],
+  });
   return (
     <Panel title="Steps">
       {steps.length === 0 && <p className="p-4 text-sm text-ink-soft">No step has ended yet.</p>}
-      <ol aria-label="Steps" className="divide-y divide-line">
-        {steps.map(([namespace, step]) => (
-          <li key={namespace}>
-            <StepRow namespace={namespace} step={step} range={{ fromMs, toMs }} />
-          </li>
-        ))}
+      <ol ref={list} aria-label="Steps" className="divide-y divide-line" style={{ paddingBottom: restPx }}>
+        {rows.map(({ index, gapPx }) => {
+          const [namespace, step] = steps[index] as TimelineStep;
+          return (
+            <li
+              key={namespace}
+              ref={measure}
+              data-index={index}
+              aria-posinset={isLong ? index + 1 : undefined}
+              aria-setsize={isLong ? steps.length : undefined}
+              style={{ marginTop: gapPx }}
+            >
+              <StepRow
+                namespace={namespace}
+                step={step}
+                range={{ fromMs, toMs }}
+                isOpen={toggled.get(namespace) ?? step.error !== null}
+                onToggle={(isOpen) => setToggled((old) => new Map(old).set(namespace, isOpen))}
+              />
+            </li>
+          );
+        })}
       </ol>
     </Panel>
   );
+}
+
+type TimelineStep = [namespace: string, step: ExecutionStep];
+
+function timelineOf(execution: Execution): { steps: TimelineStep[]; fromMs: number; toMs: number } {
+  const steps = Object.entries(execution.steps).sort(([, a], [, b]) => a.started_at - b.started_at);
+  const fromMs = steps[0]?.[1].started_at ?? 0;
+  const toMs = steps.reduce((latest, [, { ended_at: at }]) => Math.max(latest, at), fromMs + 1);
+  return { steps, fromMs, toMs };
 }
 
 interface StepRowProps {
   namespace: string;
   step: ExecutionStep;
   range: { fromMs: number; toMs: number };
+  isOpen: boolean;
+  onToggle: (isOpen: boolean) => void;
 }
 
 const WORDS: Record<string, string> = { done: 'succeeded', continued: 'failed', rerun: 'waiting' };
 
-function StepRow({ namespace, step, range }: StepRowProps) {
-  const { status, started_at: from, ended_at: to, runs, error, logs } = step;
+function StepRow({ namespace, step, range, isOpen, onToggle }: StepRowProps) {
+  const { status, started_at: from, ended_at: to, runs, error } = step;
   const share = (ms: number) => ((ms - range.fromMs) / (range.toMs - range.fromMs)) * 100;
   return (
-    <details open={error !== null}>
+    <details
+      open={isOpen}
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open !== isOpen) onToggle(currentTarget.open);
+      }}
+    >
       <summary className="grid cursor-pointer grid-cols-[minmax(0,1fr)_7rem_minmax(0,1fr)_5rem] items-center gap-3 px-4 py-2 text-sm hover:bg-sunken">
         <span className="truncate font-medium">
           {namespace}
@@ -193,34 +233,41 @@ function StepRow({ namespace, step, range }: StepRowProps) {
         </span>
         <span className="text-right text-xs text-ink-faint tabular-nums">{formatDuration(to - from)}</span>
       </summary>
-      <div className="flex flex-col gap-3 px-4 pb-4">
-        {error !== null && <Failure error={error} />}
-        {logs.length > 0 && (
-          <ol aria-label={`Log lines of ${namespace}`} className="rounded-md bg-sunken p-2 font-mono text-xs">
-            {logs.map(({ at, message }, index) => (
-              <li key={`${at} ${index}`} className="break-words whitespace-pre-wrap">
-                {message}
-              </li>
-            ))}
-          </ol>
-        )}
-        {hasMembers(step.props) && (
-          <Output title="Inputs">
-            <JsonTree value={step.props} label={`Inputs of ${namespace}`} maxHeight={240} />
-          </Output>
-        )}
-        {step.$return_value !== undefined && (
-          <Output title="Returned">
-            <JsonTree value={step.$return_value} label={`What ${namespace} returned`} maxHeight={240} />
-          </Output>
-        )}
-        {hasMembers(step.exports) && (
-          <Output title="Exports">
-            <JsonTree value={step.exports} label={`Exports of ${namespace}`} maxHeight={200} />
-          </Output>
-        )}
-      </div>
+      {isOpen && <StepResult namespace={namespace} step={step} />}
     </details>
+  );
+}
+
+function StepResult({ namespace, step }: { namespace: string; step: ExecutionStep }) {
+  const { error, logs } = step;
+  return (
+    <div className="flex flex-col gap-3 px-4 pb-4">
+      {error !== null && <Failure error={error} />}
+      {logs.length > 0 && (
+        <ol aria-label={`Log lines of ${namespace}`} className="rounded-md bg-sunken p-2 font-mono text-xs">
+          {logs.map(({ at, message }, index) => (
+            <li key={`${at} ${index}`} className="break-words whitespace-pre-wrap">
+              {message}
+            </li>
+          ))}
+        </ol>
+      )}
+      {hasMembers(step.props) && (
+        <Output title="Inputs">
+          <JsonTree value={step.props} label={`Inputs of ${namespace}`} maxHeight={240} />
+        </Output>
+      )}
+      {step.$return_value !== undefined && (
+        <Output title="Returned">
+          <JsonTree value={step.$return_value} label={`What ${namespace} returned`} maxHeight={240} />
+        </Output>
+      )}
+      {hasMembers(step.exports) && (
+        <Output title="Exports">
+          <JsonTree value={step.exports} label={`Exports of ${namespace}`} maxHeight={200} />
+        </Output>
+      )}
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { pagesOf } from '../../api/pages.ts';
+import { every, pagesOf } from '../../api/pages.ts';
 
 export type Workflow = Tagged<Schemas['Workflow']>;
 export type WorkflowSummary = Schemas['WorkflowSummary'];
@@ -38,7 +38,7 @@ export const executionsQuery = (id: string, filter: ExecutionFilter) => ({
       }),
     ),
   ),
-  refetchInterval: REFRESH_MS,
+  refetchInterval: every(REFRESH_MS),
 });
 
 export const executionCountQuery = (id: string, status: Execution['status']) =>
