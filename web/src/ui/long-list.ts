@@ -88,7 +88,7 @@ function scrollerOf(list: HTMLElement | null): HTMLElement | null {
   return null;
 }
 
-/** What is above the list moves it: a note, a chart that has its data now. */
+/** Height of the content above the list. A note or a chart that has its data now changes it. */
 function pxAbove(list: HTMLElement | null): number {
   const scroller = scrollerOf(list);
   if (list === null || scroller === null || scroller === list) return 0;

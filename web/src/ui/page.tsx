@@ -14,7 +14,9 @@ export function Page({ title, aside, actions, children }: PageProps) {
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="min-w-0 truncate text-xl font-semibold tracking-tight">{title}</h1>
         {aside}
-        {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions !== undefined && (
+          <div className="ml-auto flex flex-wrap items-center gap-2 max-sm:has-[[type=search]]:w-full">{actions}</div>
+        )}
       </header>
       {children}
     </div>

@@ -10,7 +10,7 @@ export function SearchBox({
   onChange: (text: string) => void;
 }) {
   return (
-    <div className="w-44">
+    <div className="w-44 max-sm:w-auto max-sm:min-w-24 max-sm:flex-1">
       <input
         type="search"
         aria-label={label}

@@ -1,7 +1,7 @@
-/** The stack of an error; long lines are scrolled, also with the keyboard. */
+/** The stack of an error. A long line is broken: nothing of it is out of sight. */
 export function Stack({ text }: { text: string }) {
   return (
-    <pre tabIndex={0} aria-label="Stack" className="mt-2 overflow-x-auto font-mono text-xs">
+    <pre aria-label="Stack" className="mt-2 font-mono text-xs break-words whitespace-pre-wrap">
       {text}
     </pre>
   );

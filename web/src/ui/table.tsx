@@ -10,6 +10,8 @@ export interface Column<T> {
   className?: string;
   /** Left out where the table is narrow: on a phone, or beside something. */
   wide?: boolean;
+  /** The column that has this one as a second line where the table is narrow. */
+  under?: string;
 }
 
 export interface TableProps<T> {
@@ -55,13 +57,13 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
       >
         <thead>
           <tr className="border-b border-line text-left text-xs text-ink-faint">
-            {columns.map(({ header, className, wide }) => (
+            {columns.map((column) => (
               <th
-                key={header}
+                key={column.header}
                 scope="col"
-                className={classNames('px-3 py-2 font-medium', wide === true && '@max-2xl:hidden', className)}
+                className={classNames('px-3 py-2 font-medium', isWide(column) && '@max-2xl:hidden', column.className)}
               >
-                {header}
+                {column.header}
               </th>
             ))}
           </tr>
@@ -86,16 +88,23 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
                     selected === keyOf(row) && 'bg-accent-soft',
                   )}
                 >
-                  {columns.map(({ header, cell, className, wide }) => (
+                  {columns.map((column) => (
                     <td
-                      key={header}
+                      key={column.header}
                       className={classNames(
                         'max-w-0 truncate px-3 py-2',
-                        wide === true && '@max-2xl:hidden',
-                        className,
+                        isWide(column) && '@max-2xl:hidden',
+                        column.className,
                       )}
                     >
-                      {cell(row)}
+                      {column.cell(row)}
+                      {columns
+                        .filter(({ under }) => under === column.header)
+                        .map(({ header, cell }) => (
+                          <span key={header} className="hidden truncate text-xs text-ink-soft @max-2xl:block">
+                            {cell(row)}
+                          </span>
+                        ))}
                     </td>
                   ))}
                 </tr>
@@ -107,6 +116,10 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
       </table>
     </div>
   );
+}
+
+function isWide<T>({ wide, under }: Column<T>): boolean {
+  return wide === true || under !== undefined;
 }
 
 /** Stands for the rows that are not drawn. */

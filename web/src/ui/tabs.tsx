@@ -1,5 +1,5 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 export interface Tab {
   value: string;
@@ -9,9 +9,21 @@ export interface Tab {
 
 export function Tabs(props: { label: string; value: string; onChange: (value: string) => void; tabs: readonly Tab[] }) {
   const { label, value, onChange, tabs } = props;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const active = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
+    if (list.current === null || !active) return;
+    // Where there is no room for all, the one that is shown is in the middle, with its neighbours.
+    list.current.scrollLeft = active.offsetLeft + active.offsetWidth / 2 - list.current.clientWidth / 2;
+  }, [value]);
   return (
     <Base.Root value={value} onValueChange={(next) => onChange(String(next))}>
-      <Base.List aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line" activateOnFocus>
+      <Base.List
+        ref={list}
+        aria-label={label}
+        className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line"
+        activateOnFocus
+      >
         {tabs.map((tab) => (
           <Base.Tab
             key={tab.value}

@@ -44,7 +44,7 @@ export function TimeRange({ value, onChange }: { value: TimeRangeValue; onChange
       type="datetime-local"
       step={1}
       aria-label={label}
-      className={FILTER_CLASS}
+      className={`${FILTER_CLASS} max-sm:col-span-full`}
       value={value[name] ?? ''}
       onChange={({ target }) => onChange({ range: CUSTOM, since, until, [name]: target.value || undefined })}
     />

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
@@ -61,7 +62,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
   const set = (change: Record<string, string | undefined>) =>
     void navigate({ search: (old) => ({ ...old, event: undefined, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-label="Filter events">
+    <FilterBar label="Filter events">
       <TextFilter
         text={search.text ?? ''}
         label="Text in the payload"
@@ -108,7 +109,7 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
           Clear
         </Button>
       )}
-    </search>
+    </FilterBar>
   );
 }
 

@@ -99,7 +99,7 @@ function Try({ source }: { source: Source }) {
           {endpoint === undefined ? (
             <p className="min-w-0 flex-1 text-sm text-ink-soft">It runs by itself; a test runs it once more, now.</p>
           ) : (
-            <p className="flex min-w-0 flex-1 items-center gap-1">
+            <p className="flex min-w-0 flex-1 items-center gap-1 max-sm:basis-full">
               <code className="min-w-0 font-mono text-xs break-all">{endpoint}</code>
               <CopyButton text={endpoint} what="endpoint URL" />
             </p>

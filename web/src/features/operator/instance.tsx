@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
     cell: (node) => <Status of={isAlive(node) ? 'active' : 'failed'} label={isAlive(node) ? 'alive' : 'silent'} />,
     className: 'w-28',
   },
-  { header: 'Role', cell: ({ role }) => role, className: 'w-20' },
+  { header: 'Role', cell: ({ role }) => role, className: 'w-20', wide: true },
   {
     header: 'Started',
     cell: ({ started_at: at }) => <Time atMs={at} />,

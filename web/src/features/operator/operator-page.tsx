@@ -30,9 +30,9 @@ const accountsQuery = pagesOf(['accounts'], (query, signal) =>
 
 const COLUMNS: readonly Column<Account>[] = [
   { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
-  { header: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code> },
+  { header: 'Id', cell: ({ id }) => <code className="font-mono text-xs">{id}</code>, under: 'Name' },
   { header: 'State', cell: ({ state }) => <Status of={state} />, className: 'w-28' },
-  { header: 'Sources', cell: ({ sources }) => sources, className: 'w-24 tabular-nums' },
+  { header: 'Sources', cell: ({ sources }) => sources, className: 'w-20 tabular-nums' },
   {
     header: 'Made',
     cell: ({ created_at: at }) => <Time atMs={at * 1000} />,

@@ -8,6 +8,7 @@ import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -113,7 +114,7 @@ function Filters() {
   const set = (change: Search) =>
     void navigate({ search: (old) => ({ ...old, run: undefined, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap items-center gap-2" aria-label="Filter runs">
+    <FilterBar label="Filter runs">
       <select
         aria-label="Source"
         className={`${FILTER_CLASS} max-w-48`}
@@ -131,7 +132,7 @@ function Filters() {
         ))}
       </select>
       <TimeRange value={search} onChange={({ range, since, until }) => set({ range, since, until })} />
-    </search>
+    </FilterBar>
   );
 }
 

@@ -17,11 +17,12 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     header: 'Who',
     cell: ({ actor_name: name }) => <span className="font-medium">{name}</span>,
-    className: 'w-24 md:w-48',
+    className: 'w-48',
+    under: 'Action',
   },
   { header: 'From', cell: ({ address }) => <span className="font-mono text-xs">{address ?? ''}</span>, wide: true },
   { header: 'Action', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
-  { header: 'Thing', cell: ({ thing }) => <code className="font-mono text-xs">{thing}</code>, wide: true },
+  { header: 'Thing', cell: ({ thing }) => <code className="font-mono text-xs">{thing}</code>, under: 'Action' },
 ];
 
 /** The audit log: an entry that is opened shows the fields before and after. */

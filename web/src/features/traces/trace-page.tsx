@@ -213,7 +213,7 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
                 onClick={() => onSelect(row.key)}
                 onKeyDown={(event) => onKeyDown(event, row)}
                 className={classNames(
-                  'grid h-14 cursor-pointer grid-cols-[minmax(0,1fr)_6.5rem_4.5rem] items-center gap-x-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken sm:h-9 sm:grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem]',
+                  'grid h-14 cursor-pointer grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 border-b border-line px-3 -outline-offset-2 hover:bg-sunken sm:h-9 sm:grid-cols-[minmax(0,1.3fr)_6.5rem_minmax(0,1fr)_4.5rem]',
                   row.key === selected && 'bg-accent-soft',
                 )}
               >

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -26,7 +27,7 @@ import {
 const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
   { header: 'Event', cell: ({ event_id }) => <span className="font-mono text-xs">{event_id}</span> },
-  { header: 'Answer', cell: ({ attempts }) => answerOf(attempts.at(-1)), wide: true },
+  { header: 'Answer', cell: ({ attempts }) => answerOf(attempts.at(-1)), under: 'Event' },
   { header: 'Attempts', cell: ({ attempts }) => attempts.length, className: 'w-24 tabular-nums', wide: true },
   { header: 'Created', cell: ({ created_at }) => <Time atMs={created_at * 1000} />, className: 'w-28 text-ink-soft' },
 ];
@@ -68,13 +69,13 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   const select = (id: string | undefined) => void navigate({ search: (old) => ({ ...old, delivery: id }) });
   return (
     <div className="grid grid-cols-1 gap-4">
-      <div className="flex flex-wrap items-center gap-2">
+      <FilterBar label="Filter deliveries">
         <Filters />
-        <div className="ml-auto flex items-center gap-2">
+        <div className="ml-auto flex items-center gap-2 max-sm:col-span-full max-sm:justify-end">
           <RedeliverMany webhook={webhook} filter={filter} />
           <CopyMenu command={commandOf(webhook.id, filter)} />
         </div>
-      </div>
+      </FilterBar>
       <Beside
         className="items-start"
         title="Delivery"
@@ -159,7 +160,7 @@ function Filters() {
   };
   return (
     <>
-      <div role="group" aria-label="Status" className="flex flex-wrap gap-1">
+      <div role="group" aria-label="Status" className="-ml-1.5 flex flex-wrap max-sm:col-span-full">
         {STATUSES.map((status) => (
           <Button
             key={status}

@@ -43,8 +43,8 @@ export function ReplaysPage() {
       className: 'w-28',
     },
     { header: 'Events of', cell: ({ emitter_id: id }) => <EmitterLink id={id} /> },
-    { header: 'To', cell: ({ listener_id: id }) => <ListenerLink id={id} /> },
-    { header: 'Sent', cell: Sent, className: 'w-44 tabular-nums', wide: true },
+    { header: 'To', cell: ({ listener_id: id }) => <ListenerLink id={id} />, under: 'Events of' },
+    { header: 'Sent', cell: Sent, className: 'w-44 tabular-nums', under: 'Events of' },
     {
       header: 'Stored between',
       cell: ({ since, until }) => (

@@ -2,7 +2,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { INPUT_CLASS } from '../../ui/field.tsx';
+import { FILTER_CLASS } from '../../ui/field.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -17,7 +18,7 @@ const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited
 const COLUMNS: readonly Column<Execution>[] = [
   { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-32' },
   { header: 'Id', cell: ({ id }) => <span className="font-mono text-xs">{id}</span> },
-  { header: 'Reason', cell: ({ error, reason }) => error?.message ?? reason ?? '', wide: true },
+  { header: 'Reason', cell: ({ error, reason }) => error?.message ?? reason ?? '', under: 'Id' },
   {
     header: 'Started',
     cell: ({ started_at: at }) => (at === null ? 'not yet' : <Time atMs={at} />),
@@ -73,10 +74,10 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
   return (
     <div className="flex flex-col gap-4">
       <ExecutionsByTime workflowId={workflowId} />
-      <div className="flex flex-wrap items-center gap-2">
+      <FilterBar label="Filter executions">
         <select
           aria-label="Status"
-          className={`${INPUT_CLASS} max-w-44`}
+          className={FILTER_CLASS}
           value={wanted ?? ''}
           onChange={({ target }) =>
             void navigate({
@@ -103,10 +104,10 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
         {WAITING.map((one) => (
           <WaitingCount key={one} workflowId={workflowId} status={one} />
         ))}
-        <span className="ml-auto">
+        <span className="ml-auto max-sm:col-span-full max-sm:text-right">
           <ReplayFailed workflowId={workflowId} />
         </span>
-      </div>
+      </FilterBar>
       <Paged
         list={list}
         count={rows.length}

@@ -34,8 +34,8 @@ export function Versions({ workflow }: { workflow: Workflow }) {
     },
   });
   const columns: readonly Column<Deployment>[] = [
-    { header: 'Version', cell: ({ version }) => version, className: 'w-20 tabular-nums' },
-    { header: 'Made', cell: ({ created_at: at }) => <Time atMs={at * 1000} /> },
+    { header: 'Version', cell: ({ version }) => version, className: 'tabular-nums @2xl:w-20' },
+    { header: 'Made', cell: ({ created_at: at }) => <Time atMs={at * 1000} />, under: 'Version' },
     {
       header: 'Changes',
       cell: ({ id, version }) => (
