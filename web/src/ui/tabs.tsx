@@ -13,7 +13,7 @@ export function Tabs(props: { label: string; value: string; onChange: (value: st
   useEffect(() => {
     const active = list.current?.querySelector<HTMLElement>('[aria-selected=true]');
     if (list.current === null || !active) return;
-    // Where there is no room for all, the one that is shown is in the middle, with its neighbours.
+    // On a phone not all tabs fit. The shown one is in the middle, with its neighbours.
     list.current.scrollLeft = active.offsetLeft + active.offsetWidth / 2 - list.current.clientWidth / 2;
   }, [value]);
   return (

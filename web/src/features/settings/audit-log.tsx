@@ -13,7 +13,7 @@ type Entry = Schemas['AuditEntry'];
 const auditQuery = pagesOf(['audit'], (query, signal) => ask(api.GET('/v1/audit', { params: { query }, signal })));
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { header: 'When', cell: ({ at }) => <Time atMs={at * 1000} />, className: 'w-24 text-ink-soft' },
+  { header: 'When', cell: ({ at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },
   {
     header: 'Who',
     cell: ({ actor_name: name }) => <span className="font-medium">{name}</span>,

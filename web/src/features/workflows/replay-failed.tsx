@@ -23,7 +23,7 @@ export function ReplayFailed({ workflowId }: { workflowId: string }) {
   const [begun, setBegun] = useState<number>();
   const { data: failed = 0 } = useQuery(executionCountQuery(workflowId, 'failed'));
   return (
-    <span className="flex items-center gap-2">
+    <span className="flex items-center justify-end gap-2">
       {begun !== undefined && (
         <span role="status" className="text-sm text-ink-soft">
           {begun === 1 ? '1 execution begins anew.' : `${begun} executions begin anew.`}
