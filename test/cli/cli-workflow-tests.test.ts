@@ -44,3 +44,17 @@ test('workflows resume goes on with an execution that waits, and describe shows 
   expect(again.code).not.toBe(0);
   expect(again.stderr).toContain('does not wait');
 });
+
+test('workflows replay runs one execution again, and cancel ends one that waits', async () => {
+  const workflow = await makeWorkflow(world.hw, {
+    steps: [{ namespace: 'ask', component_code: `export default { run({ $ }) { $.flow.suspend(3600000); } };` }],
+  });
+  const { execution_id: id } = await world.user.json('workflows', 'run', workflow.id);
+  const statusOf = async (execution: string) => (await world.user.json('describe', execution)).status;
+  await expect.poll(() => statusOf(id)).toBe('waiting');
+  expect(await world.user.json('workflows', 'cancel', id)).toEqual({ id, cancelled: true });
+  expect(await statusOf(id)).toBe('cancelled');
+  const { execution_id: second } = await world.user.json('workflows', 'replay', id, '--newest');
+  await expect.poll(() => statusOf(second)).toBe('waiting');
+  expect((await world.user.json('describe', second)).replay_of).toBe(id);
+});

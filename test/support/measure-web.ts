@@ -124,7 +124,7 @@ async function tasksDuring(page: Page, act: () => Promise<void>): Promise<Record
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString('utf8')) as { traceEvents: TraceEvent[] };
   const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
   const isOfPage = ({ pid, tid }: TraceEvent) => mains.some((main) => main.pid === pid && main.tid === tid);
-  const tasks = traceEvents.filter((event) => /RunTask$/.test(event.name) && isOfPage(event));
+  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && isOfPage(event));
   const cpuMs = tasks.map(({ tdur = 0 }) => tdur / 1_000).sort((a, b) => b - a);
   const clockMs = tasks.map(({ dur = 0 }) => dur / 1_000);
   return {

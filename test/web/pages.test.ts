@@ -156,3 +156,26 @@ test('the operator signs in with the admin key, makes an account, and sees no pa
   await expectAccessible(page);
   check();
 });
+
+test('each action of a page can be copied for the terminal', async () => {
+  const source = await headwater.deploy(`export default { name: 'Nightly', version: '1.0.0', run() {} };`);
+  const { page, check } = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await signIn(page, `${headwater.url}/sources/${source.id}`, headwater.apiKey);
+  const copied = async (item: string) => {
+    await page.getByRole('button', { name: 'Copy as command' }).first().click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    return page.evaluate('navigator.clipboard.readText()');
+  };
+  await page.getByRole('button', { name: 'Copy as command' }).first().click();
+  await page.getByRole('menuitem', { name: 'Delete as curl' }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  expect(await copied('Copy as hw')).toBe(`hw describe ${source.id}`);
+  expect(await copied('Run now as curl')).toBe(
+    `curl -X POST '${headwater.url}/v1/sources/${source.id}/run' -H "Authorization: Bearer $HEADWATER_API_KEY" ` +
+      `-H 'Content-Type: application/json' -d '{}'`,
+  );
+  expect(await copied('Deactivate as hw')).toBe(`hw update ${source.id} --deactivate`);
+  check();
+});

@@ -180,11 +180,13 @@ const retry: CommandSpec = {
   },
 };
 
+const EXECUTION = { name: 'execution', summary: 'Its id (`exec_…`).' };
+
 const resume: CommandSpec = {
   path: 'workflows resume',
   summary: 'Go on with an execution that waits, before its time',
   details: 'As a request to its `resume_url` does.',
-  arguments: [{ name: 'execution', summary: 'Its id (`exec_…`).' }],
+  arguments: [EXECUTION],
   options: [
     {
       name: 'data',
@@ -202,6 +204,50 @@ const resume: CommandSpec = {
     const api = await context.api();
     await api.send('POST', `/executions/${id}/resume`, data === undefined ? {} : { data });
     return { json: { id, resumed: true }, text: `${id} goes on.`, quiet: id };
+  },
+};
+
+const replay: CommandSpec = {
+  path: 'workflows replay',
+  summary: 'Run an execution again that has ended',
+  details: 'As an execution of its own, with the same event. `hw workflows retry` does so with many.',
+  arguments: [EXECUTION],
+  options: [
+    { name: 'from-failed', summary: 'From the step that failed; what the steps before it came to is taken over.' },
+    { name: 'newest', summary: 'With the newest version of the workflow. Default: the one that it ran with.' },
+  ],
+  examples: [{ does: 'After a repair', command: 'hw workflows replay exec_1vZ8kQ0a --from-failed --newest' }],
+  json: '{ execution_id }: the new one',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const api = await connect();
+    const answer = await api.send<{ execution_id: string }>(
+      'POST',
+      `/executions/${input.argument('execution')}/replay`,
+      {
+        ...(input.flag('from-failed') ? { from: 'failed' } : {}),
+        ...(input.flag('newest') ? { deployment: 'newest' } : {}),
+      },
+    );
+    return { json: answer, text: `${answer.execution_id} runs.`, quiet: answer.execution_id };
+  },
+};
+
+const cancel: CommandSpec = {
+  path: 'workflows cancel',
+  summary: 'End an execution that waits or runs',
+  details:
+    'Of one that runs, the step under way is not stored and no other begins. What its steps have sent with `$.send` is not sent.',
+  arguments: [EXECUTION],
+  options: [],
+  examples: [{ does: 'One that waits too long', command: 'hw workflows cancel exec_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: '{ id, cancelled }',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const id = input.argument('execution');
+    const api = await connect();
+    await api.send('POST', `/executions/${id}/cancel`);
+    return { json: { id, cancelled: true }, text: `${id} is cancelled.`, quiet: id };
   },
 };
 
@@ -227,5 +273,7 @@ export const workflowCommands: readonly CommandSpec[] = [
   executions,
   retry,
   resume,
+  replay,
+  cancel,
   remove,
 ];

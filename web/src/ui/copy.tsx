@@ -1,8 +1,8 @@
 import { Menu } from '@base-ui/react/menu';
 import { useState } from 'react';
-import { publicUrl } from '../api/base-url.ts';
 import { portal } from '../app/portal.ts';
 import { Button } from './button.tsx';
+import { type Command, curlOf } from './command.ts';
 import { Icon } from './icons.tsx';
 
 const SHOWN_MS = 1_500;
@@ -31,30 +31,16 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   );
 }
 
-export interface Command {
-  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the base path, with its query. */
-  path: string;
-  body?: unknown;
-  /** The same command for `hw`; absent if it has none. */
-  hw?: string;
-}
-
-function curlOf({ method = 'GET', path, body }: Command): string {
-  const parts = ['curl', ...(method === 'GET' ? [] : ['-X', method]), shellQuote(publicUrl(path))];
-  parts.push('-H', '"Authorization: Bearer $HEADWATER_API_KEY"');
-  if (body !== undefined) parts.push('-H', "'Content-Type: application/json'", '-d', shellQuote(JSON.stringify(body)));
-  return parts.join(' ');
-}
-
-function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+interface CopyMenuProps {
+  /** Of the page, or of the one action that the menu is beside. */
+  command: Command;
+  /** Of the page's actions, by what their buttons say. */
+  actions?: Readonly<Record<string, Command | undefined>>;
 }
 
 /** Nothing on a page is hidden from the terminal. */
-export function CopyMenu({ command }: { command: Command }) {
+export function CopyMenu({ command, actions = {} }: CopyMenuProps) {
   const { copied, copy } = useCopy();
-  const { hw } = command;
   // The key of a portal is not the customer's to keep.
   if (portal !== undefined) return null;
   return (
@@ -66,13 +52,30 @@ export function CopyMenu({ command }: { command: Command }) {
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner align="end" sideOffset={4} className="z-50">
-          <Menu.Popup className="min-w-44 rounded-lg border border-line bg-raised p-1 shadow-popup outline-none">
-            <MenuItem onClick={() => copy(curlOf(command))}>Copy as curl</MenuItem>
-            {hw !== undefined && <MenuItem onClick={() => copy(hw)}>Copy as hw</MenuItem>}
+          <Menu.Popup className="max-h-(--available-height) min-w-44 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-popup outline-none">
+            <CopyItems command={command} of="Copy" onCopy={copy} />
+            {Object.entries(actions).map(
+              ([name, action]) =>
+                action !== undefined && (
+                  <div key={name} className="mt-1 border-t border-line pt-1">
+                    <CopyItems command={action} of={name} onCopy={copy} />
+                  </div>
+                ),
+            )}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>
     </Menu.Root>
+  );
+}
+
+function CopyItems({ command, of, onCopy }: { command: Command; of: string; onCopy: (text: string) => void }) {
+  const { hw } = command;
+  return (
+    <>
+      <MenuItem onClick={() => onCopy(curlOf(command))}>{of} as curl</MenuItem>
+      {hw !== undefined && <MenuItem onClick={() => onCopy(hw)}>{of} as hw</MenuItem>}
+    </>
   );
 }
 

@@ -31,7 +31,7 @@ export function ConnectionsPage() {
   return (
     <Page
       title="Connections"
-      actions={<CopyMenu command={{ path: '/v1/connected_accounts', hw: 'hw accounts list' }} />}
+      actions={<CopyMenu command={{ path: '/v1/connected_accounts', hw: 'hw list accounts' }} />}
     >
       <Accounts onReconnect={setSlug} />
       <Apps onConnect={setSlug} />

@@ -6,6 +6,7 @@ import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
+import { hwLine } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -118,15 +119,26 @@ function NewStore({ onClose }: { onClose: () => void }) {
           errors={messagesFor(making.error, 'name')}
         />
         <ProblemNote error={making.error} />
-        <Button type="submit" kind="primary" className="self-end" busy={making.isPending}>
-          Create data store
-        </Button>
+        <div className="flex justify-end gap-2">
+          <CopyMenu
+            command={{
+              method: 'POST',
+              path: '/v1/data_stores',
+              body: { name },
+              hw: hwLine(['data-stores', 'create', name]),
+            }}
+          />
+          <Button type="submit" kind="primary" busy={making.isPending}>
+            Create data store
+          </Button>
+        </div>
       </form>
     </Dialog>
   );
 }
 
-function Records({ store: { id, name } }: { store: DataStore }) {
+function Records({ store }: { store: DataStore }) {
+  const { id, name } = store;
   const [text, setText] = useState('');
   const [edited, setEdited] = useState<StoredRecord | 'new'>();
   const [deleted, setDeleted] = useState<string>();
@@ -189,6 +201,17 @@ function Records({ store: { id, name } }: { store: DataStore }) {
             <Button size="small" onClick={() => setEdited('new')}>
               New record
             </Button>
+            <DeleteStore store={store} />
+            <CopyMenu
+              command={{ path: `/v1/data_stores/${id}/records?limit=50`, hw: `hw data-stores records ${id}` }}
+              actions={{
+                'Delete store': {
+                  method: 'DELETE',
+                  path: `/v1/data_stores/${id}`,
+                  hw: `hw data-stores delete ${id}`,
+                },
+              }}
+            />
           </>
         }
         count={rows.length}
@@ -212,6 +235,38 @@ function Records({ store: { id, name } }: { store: DataStore }) {
         onConfirm={() => deleted !== undefined && deleting.mutate(deleted)}
       >
         Components that read it find nothing from then on.
+        <ProblemNote error={deleting.error} />
+      </Confirm>
+    </>
+  );
+}
+
+function DeleteStore({ store: { id, name, record_count: count } }: { store: DataStore }) {
+  const [isAsking, setAsking] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate({ from: '/data' });
+  const deleting = useMutation({
+    mutationFn: () => ask(api.DELETE('/v1/data_stores/{id}', { params: { path: { id } } })),
+    onSuccess: async () => {
+      await navigate({ search: {} });
+      await queries.invalidateQueries({ queryKey: ['data-stores'] });
+    },
+  });
+  return (
+    <>
+      <Button size="small" kind="danger" onClick={() => setAsking(true)}>
+        Delete store
+      </Button>
+      <Confirm
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title={`Delete data store ${name}?`}
+        action="Delete data store"
+        busy={deleting.isPending}
+        onConfirm={() => deleting.mutate()}
+      >
+        Its records go with it{count > 0 && `, ${count.toLocaleString()} in all`}. Components that use it fail from then
+        on.
         <ProblemNote error={deleting.error} />
       </Confirm>
     </>

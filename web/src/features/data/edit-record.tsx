@@ -4,7 +4,9 @@ import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client
 import { ApiError } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
+import { hwLine, textOrJson } from '../../ui/command.ts';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -103,9 +105,19 @@ function RecordForm({ storeId, knownKey, read, onClose }: RecordFormProps) {
         )}
         <CodeView value={text} label="Value" language="json" onChange={setText} />
         <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
-        <Button type="submit" kind="primary" className="self-end" busy={saving.isPending}>
-          Save
-        </Button>
+        <div className="flex justify-end gap-2">
+          <CopyMenu
+            command={{
+              method: 'PUT',
+              path: `/v1/data_stores/${storeId}/record`,
+              body: { key, value: textOrJson(text) },
+              hw: hwLine(['data-stores', 'set', storeId, key, text]),
+            }}
+          />
+          <Button type="submit" kind="primary" busy={saving.isPending}>
+            Save
+          </Button>
+        </div>
       </form>
       {isConflict(saving.error) && (
         <Conflict<ReadState>

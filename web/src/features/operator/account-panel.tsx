@@ -3,7 +3,8 @@ import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
+import { type Command, hwLine } from '../../ui/command.ts';
+import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -11,6 +12,8 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { accountQuery } from './operator-queries.ts';
+
+const KEY_NAME = 'Made by the operator';
 
 /** Renames, suspends and resumes an account, and makes a key of it. */
 export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDeleted: () => void }) {
@@ -35,7 +38,7 @@ export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDe
     },
   });
   const makingKey = useMutation({
-    mutationFn: () => ask(api.POST('/v1/tenants/{id}/api_keys', { params, body: { name: 'Made by the operator' } })),
+    mutationFn: () => ask(api.POST('/v1/tenants/{id}/api_keys', { params, body: { name: KEY_NAME } })),
   });
   const deleting = useMutation({
     mutationFn: () => ask(api.DELETE('/v1/tenants/{id}', { params })),
@@ -68,6 +71,7 @@ export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDe
             <Button size="small" busy={makingKey.isPending} onClick={() => makingKey.mutate()}>
               New key
             </Button>
+            <CopyMenu command={{ path: `/v1/tenants/${accountId}` }} actions={commandsOf(accountId, isSuspended)} />
           </>
         )
       }
@@ -108,6 +112,27 @@ export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDe
       </Confirm>
     </Panel>
   );
+}
+
+function commandsOf(accountId: string, isSuspended: boolean): Record<string, Command> {
+  return {
+    [isSuspended ? 'Resume' : 'Suspend']: {
+      method: 'POST',
+      path: `/v1/tenants/${accountId}/${isSuspended ? 'resume' : 'suspend'}`,
+      hw: isSuspended ? `hw tenants resume ${accountId}` : `hw tenants suspend ${accountId}`,
+    },
+    'New key': {
+      method: 'POST',
+      path: `/v1/tenants/${accountId}/api_keys`,
+      body: { name: KEY_NAME },
+      hw: hwLine(['tenants', 'key', accountId, KEY_NAME]),
+    },
+    Delete: {
+      method: 'DELETE',
+      path: `/v1/tenants/${accountId}`,
+      hw: `hw tenants delete ${accountId}`,
+    },
+  };
 }
 
 function Rename({ accountId, name, onDone }: { accountId: string; name: string; onDone: () => Promise<unknown> }) {

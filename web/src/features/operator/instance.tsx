@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -32,7 +33,7 @@ const COLUMNS: readonly Column<NodeRecord>[] = [
 export function Nodes() {
   const { data, error } = useQuery(nodesQuery());
   return (
-    <Panel title="Nodes">
+    <Panel title="Nodes" actions={<CopyMenu command={{ path: '/v1/nodes', hw: 'hw server nodes' }} />}>
       <ProblemNote error={error} />
       {data === undefined && error === null && <SkeletonRows rows={1} />}
       {data !== undefined && <Table label="Nodes" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}

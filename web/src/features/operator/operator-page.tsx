@@ -6,7 +6,7 @@ import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
+import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -56,7 +56,7 @@ export function OperatorPage() {
     );
   }
   return (
-    <Page title="Operator">
+    <Page title="Operator" actions={<CopyMenu command={{ path: '/v1/accounts', hw: 'hw tenants list' }} />}>
       <Nodes />
       <Queues />
       <AccountActivity />

@@ -60,7 +60,10 @@ export function RegistryPage() {
             onChange={(text) => search(text === '' ? {} : { q: text })}
           />
           <CopyMenu
-            command={{ path: `/v1/components/registry?q=${encodeURIComponent(q)}`, hw: `hw registry search ${q}` }}
+            command={{
+              path: `/v1/components/registry?q=${encodeURIComponent(q)}`,
+              ...(q === '' ? { hw: 'hw list registry' } : {}),
+            }}
           />
         </>
       }

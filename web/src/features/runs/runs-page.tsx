@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Beside, CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
+import { hwLine, isoOf } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -106,6 +107,12 @@ function commandOf({ source_id: source, since_ms: since, until_ms: until }: Aban
   };
 }
 
+function retryCommandOf(choice: AbandonedChoice) {
+  const { source_id: source, since_ms: since, until_ms: until } = choice;
+  const options = { all: source === undefined, source, since: isoOf(since), until: isoOf(until) };
+  return { method: 'POST' as const, path: '/v1/runs/retry', body: choice, hw: hwLine(['runs', 'retry'], options) };
+}
+
 function Filters() {
   const search = useSearch({ from: '/shell/runs' });
   const navigate = useNavigate({ from: '/runs' });
@@ -158,10 +165,13 @@ function RetryAll({ choice }: { choice: AbandonedChoice }) {
         </span>
       )}
       {count > 0 && (
-        <Button onClick={() => setAsking(true)}>
-          <Icon name="retry" />
-          Run all again…
-        </Button>
+        <>
+          <Button onClick={() => setAsking(true)}>
+            <Icon name="retry" />
+            Run all again…
+          </Button>
+          <CopyMenu command={retryCommandOf(choice)} />
+        </>
       )}
       <Confirm
         open={isAsking}

@@ -70,7 +70,7 @@ export function OwnUsage() {
             <Button size="small" kind="quiet" aria-pressed={isTable} onClick={() => setTable(!isTable)}>
               Table<span className="sr-only"> of usage</span>
             </Button>
-            <CopyMenu command={{ path: '/v1/usage' }} />
+            <CopyMenu command={{ path: '/v1/usage', hw: 'hw usage' }} />
           </>
         }
       >

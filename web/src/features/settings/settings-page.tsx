@@ -1,4 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { Command } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AuditLog } from './audit-log.tsx';
@@ -11,12 +13,20 @@ import { OwnLimits } from './own-limits.tsx';
 import { OwnUsage } from './own-usage.tsx';
 import { useSession } from '../../api/session.ts';
 
+/** Of the tabs that have none in their panel. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  keys: { path: '/v1/api_keys', hw: 'hw keys list' },
+  members: { path: '/v1/members', hw: 'hw members list' },
+  environment: { path: '/v1/environment_variables', hw: 'hw env list' },
+  audit: { path: '/v1/audit', hw: 'hw audit' },
+};
+
 export function SettingsPage() {
   const isMember = (useSession()?.member ?? null) !== null;
   const { tab = 'keys' } = useSearch({ from: '/shell/settings' });
   const navigate = useNavigate({ from: '/settings' });
   return (
-    <Page title="Settings">
+    <Page title="Settings" {...(COMMANDS[tab] === undefined ? {} : { actions: <CopyMenu command={COMMANDS[tab]} /> })}>
       <Tabs
         label="Settings"
         value={tab}

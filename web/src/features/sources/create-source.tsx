@@ -4,6 +4,8 @@ import { api, ask, type Schemas } from '../../api/client.ts';
 import { ApiError } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
+import { type Command, hwLine } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -152,6 +154,7 @@ function ChooseCode({
       {nameField}
       <ProblemNote error={choosing.error} />
       <div className="flex justify-end gap-2">
+        <CopyMenu command={commandOf({ origin, code, address, registryKey }, name)} />
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" kind="primary" busy={choosing.isPending}>
           Create source
@@ -162,10 +165,27 @@ function ChooseCode({
 }
 
 interface ChosenCode {
-  origin: Exclude<Origin, 'api'>;
+  origin: Origin;
   code: string;
   address: string;
   registryKey: string;
+}
+
+/** Code that is written here is no file yet, which `hw deploy` would take. */
+function commandOf({ origin, code, address, registryKey: key }: ChosenCode, name: string): Command {
+  const given = {
+    api: { kind: 'ingest' },
+    code: { component_code: code },
+    key: { component_key: key },
+    url: { component_url: address },
+  }[origin];
+  const words = { api: ['--ingest', name || '<name>'], code: undefined, key: [key], url: [address] }[origin];
+  return {
+    method: 'POST',
+    path: '/v1/sources',
+    body: { ...given, name: name || undefined },
+    ...(words === undefined ? {} : { hw: hwLine(['deploy', ...words], { name: origin === 'api' ? '' : name }) }),
+  };
 }
 
 /**
@@ -174,7 +194,7 @@ interface ChosenCode {
  */
 async function readComponent({ origin, code, address, registryKey: id }: ChosenCode): Promise<Component> {
   if (origin !== 'key') {
-    const body = origin === 'code' ? { component_code: code } : { component_url: address };
+    const body = origin === 'url' ? { component_url: address } : { component_code: code };
     return (await ask(api.POST('/v1/components', { body }))).data;
   }
   const own = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } })).catch((error: unknown) => {
@@ -218,6 +238,10 @@ function CodePart(props: {
   );
 }
 
+function propWords(values: object): string[] {
+  return Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+}
+
 function Configure(
   props: Naming & Pick<CreateSourceProps, 'onCreated'> & { component: Component; onBack: () => void },
 ) {
@@ -248,6 +272,14 @@ function Configure(
       )}
       <ProblemNote error={creating.error} />
       <div className="flex justify-end gap-2">
+        <CopyMenu
+          command={{
+            method: 'POST',
+            path: '/v1/sources',
+            body: { component_id: component.id, configured_props: state.values, name: name || undefined },
+            hw: hwLine(['deploy', component.id], { prop: propWords(state.values), name, new: true }),
+          }}
+        />
         <Button onClick={onBack}>Back</Button>
         <Button type="submit" kind="primary" busy={creating.isPending}>
           Create source

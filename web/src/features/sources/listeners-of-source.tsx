@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -10,7 +11,12 @@ import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { FilterField, readFilterText, SubscriptionFilter } from '../webhooks/subscription-filter.tsx';
+import {
+  FilterField,
+  readFilterText,
+  subscriptionCommand,
+  SubscriptionFilter,
+} from '../webhooks/subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery, webhooksQuery } from '../webhooks/webhook-queries.ts';
 import { workflowsQuery } from '../workflows/workflow-queries.ts';
 import type { Source } from './source-queries.ts';
@@ -165,6 +171,7 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
         <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={listener === ''}>
           Subscribe
         </Button>
+        <CopyMenu command={subscriptionCommand({ emitter: source.id, listener }, channel, filter)} />
         <div className="basis-full empty:hidden">
           <ProblemNote error={subscribing.error} />
         </div>

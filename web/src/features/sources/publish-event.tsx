@@ -3,6 +3,8 @@ import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
+import { hwLine, textOrJson } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -25,13 +27,10 @@ function PublishDialog({ source, onClose }: { source: Source; onClose: () => voi
   const [text, setText] = useState('{}');
   const [channel, setChannel] = useState('');
   const [id, setId] = useState('');
+  const naming = { ...(channel === '' ? {} : { event_name: channel }), ...(id === '' ? {} : { id }) };
   const publishing = useMutation({
     mutationFn: () => {
-      const body = {
-        data: JSON.parse(text) as unknown,
-        ...(channel === '' ? {} : { event_name: channel }),
-        ...(id === '' ? {} : { id }),
-      };
+      const body = { data: JSON.parse(text) as unknown, ...naming };
       return ask(api.POST('/v1/sources/{id}/events', { params: { path: { id: source.id } }, body }));
     },
     onSuccess: ({ data }) => {
@@ -68,6 +67,14 @@ function PublishDialog({ source, onClose }: { source: Source; onClose: () => voi
         )}
         <ProblemNote error={publishing.error} />
         <div className="flex justify-end gap-2">
+          <CopyMenu
+            command={{
+              method: 'POST',
+              path: `/v1/sources/${source.id}/events`,
+              body: { data: textOrJson(text), ...naming },
+              hw: hwLine(['events', 'publish', source.id], { data: text, channel, id }),
+            }}
+          />
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={publishing.isPending}>
             Publish

@@ -3,6 +3,8 @@ import { useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
+import { hwWithInput } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Source } from './source-queries.ts';
@@ -27,6 +29,16 @@ export function RunWithEvent({ source, onClose }: { source: Source; onClose: () 
         )}
         <ProblemNote error={running.error} />
         <div className="flex justify-end gap-2">
+          {'event' in parsed && (
+            <CopyMenu
+              command={{
+                method: 'POST',
+                path: `/v1/sources/${source.id}/run`,
+                body: { event: parsed.event },
+                hw: hwWithInput(JSON.stringify(parsed.event), ['run', source.id], { event: '-' }),
+              }}
+            />
+          )}
           <Button onClick={onClose}>Cancel</Button>
           <Button
             kind="primary"

@@ -114,7 +114,19 @@ function SourceActions({ source }: { source: Source }) {
       <Button kind="danger" onClick={() => setDeleting(true)}>
         Delete
       </Button>
-      <CopyMenu command={{ path: `/v1/sources/${id}`, hw: `hw describe ${id}` }} />
+      <CopyMenu
+        command={{ path: `/v1/sources/${id}`, hw: `hw describe ${id}` }}
+        actions={{
+          'Run now': { method: 'POST', path: `/v1/sources/${id}/run`, body: {}, hw: `hw run ${id}` },
+          [active ? 'Deactivate' : 'Activate']: {
+            method: 'PUT',
+            path: `/v1/sources/${id}`,
+            body: { active: !active },
+            hw: `hw update ${id} --${active ? 'deactivate' : 'activate'}`,
+          },
+          Delete: { method: 'DELETE', path: `/v1/sources/${id}`, hw: `hw delete ${id}` },
+        }}
+      />
       <Confirm
         open={isDeleting}
         onClose={() => setDeleting(false)}

@@ -4,6 +4,8 @@ import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { hwLine } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -13,8 +15,9 @@ export function CreateWebhook({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const body = { url, ...(name === '' ? {} : { name }) };
   const creating = useMutation({
-    mutationFn: () => ask(api.POST('/v1/webhooks', { body: { url, ...(name === '' ? {} : { name }) } })),
+    mutationFn: () => ask(api.POST('/v1/webhooks', { body })),
     onSuccess: async ({ data }) => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       await navigate({ to: '/webhooks/$id', params: { id: data.id } });
@@ -51,6 +54,9 @@ export function CreateWebhook({ onClose }: { onClose: () => void }) {
         />
         <ProblemNote error={creating.error} />
         <div className="flex justify-end gap-2">
+          <CopyMenu
+            command={{ method: 'POST', path: '/v1/webhooks', body, hw: hwLine(['webhooks', 'create', url], { name }) }}
+          />
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" busy={creating.isPending}>
             Create webhook

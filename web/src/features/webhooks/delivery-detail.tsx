@@ -20,6 +20,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
   const { id, webhook_id, attempts, next_attempt_at } = delivery;
   const emitId = `${delivery.emitter_id}-${delivery.event_id}`;
   const span = spanOf(attempts);
+  const mayBeSkipped = delivery.status === 'pending' || delivery.status === 'held';
   const again = useMutation({
     mutationFn: () =>
       ask(api.POST('/v1/webhooks/{id}/redeliver', { params: { path: { id: webhook_id } }, body: { delivery_id: id } })),
@@ -49,12 +50,25 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             <Icon name="retry" className="size-3.5" />
             Redeliver
           </Button>
-          {(delivery.status === 'pending' || delivery.status === 'held') && (
+          {mayBeSkipped && (
             <Button size="small" busy={skipping.isPending} onClick={() => skipping.mutate()}>
               Skip
             </Button>
           )}
-          <CopyMenu command={{ path: `/v1/deliveries/${id}`, hw: `hw webhooks delivery ${id}` }} />
+          <CopyMenu
+            command={{ path: `/v1/deliveries/${id}`, hw: `hw webhooks delivery ${id}` }}
+            actions={{
+              Redeliver: {
+                method: 'POST',
+                path: `/v1/webhooks/${webhook_id}/redeliver`,
+                body: { delivery_id: id },
+                hw: `hw webhooks redeliver ${webhook_id} ${id}`,
+              },
+              Skip: mayBeSkipped
+                ? { method: 'POST', path: `/v1/deliveries/${id}/skip`, hw: `hw webhooks skip ${id}` }
+                : undefined,
+            }}
+          />
           <CloseDetail onClose={onClose} />
         </>
       }

@@ -2,6 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { hwLine, isoOf } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -82,6 +84,14 @@ function Ask({ webhook, filter, onClose }: RedeliverManyProps & { onClose: (coun
         </p>
       )}
       <div className="mt-5 flex justify-end gap-2">
+        <CopyMenu
+          command={{
+            method: 'POST',
+            path: `/v1/webhooks/${id}/redeliver`,
+            body: choice,
+            hw: hwLine(['webhooks', 'redeliver', id], { since: isoOf(since), until, 'error-class': errorClass }),
+          }}
+        />
         <Button onClick={() => onClose()}>Cancel</Button>
         <Button
           kind="primary"

@@ -4,6 +4,8 @@ import { type SubmitEvent, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { type Command, hwLine, isoOf } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -52,13 +54,17 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
   const [filter, setFilter] = useState('');
   const [rate, setRate] = useState('');
   const isOfEmitter = 'emitter_id' in given;
+  const ends = {
+    emitter_id: isOfEmitter ? given.emitter_id : other,
+    listener_id: isOfEmitter ? other : given.listener_id,
+  };
+  const since = spanMs === 0 ? undefined : String(Date.now() - spanMs);
   const request = (dryRun: boolean) =>
     ask(
       api.POST('/v1/replays', {
         body: {
-          emitter_id: isOfEmitter ? given.emitter_id : other,
-          listener_id: isOfEmitter ? other : given.listener_id,
-          ...(spanMs === 0 ? {} : { since: String(Date.now() - spanMs) }),
+          ...ends,
+          ...(since === undefined ? {} : { since }),
           ...(channel === '' ? {} : { event_name: channel }),
           ...(filter === '' ? {} : { filter: readFilterText(filter) }),
           ...(rate === '' ? {} : { rate_per_second: Number(rate) }),
@@ -122,6 +128,7 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
           <ProblemNote error={error} />
           {counting.data !== undefined && <Counted replay={counting.data} />}
           <div className="flex justify-end gap-2">
+            <CopyMenu command={commandOf(ends, { since, channel, filter, rate })} />
             <Button type="submit" busy={counting.isPending} disabled={other === ''}>
               Count
             </Button>
@@ -140,6 +147,38 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
       )}
     </Dialog>
   );
+}
+
+interface Ends {
+  emitter_id: string;
+  listener_id: string;
+}
+
+interface Narrowing {
+  since: string | undefined;
+  channel: string;
+  filter: string;
+  rate: string;
+}
+
+function commandOf(ends: Ends, { since, channel, filter, rate }: Narrowing): Command {
+  return {
+    method: 'POST',
+    path: '/v1/replays',
+    body: {
+      ...ends,
+      since,
+      event_name: channel || undefined,
+      filter: readFilterText(filter) ?? undefined,
+      rate_per_second: Number(rate) || undefined,
+    },
+    hw: hwLine(['replays', 'create', ends.emitter_id, ends.listener_id], {
+      since: isoOf(since),
+      channel,
+      filter,
+      rate,
+    }),
+  };
 }
 
 interface ChoiceProps {

@@ -3,6 +3,7 @@ import { type SubmitEvent, useState } from 'react';
 import { api, ask, askTagged, forState, type Tagged } from '../../api/client.ts';
 import { messagesBelow } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { hwLine } from '../../ui/command.ts';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -45,6 +46,19 @@ export function FilterField({
       errors={messagesBelow(error, 'filter')}
     />
   );
+}
+
+/** For the terminal: a listener gets events of an emitter. */
+export function subscriptionCommand(ends: { emitter: string; listener: string }, channel: string, filter: string) {
+  const { emitter, listener } = ends;
+  const body = {
+    emitter_id: emitter,
+    listener_id: listener,
+    event_name: channel,
+    ...(filter === '' ? {} : { filter: readFilterText(filter) }),
+  };
+  const hw = hwLine(['subscriptions', 'create', emitter, listener], { channel, filter });
+  return { method: 'POST' as const, path: '/v1/subscriptions', body, hw };
 }
 
 const textOf = ({ filter }: Pick<Subscription, 'filter'>) => (filter === null ? '' : JSON.stringify(filter));

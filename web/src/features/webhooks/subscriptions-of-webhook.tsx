@@ -3,6 +3,7 @@ import { type SubmitEvent, useEffect, useState } from 'react';
 import { portal } from '../../app/portal.ts';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -13,7 +14,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
-import { FilterField, readFilterText, SubscriptionFilter } from './subscription-filter.tsx';
+import { FilterField, readFilterText, subscriptionCommand, SubscriptionFilter } from './subscription-filter.tsx';
 import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
 const EVERY: Record<string, string> = { 'dc_*': 'every source', 'p_*': 'every workflow' };
@@ -68,7 +69,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
         title="Subscriptions"
         count={own.length}
         empty={
-          <Empty icon="webhook" title="It listens to nothing" command={`hw webhooks subscribe <source> ${webhookId}`}>
+          <Empty icon="webhook" title="It listens to nothing" command={`hw subscriptions create <source> ${webhookId}`}>
             Choose a source or workflow above; each event that it emits from then on is sent to this webhook.
           </Empty>
         }
@@ -143,6 +144,7 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
         <Button type="submit" kind="primary" busy={subscribing.isPending} disabled={emitter === ''}>
           Subscribe
         </Button>
+        <CopyMenu command={subscriptionCommand({ emitter, listener: webhookId }, channel, filter)} />
         <div className="basis-full empty:hidden">
           <ProblemNote error={subscribing.error} />
         </div>

@@ -70,7 +70,20 @@ function WebhookActions({ webhook }: { webhook: WholeWebhook }) {
       {active && portal === undefined && <ReplayEvents given={{ listener_id: id }} others={emitters} />}
       <SendTest id={id} />
       <StartOrStop webhook={webhook} />
-      <CopyMenu command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks describe ${id}` }} />
+      <CopyMenu
+        command={{ path: `/v1/webhooks/${id}`, hw: `hw webhooks describe ${id}` }}
+        actions={{
+          'Retry now': { method: 'POST', path: `/v1/webhooks/${id}/retry`, body: {}, hw: `hw webhooks retry ${id}` },
+          'Send a test': { method: 'POST', path: `/v1/webhooks/${id}/test`, body: {}, hw: `hw webhooks test ${id}` },
+          [active ? 'Deactivate' : 'Activate']: {
+            method: 'PUT',
+            path: `/v1/webhooks/${id}`,
+            body: { active: !active },
+            hw: `hw webhooks update ${id} --${active ? 'deactivate' : 'activate'}`,
+          },
+          Delete: { method: 'DELETE', path: `/v1/webhooks/${id}`, hw: `hw webhooks delete ${id}` },
+        }}
+      />
     </>
   );
 }

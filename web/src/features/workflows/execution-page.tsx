@@ -126,7 +126,35 @@ function ExecutionActions({ execution }: { execution: Execution }) {
           Cancel
         </Button>
       )}
-      <CopyMenu command={{ path: `/v1/executions/${id}`, hw: `hw trace ${id}` }} />
+      <CopyMenu
+        command={{ path: `/v1/executions/${id}`, hw: `hw describe ${id}` }}
+        actions={{
+          Replay: mayReplay
+            ? {
+                method: 'POST',
+                path: `/v1/executions/${id}/replay`,
+                body: { from: 'start' },
+                hw: `hw workflows replay ${id}`,
+              }
+            : undefined,
+          'Replay from the failed step':
+            execution.status === 'failed'
+              ? {
+                  method: 'POST',
+                  path: `/v1/executions/${id}/replay`,
+                  body: { from: 'failed' },
+                  hw: `hw workflows replay ${id} --from-failed`,
+                }
+              : undefined,
+          'Resume now':
+            execution.wait === null
+              ? undefined
+              : { method: 'POST', path: `/v1/executions/${id}/resume`, body: {}, hw: `hw workflows resume ${id}` },
+          Cancel: mayReplay
+            ? undefined
+            : { method: 'POST', path: `/v1/executions/${id}/cancel`, hw: `hw workflows cancel ${id}` },
+        }}
+      />
       <div className="basis-full empty:hidden">
         <ProblemNote error={replaying.error ?? resuming.error ?? cancelling.error} />
       </div>

@@ -2,6 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { hwLine, isoOf } from '../../ui/command.ts';
+import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, INPUT_CLASS } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -49,6 +51,16 @@ export function ReplayFailed({ workflowId }: { workflowId: string }) {
   );
 }
 
+function commandOf(id: string, body: { since_ms?: number; from: string; deployment: string }) {
+  const options = {
+    since: isoOf(body.since_ms),
+    'from-start': body.from === 'start',
+    newest: body.deployment === 'newest',
+  };
+  const path = `/v1/workflows/${id}/executions/retry`;
+  return { method: 'POST' as const, path, body, hw: hwLine(['workflows', 'retry', id], options) };
+}
+
 interface ReplayDialogProps {
   workflowId: string;
   failed: number;
@@ -60,12 +72,10 @@ function ReplayDialog({ workflowId: id, failed, onClose }: ReplayDialogProps) {
   const [from, setFrom] = useState<'failed' | 'start'>('failed');
   const [deployment, setDeployment] = useState<'original' | 'newest'>('newest');
   const queries = useQueryClient();
+  const bodyNow = () => ({ ...(spanMs === 0 ? {} : { since_ms: Date.now() - spanMs }), from, deployment });
   const replaying = useMutation({
-    mutationFn: () => {
-      const since = spanMs === 0 ? {} : { since_ms: Date.now() - spanMs };
-      const body = { ...since, from, deployment };
-      return ask(api.POST('/v1/workflows/{id}/executions/retry', { params: { path: { id } }, body }));
-    },
+    mutationFn: () =>
+      ask(api.POST('/v1/workflows/{id}/executions/retry', { params: { path: { id } }, body: bodyNow() })),
     onSuccess: async ({ data }) => {
       onClose(data.count);
       await queries.invalidateQueries({ queryKey: ['executions', id] });
@@ -127,6 +137,7 @@ function ReplayDialog({ workflowId: id, failed, onClose }: ReplayDialogProps) {
         </Field>
         <ProblemNote error={replaying.error} />
         <div className="flex justify-end gap-2">
+          <CopyMenu command={commandOf(id, bodyNow())} />
           <Button onClick={() => onClose()}>Cancel</Button>
           <Button type="submit" kind="primary" busy={replaying.isPending}>
             Replay them

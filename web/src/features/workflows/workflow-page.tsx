@@ -154,7 +154,19 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
       <Button kind="danger" onClick={() => setDeleting(true)}>
         Delete
       </Button>
-      <CopyMenu command={{ path: `/v1/workflows/${id}`, hw: `hw describe ${slug}` }} />
+      <CopyMenu
+        command={{ path: `/v1/workflows/${id}`, hw: `hw describe ${slug}` }}
+        actions={{
+          'Run now': { method: 'POST', path: `/v1/workflows/${id}/run`, body: { event: {} }, hw: `hw run ${id}` },
+          [active ? 'Deactivate' : 'Activate']: {
+            method: 'PUT',
+            path: `/v1/workflows/${id}`,
+            body: { active: !active },
+            hw: `hw update ${id} --${active ? 'deactivate' : 'activate'}`,
+          },
+          Delete: { method: 'DELETE', path: `/v1/workflows/${id}`, hw: `hw delete ${id}` },
+        }}
+      />
       {isRunning && <RunDialog id={id} onClose={() => setRunning(false)} />}
       <Confirm
         open={isDeleting}
