@@ -1,6 +1,6 @@
 import { publicUrl } from '../api/base-url.ts';
 
-/** What a page or an action does, for a terminal. */
+/** A page or an action of it, for a terminal. */
 export interface Command {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the base path, with its query. */

@@ -32,9 +32,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 }
 
 interface CopyMenuProps {
-  /** Of the page, or of the one action that the menu is beside. */
+  /** The command of the page, or of the one action that the menu is beside. */
   command: Command;
-  /** Of the page's actions, by what their buttons say. */
+  /** The commands of the page's actions, by what their buttons say. */
   actions?: Readonly<Record<string, Command | undefined>>;
 }
 

@@ -13,7 +13,7 @@ import { OwnLimits } from './own-limits.tsx';
 import { OwnUsage } from './own-usage.tsx';
 import { useSession } from '../../api/session.ts';
 
-/** Of the tabs that have none in their panel. */
+/** The commands of tabs that have none in their panel. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   keys: { path: '/v1/api_keys', hw: 'hw keys list' },
   members: { path: '/v1/members', hw: 'hw members list' },
