@@ -5,7 +5,7 @@ import { allCommands } from '../../cli/src/commands/all-commands.ts';
 
 const FOLDER = 'web/src';
 
-/** Command lines in code of the UI: `hw webhooks retry ${id}`, hwLine(['webhooks', 'retry', id]). */
+/** Command lines in the code of the UI: whole ones, and the words that `hwLine` is given. */
 function commandLines(text: string): string[] {
   const plain = [
     ...text.matchAll(/[`'"]hw ((?:[a-z][a-z-]*|--[a-z-]+|\$\{[^}]*\}|<[a-z]+>|\*|\S+?)(?: [^`'"]*)?)[`'"]/g),
