@@ -130,6 +130,10 @@ const SCREENS: Record<string, Screen> = {
     path: ({ warehouse }) => `/webhooks/${warehouse}?tab=settings`,
     shows: (page) => page.getByRole('heading', { name: 'Authentication and TLS' }),
   },
+  subscriptions: {
+    path: () => '/subscriptions',
+    shows: (page) => page.getByRole('img', { name: /^\d+ subscriptions/ }),
+  },
   replays: { path: () => '/replays', shows: table('Replays') },
   runs: { path: () => '/runs', shows: table('Abandoned runs') },
   run: {

@@ -60,8 +60,21 @@ test('what comes while the reader has an event open waits, and is shown at a cli
   await send('second');
   await page.getByRole('button', { name: '1 new' }).click();
   await page.getByRole('row', { name: 'second' }).waitFor();
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('row', { name: 'second' }).click();
+  await page.locator('.cm-changedLine').first().waitFor();
   await page.getByRole('tab', { name: 'Logs' }).click();
   await page.getByText('got /').first().waitFor();
+  const lines = page.getByRole('list', { name: 'Log lines' }).getByRole('listitem');
+  await expect.poll(() => lines.count()).toBe(2);
+  await page
+    .getByRole('button', { name: /^Only lines of run/ })
+    .first()
+    .click();
+  await expect.poll(() => lines.count()).toBe(1);
+  expect(page.url()).toContain('run=inv_');
+  await page.getByRole('button', { name: 'Show every run' }).click();
+  await expect.poll(() => lines.count()).toBe(2);
   await expectAccessible(page);
   await picture(page, 'source-logs');
   check();

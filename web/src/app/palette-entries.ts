@@ -57,6 +57,7 @@ export async function namedThings(): Promise<PaletteEntry[]> {
 /** Pages of an account that the navigation does not show. */
 const MORE_PAGES: readonly PaletteEntry[] = [
   { label: 'Sample receiver', path: '/sample-receiver', icon: 'webhook', hint: 'page' },
+  { label: 'Subscriptions', path: '/subscriptions', icon: 'webhook', hint: 'page' },
   { label: 'Replays', path: '/replays', icon: 'retry', hint: 'page' },
   { label: 'Abandoned runs', path: '/runs', icon: 'retry', hint: 'page' },
   { label: 'First event', path: '/first-run', icon: 'play', hint: 'page' },

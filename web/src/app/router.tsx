@@ -123,7 +123,7 @@ const sources = createRoute({
 const source = createRoute({
   getParentRoute: () => shell,
   path: '/sources/$id',
-  validateSearch: texts('tab', 'event'),
+  validateSearch: texts('tab', 'event', 'compare', 'level', 'run'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/sources/source-page.tsx')),
     'SourcePage',
@@ -195,6 +195,15 @@ const replays = createRoute({
   component: lazyRouteComponent(
     whenBack(() => import('../features/webhooks/replays-page.tsx')),
     'ReplaysPage',
+  ),
+});
+
+const subscriptions = createRoute({
+  getParentRoute: () => shell,
+  path: '/subscriptions',
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/webhooks/subscriptions-page.tsx')),
+    'SubscriptionsPage',
   ),
 });
 
@@ -317,6 +326,7 @@ export const router = createRouter({
       webhook,
       delivery,
       replays,
+      subscriptions,
       runs,
       traces,
       trace,

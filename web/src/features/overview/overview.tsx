@@ -37,7 +37,10 @@ export function Overview() {
             range={range}
             onChange={(next) => void navigate({ search: next === 'hour' ? {} : { range: next }, replace: true })}
           />
-          <CopyMenu command={{ path: '/v1/stats', hw: 'hw stats' }} />
+          <CopyMenu
+            command={{ path: '/v1/stats', hw: 'hw stats' }}
+            actions={{ Usage: { path: '/v1/usage', hw: 'hw usage' } }}
+          />
         </>
       }
     >
@@ -134,7 +137,7 @@ function Quota({ name, used, limit }: { name: (typeof QUOTAS)[number]; used: num
       <dt className="text-xs text-ink-soft capitalize">{name}</dt>
       <dd className="mt-0.5">
         <span className="text-xl font-semibold tabular-nums">
-          {name === 'subscriptions' ? used : <Link to={`/${name}`}>{used}</Link>}
+          <Link to={`/${name}`}>{used}</Link>
         </span>
         <span className="text-sm text-ink-faint"> of {limit ?? 'any number'}</span>
         {share >= NEARLY_FULL && <span className="ml-2 text-xs font-medium text-warn">nearly full</span>}

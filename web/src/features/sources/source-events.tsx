@@ -20,10 +20,13 @@ interface SourceEventsProps {
   /** Stands in the URL, which the page around it keeps. */
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
+  /** The `emit_id` of the event that the open one is compared with. */
+  compared: string | undefined;
+  onCompare: (emitId: string | undefined) => void;
 }
 
 /** The event bin: the last hundred, and every new one as it comes. */
-export function SourceEvents({ source, selected, onSelect: select }: SourceEventsProps) {
+export function SourceEvents({ source, selected, onSelect: select, compared, onCompare }: SourceEventsProps) {
   const live = useLiveEvents(`/v1/sources/${source.id}/sse?expand=event`);
   const { hold } = live;
   const listeners = useListenerNames();
@@ -43,7 +46,11 @@ export function SourceEvents({ source, selected, onSelect: select }: SourceEvent
     <Beside
       title="Event"
       onClose={() => select(undefined)}
-      detail={chosen && <EventDetail event={chosen} onClose={() => select(undefined)} />}
+      detail={
+        chosen && (
+          <EventDetail event={chosen} onClose={() => select(undefined)} compared={compared} onCompare={onCompare} />
+        )
+      }
     >
       <Panel
         title="Events"

@@ -1,6 +1,7 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { type StreamMessage, useEventStream } from '../../api/event-stream.ts';
+import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
@@ -37,19 +38,30 @@ export function SourceLogs({ source }: { source: Source }) {
     const fresh = messages.map(({ data }) => JSON.parse(data) as LogLine).reverse();
     setLines((old) => [...fresh, ...old].slice(0, MAX_KEPT));
   }, []);
-  const [level, setLevel] = useState('');
-  const shown = lines.filter(({ event }) => level === '' || rankOf(event.level) >= rankOf(level));
+  const { level = '', run } = useSearch({ from: '/shell/sources/$id' });
+  const navigate = useNavigate({ from: '/sources/$id' });
+  const narrow = (change: { level?: string | undefined; run?: string | undefined }) =>
+    void navigate({ search: (old) => ({ ...old, ...change }), replace: true });
+  const shown = lines.filter(
+    ({ event }) =>
+      (level === '' || rankOf(event.level) >= rankOf(level)) && (run === undefined || event.run_id === run),
+  );
   const state = useEventStream({ path: `/v1/sources/${source.id}/logs`, onMessages });
   return (
     <Panel
       title="Logs"
       actions={
         <>
+          {run !== undefined && (
+            <Button size="small" onClick={() => narrow({ run: undefined })}>
+              Show every run
+            </Button>
+          )}
           <select
             aria-label="Level"
             className={FILTER_CLASS}
             value={level}
-            onChange={({ target }) => setLevel(target.value)}
+            onChange={({ target }) => narrow({ level: target.value || undefined })}
           >
             <option value="">every level</option>
             {RANKS.slice(1).map((name) => (
@@ -63,20 +75,26 @@ export function SourceLogs({ source }: { source: Source }) {
       }
     >
       {lines.length > 0 && shown.length === 0 && (
-        <p className="p-4 text-sm text-ink-soft">None of the {lines.length} newest lines is that bad.</p>
+        <p className="p-4 text-sm text-ink-soft">None of the {lines.length} newest lines is of that level and run.</p>
       )}
       {lines.length === 0 ? (
         <Empty icon="trace" title="No log lines" command={`hw logs ${source.name_slug} -f`}>
           What the component writes with console.log, and the errors of its runs, appear here.
         </Empty>
       ) : (
-        <LogLines lines={shown} />
+        <LogLines lines={shown} onRun={run === undefined ? (id) => narrow({ run: id }) : undefined} />
       )}
     </Panel>
   );
 }
 
-function LogLines({ lines }: { lines: readonly LogLine[] }) {
+interface LogLinesProps {
+  lines: readonly LogLine[];
+  /** Shows the lines of one run; absent where they are. */
+  onRun: ((runId: string) => void) | undefined;
+}
+
+function LogLines({ lines, onRun }: LogLinesProps) {
   const { list, rows, restPx, measure } = useLongList<HTMLOListElement>({
     count: lines.length,
     rowPx: LINE_PX,
@@ -99,6 +117,16 @@ function LogLines({ lines }: { lines: readonly LogLine[] }) {
             </span>
             <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
             <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
+            {onRun !== undefined && line.event.run_id !== undefined && (
+              <button
+                type="button"
+                aria-label={`Only lines of run ${line.event.run_id}`}
+                className="shrink-0 text-accent"
+                onClick={() => onRun(line.event.run_id ?? '')}
+              >
+                run
+              </button>
+            )}
             {line.metadata.trace_id !== null && (
               <Link to="/traces/$id" params={{ id: line.metadata.trace_id }} className="shrink-0 text-accent">
                 trace

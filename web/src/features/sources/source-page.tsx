@@ -29,7 +29,7 @@ export function SourcePage() {
 }
 
 function SourceView({ source }: { source: Source }) {
-  const { tab = 'events', event } = useSearch({ from: '/shell/sources/$id' });
+  const { tab = 'events', event, compare } = useSearch({ from: '/shell/sources/$id' });
   const navigate = useNavigate({ from: '/sources/$id' });
   const endpoint = endpointOf(source);
   return (
@@ -62,7 +62,11 @@ function SourceView({ source }: { source: Source }) {
               <SourceEvents
                 source={source}
                 selected={event}
-                onSelect={(id) => void navigate({ search: { tab, event: id }, replace: event !== undefined })}
+                onSelect={(id) =>
+                  void navigate({ search: (old) => ({ ...old, event: id }), replace: event !== undefined })
+                }
+                compared={compare}
+                onCompare={(emitId) => void navigate({ search: (old) => ({ ...old, compare: emitId }) })}
               />
             ),
           },

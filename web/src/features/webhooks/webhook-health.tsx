@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { formatDuration, Time } from '../../ui/time.tsx';
@@ -24,7 +25,6 @@ export function WebhookHealth({ id }: { id: string }) {
     ['Success', data === undefined ? '…' : successText(data)],
     ['p50', p50 === null ? '–' : formatDuration(p50)],
     ['p95', data === undefined ? '…' : p95Text(data)],
-    ['Waiting', backlog === undefined ? '…' : String(backlog)],
     ...(rate === null ? [] : ([['Rate now', `${Number(rate.toFixed(1))} a second`]] as [string, string][])),
   ];
   return (
@@ -35,6 +35,19 @@ export function WebhookHealth({ id }: { id: string }) {
           <dd className="tabular-nums">{value}</dd>
         </div>
       ))}
+      <div className="flex gap-1.5">
+        <dt className="text-ink-soft">Waiting</dt>
+        <dd className="tabular-nums">
+          <Link
+            to="/webhooks/$id"
+            params={{ id }}
+            search={{ status: 'pending,sending,held' }}
+            className="underline decoration-line-strong hover:text-accent"
+          >
+            {backlog ?? '…'}
+          </Link>
+        </dd>
+      </div>
       {dueAt !== null && (
         <div className="flex gap-1.5">
           <dt className="text-ink-soft">Oldest due</dt>

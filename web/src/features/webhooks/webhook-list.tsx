@@ -74,9 +74,10 @@ export function WebhookList() {
             onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
           />
           {portal === undefined && (
-            <Link to="/replays" className="text-sm text-accent underline">
-              Replays
-            </Link>
+            <span className="flex gap-3 text-sm text-accent underline max-sm:order-last max-sm:w-full">
+              <Link to="/subscriptions">Subscriptions</Link>
+              <Link to="/replays">Replays</Link>
+            </span>
           )}
           <CopyMenu command={{ path: '/v1/users/me/webhooks?limit=50', hw: 'hw webhooks list' }} />
           {newWebhook}
