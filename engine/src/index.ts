@@ -76,6 +76,7 @@ export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempoten
 export { type ReplayRecord, type Replays } from './contract/replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract/publish.ts';
 export { INGEST_CODE } from './ingest/ingest-code.ts';
+export { runIsLost } from './runs/lost-runs.ts';
 export type { SampleReceiver, SampleRequest } from './contract/sample-receiver.ts';
 export type {
   AccountStats,

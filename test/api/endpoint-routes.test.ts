@@ -32,6 +32,7 @@ const routeTo = (sourceId: string): EndpointRoute => ({
   propName: 'http',
   customResponse: false,
   preflight: 'allow',
+  durability: 'stored',
 });
 
 test('a key that leads nowhere is not looked up again for a while', async () => {

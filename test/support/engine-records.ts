@@ -77,6 +77,7 @@ export const endpointRoute: EndpointRoute = {
   propName: 'http',
   customResponse: false,
   preflight: 'allow',
+  durability: 'stored',
 };
 
 export const component = {
@@ -118,6 +119,7 @@ export const source: SourceRecord = {
   configuredProps: { http: { endpoint_url: 'http://127.0.0.1/e/known' } },
   configurableProps: [{ name: 'http', type: '$.interface.http' }],
   preflight: 'allow',
+  durability: 'stored',
   revision: 3,
   createdAt: MADE_AT,
   updatedAt: MADE_AT,

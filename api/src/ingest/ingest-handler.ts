@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerTrace, Engine, Tracing } from '@headwater/engine';
+import { type CallerTrace, type Engine, runIsLost, type Tracing } from '@headwater/engine';
 import { createLimiter, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type Limiter } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
 import { createEntryPacers, ENDPOINT_PACE } from '../entry-pacer.ts';
@@ -157,7 +157,8 @@ async function takeRequest(
   }
   response.setHeader(RUN_HEADER, accepted.invocationId);
   const outcome = await accepted.response;
-  if (!outcome.ok) throw new HeadwaterError('NO_RESPONSE', outcome.message);
+  if (!outcome.ok)
+    throw outcome.isLost ? runIsLost(outcome.message) : new HeadwaterError('NO_RESPONSE', outcome.message);
   const { status } = outcome.response;
   if (status < 200)
     throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);

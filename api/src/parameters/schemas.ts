@@ -91,6 +91,13 @@ export function preflightParameter() {
   });
 }
 
+export function durabilityParameter() {
+  return z.enum(['stored', 'none']).openapi({
+    description:
+      'What of a request to its endpoints survives a crash of the node. `stored`: the request, which is stored before its run. `none`: only what its run has committed; its client sees a reset or `503` instead of an answer. Faster. Default: `stored`.',
+  });
+}
+
 export function codeParameter() {
   return z
     .string()

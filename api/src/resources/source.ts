@@ -13,6 +13,7 @@ export function presentSource(source: SourceRecord): Shown<typeof sourceSchema> 
     configured_props: source.configuredProps,
     configurable_props: source.configurableProps,
     preflight: source.preflight,
+    durability: source.durability,
     created_at: epochSeconds(source.createdAt),
     updated_at: epochSeconds(source.updatedAt),
     last_event_at: source.lastEventAt === undefined ? null : epochSeconds(source.lastEventAt),

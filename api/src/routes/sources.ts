@@ -7,6 +7,7 @@ import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndp
 import { checkChoice, choiceOf, componentParameters, hasChoice } from '../parameters/component-choice.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import {
+  durabilityParameter,
   idParameter,
   jsonObjectParameter,
   pageParameters,
@@ -30,6 +31,7 @@ const sourceParameters = {
     'Props that `POST /v1/components/{id}/props` has answered (`dyp_…`). Without it the component is asked where a prop with `reloadProps` is set.',
   ).optional(),
   preflight: preflightParameter().optional(),
+  durability: durabilityParameter().optional(),
 };
 
 type SourceInput = z.output<z.ZodObject<typeof sourceParameters>>;
@@ -41,6 +43,7 @@ function toChange(input: SourceInput) {
     configuredProps: input.configured_props,
     dynamicPropsId: input.dynamic_props_id,
     preflight: input.preflight,
+    durability: input.durability,
   });
 }
 

@@ -15,11 +15,15 @@ export function headwater(name: string, options: Pick<BootOptions, 'inspect' | '
     async start(undo) {
       const system = await bootSystem(undo, options);
       const api = createApiClient(system);
-      const endpoint = async (code: string) => (await api.deploySource(code)).endpointUrl;
+      const endpoint = async (code: string, settings = {}) => (await api.deploySource(code, settings)).endpointUrl;
       const endpoints = new Map([
         [`${name}, answers itself`, await endpoint(ANSWERING_SOURCE)],
         [`${name}, 200 once stored`, await endpoint(SILENT_SOURCE)],
       ]);
+      const unstored = `${name}, answers itself, not stored`;
+      // An older tree may not have the setting.
+      if (options.projectDir === undefined)
+        endpoints.set(unstored, await endpoint(ANSWERING_SOURCE, { durability: 'none' }));
       const mainPid = system.processes().find(({ command }) => NODE.test(command))?.pid ?? 0;
       const { inspectorUrl } = system;
       return {

@@ -6,7 +6,8 @@ interface DeployedSource {
 }
 
 export interface ApiClient {
-  deploySource(code: string): Promise<DeployedSource>;
+  /** Default: without settings of its own. */
+  deploySource(code: string, settings?: Record<string, unknown>): Promise<DeployedSource>;
   /** Answers the key of a new account; for the operator alone. */
   createAccount(name: string): Promise<string>;
   /** Answers the id of the saved component. */
@@ -53,8 +54,8 @@ export function createApiClient(system: System, apiKey = system.apiKey): ApiClie
 
   const deliveriesPath = (webhookId: string, limit: number) => `/webhooks/${webhookId}/deliveries?limit=${limit}`;
   return {
-    async deploySource(code) {
-      const { data } = await call('POST', '/sources', { component_code: code });
+    async deploySource(code, settings = {}) {
+      const { data } = await call('POST', '/sources', { component_code: code, ...settings });
       const { id, configured_props } = data as { id: string; configured_props: { http: { endpoint_url: string } } };
       return { id, endpointUrl: configured_props.http.endpoint_url };
     },

@@ -8,6 +8,7 @@ export interface Source {
   configured_props: Record<string, unknown>;
   configurable_props: ComponentProp[];
   preflight: 'allow' | 'run';
+  durability: 'stored' | 'none';
   created_at: number;
   updated_at: number;
   last_event_at: number | null;

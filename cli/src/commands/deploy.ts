@@ -8,7 +8,7 @@ import { existingSource } from '../names/existing-source.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS } from '../props/read-props.ts';
 import { describePlaces } from './describe-source.ts';
-import { PREFLIGHT_OPTION } from './preflight-option.ts';
+import { DURABILITY_OPTION, PREFLIGHT_OPTION } from './endpoint-options.ts';
 import { askForComponent, type ComponentChoice, isSameComponent, saveComponent } from './which-component.ts';
 
 export const deploy: CommandSpec = {
@@ -29,6 +29,7 @@ export const deploy: CommandSpec = {
     { name: 'name', value: 'name', summary: "What the source is called. Else the component's name." },
     { name: 'new', summary: 'Make another source, also where one of that name is there.' },
     PREFLIGHT_OPTION,
+    DURABILITY_OPTION,
     ...PROP_OPTIONS,
   ],
   examples: [
@@ -89,11 +90,15 @@ async function deployComponent(context: CommandContext, api: ApiClient, given: C
   const { choice, there } = await findExisting(api, given, input);
   if (there !== undefined) return bringUpToDate(context, api, choice, there);
   const parameters = await givenProps(context, api, { choice });
-  const body = { ...parameters, name: input.text('name'), preflight: input.text('preflight') };
+  const body = { ...parameters, name: input.text('name'), ...endpointSettings(input) };
   const source = await output.progress(`Deploying ${choice.described}`, () =>
     making(() => api.send<Source>('POST', '/sources', body)),
   );
   return { source, outcome: 'created' };
+}
+
+function endpointSettings(input: CommandContext['input']) {
+  return { preflight: input.text('preflight'), durability: input.text('durability') };
 }
 
 /** By its name, or by name and key of its component where no name is given. */
@@ -131,7 +136,7 @@ async function bringUpToDate(
     ? { ...choice, parameters: { component_id: before.component_id } }
     : choice;
   const parameters = await givenProps(context, api, { choice: kept, source: before });
-  const body = { ...parameters, preflight: input.text('preflight'), if_changed: true };
+  const body = { ...parameters, ...endpointSettings(input), if_changed: true };
   await output.progress(`Updating ${before.name_slug}`, () => api.send('PUT', `/sources/${id}`, body));
   const after = await api.tagged<Source>(`/sources/${id}`);
   const { etag, ...source } = after;

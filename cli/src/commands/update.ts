@@ -8,7 +8,7 @@ import { findNamed } from '../names/find-named.ts';
 import { givenProps } from '../props/given-props.ts';
 import { PROP_OPTIONS, readProps, typesOf } from '../props/read-props.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
-import { PREFLIGHT_OPTION } from './preflight-option.ts';
+import { DURABILITY_OPTION, PREFLIGHT_OPTION } from './endpoint-options.ts';
 import { askForComponent } from './which-component.ts';
 
 export const update: CommandSpec = {
@@ -28,6 +28,7 @@ export const update: CommandSpec = {
     { name: 'activate', summary: 'Start it again.' },
     { name: 'deactivate', summary: 'Stop it.' },
     PREFLIGHT_OPTION,
+    DURABILITY_OPTION,
     ...PROP_OPTIONS,
     IF_MATCH,
   ],
@@ -67,9 +68,11 @@ function readChange({ input }: CommandContext): Record<string, unknown> {
   const [activate, deactivate] = [input.flag('activate'), input.flag('deactivate')];
   if (activate && deactivate) throw usageError('--activate and --deactivate exclude each other');
   const [name, preflight] = [input.text('name'), input.text('preflight')];
+  const durability = input.text('durability');
   const change = {
     ...(name === undefined ? {} : { name }),
     ...(preflight === undefined ? {} : { preflight }),
+    ...(durability === undefined ? {} : { durability }),
     ...(activate ? { active: true } : {}),
     ...(deactivate ? { active: false } : {}),
   };
@@ -89,6 +92,8 @@ function refuseOnWorkflow({ input }: CommandContext): void {
       'Of a workflow it is a setting',
       'settings.preflight in the file of: hw workflows update <name> <file>',
     );
+  if (input.text('durability') !== undefined)
+    throw usageError('Executions of a workflow are always stored', 'Leave --durability out');
   if (input.text('code') === undefined && !hasProps(input)) return;
   throw usageError(
     'A workflow has no code or props of its own',

@@ -113,6 +113,7 @@ async function putSource(applying: Applying, change: Change, fields: Fields): Pr
     ...(component === undefined ? {} : { configured_props: Object.fromEntries(values) }),
     ...(change.id === undefined ? { name: fields['name'] ?? change.key } : { name: fields['name'], if_changed: true }),
     preflight: fields['preflight'],
+    durability: fields['durability'],
     ...activeOf(change, fields),
   };
   const source = await send<Source>(api, '/sources', change, body);

@@ -69,7 +69,7 @@ function plainChanges(fields: Fields, names: readonly string[], there: object | 
 
 async function sourceChanges(comparison: Comparison, fields: Fields, source: Source): Promise<string[]> {
   const { account, file } = comparison;
-  const changed = plainChanges(fields, ['name', 'active', 'preflight'], source);
+  const changed = plainChanges(fields, ['name', 'active', 'preflight', 'durability'], source);
   if (typeof fields['component'] === 'string') {
     const choice = await stackComponentChoice(fields['component'], file.folder);
     if (!isComponent(await account.component(source.component_id), choice)) changed.push('component');

@@ -98,6 +98,7 @@ async function exportSources(exporting: Exporting): Promise<Fields> {
       ...(Object.keys(props).length === 0 || isIngest ? {} : { props }),
       ...(source.active ? {} : { active: false }),
       ...(source.preflight === 'allow' ? {} : { preflight: source.preflight }),
+      ...(source.durability === 'none' ? { durability: source.durability } : {}),
     };
   }
   return sources;

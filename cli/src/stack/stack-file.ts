@@ -63,7 +63,7 @@ const WEBHOOK_FIELDS = [
 const KNOWN: Readonly<Record<Kind, readonly string[]>> = {
   environment_variable: ['description'],
   data_store: ['description', 'id'],
-  source: ['component', 'ingest', 'name', 'props', 'active', 'preflight'],
+  source: ['component', 'ingest', 'name', 'props', 'active', 'preflight', 'durability'],
   workflow: ['name', 'triggers', 'steps', 'settings', 'active'],
   webhook: [...WEBHOOK_FIELDS, 'name', 'id'],
   subscription: ['from', 'to', 'channel', 'filter'],

@@ -77,7 +77,7 @@ export function assembleRuns(needs: RunNeeds): Runs {
     ...createStoreCalls(ground),
     prepare: createRunPreparer(resolveAuth),
     commit: committers.ofRuns.commit,
-    countCrash: (invocation) => countCrash(sql, invocation),
+    countCrash: async (invocation) => (invocation.isUnstored ? invocation.crashes + 1 : countCrash(sql, invocation)),
     holdBundle: ground.holdBundle,
     live,
     nowMs: Date.now,

@@ -78,3 +78,9 @@ export interface AttemptRecord {
  * `allow`: the node allows every page. `run`: the code runs as for any other request.
  */
 export type Preflight = 'allow' | 'run';
+
+/**
+ * Fate of a request to an endpoint in a crash of the node. `stored`: it is kept, since it is stored
+ * before its run. `none`: it is lost, and its client sees that; what its run has committed stays.
+ */
+export type Durability = 'stored' | 'none';

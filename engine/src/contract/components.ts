@@ -1,5 +1,5 @@
 import type { ComponentType, DedupeStrategy, ErrorCode, FieldError, PropDefinition } from '@headwater/shared';
-import type { Page, PageRequest, Preflight, Principal } from './base.ts';
+import type { Page, PageRequest, Durability, Preflight, Principal } from './base.ts';
 
 export interface ComponentRecord {
   id: string;
@@ -47,6 +47,8 @@ export interface SourceCreate extends ComponentChoice {
   dynamicPropsId?: string;
   /** Default: `allow`. */
   preflight?: Preflight;
+  /** Default: `stored`. */
+  durability?: Durability;
 }
 
 export interface ComponentListRequest extends PageRequest {

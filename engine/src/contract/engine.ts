@@ -1,6 +1,6 @@
 import type { ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './apps.ts';
-import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal, RateLimitState } from './base.ts';
+import type { ExpectedRevisions, Page, PageRequest, Durability, Preflight, Principal, RateLimitState } from './base.ts';
 import type { DataStores } from './data-stores.ts';
 import type { Events } from './events.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -80,6 +80,7 @@ export interface SourceRecord {
   /** The props of its component, and after them those of its additionalProps. */
   configurableProps: PropDefinition[];
   preflight: Preflight;
+  durability: Durability;
   /** Grows with each change. */
   revision: number;
   createdAt: Date;
@@ -124,6 +125,7 @@ export interface EndpointRoute {
   propName: string;
   customResponse: boolean;
   preflight: Preflight;
+  durability: Durability;
   /**
    * Set for a workflow whose settings say when its executions start. `queueLimit`: how many may
    * wait. Default: any number.
@@ -158,7 +160,9 @@ export interface Ingest {
   admit(route: EndpointRoute): RateLimitState | undefined;
   /**
    * Stores the event (JSON text) as an invocation; resolves once it is durable. With
-   * `customResponse` the second promise answers what the run responded, or why it did not.
+   * `customResponse` the second promise answers what the run responded, or why it did not. With
+   * `durability: 'none'` nothing is stored before the run: without `customResponse` it resolves
+   * once the run has ended and what it leaves is durable, or throws UNAVAILABLE if it is lost.
    * `caller`: the trace of the request, for accounts that want it.
    */
   accept(
@@ -178,7 +182,8 @@ export interface Ingest {
   endAnswers(): void;
 }
 
-export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string };
+/** `isLost`: the request is not stored, and its run did not end. */
+export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string; isLost?: true };
 
 /**
  * The engine as its clients see it. Every method throws HeadwaterError for what the caller did

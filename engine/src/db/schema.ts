@@ -7,7 +7,7 @@ import type {
   HookName,
   PropDefinition,
 } from '@headwater/shared';
-import type { Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/base.ts';
 import type { AdaptiveRate, RequestOptions, WebhookFormat } from '../contract/webhook-requests.ts';
 import type { DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
 
@@ -100,6 +100,7 @@ export const sources = pgTable('sources', {
   deletedAt: moment('deleted_at'),
   dynamicProps: jsonb('dynamic_props').$type<PropDefinition[]>().notNull().default([]),
   preflight: text('preflight').$type<Preflight>().notNull().default('allow'),
+  durability: text('durability').$type<Durability>().notNull().default('stored'),
 });
 
 export const dataStores = pgTable('data_stores', {

@@ -46,13 +46,15 @@ export interface HeldInvocation {
   claim: number;
   /** It was started by the rules of its workflow: its end lets the next one start. */
   inTurn?: true;
+  /** It has no row: it ends with this node, and its client is told. */
+  isUnstored?: true;
   /** Present if a client waits for the component's own answer. Called at most once. */
   respond?: (response: RunResponse) => void;
 }
 
 /** Fields that a commit needs to end the invocation and to continue its chain of events. */
-export function leaseOf({ id, leasedBy, claim, cause, kind }: HeldInvocation) {
-  return { id, leasedBy, claim, cause, kind };
+export function leaseOf({ id, leasedBy, claim, cause, kind, isUnstored }: HeldInvocation) {
+  return { id, leasedBy, claim, cause, kind, ...(isUnstored === undefined ? {} : { isUnstored }) };
 }
 
 /** Origin of the event, for `$errors`. */

@@ -7,6 +7,7 @@ import { createRequestRate } from '../fairness/request-rate.ts';
 import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
 import type { Intake } from '../runs/intake.ts';
 import { NODE_STOPS } from '../runs/waiting-clients.ts';
+import { LOST, runIsLost } from '../runs/lost-runs.ts';
 import { newInvocationId } from '../events/invocation.ts';
 import { noRoomToAnswer } from '../runs/no-room-to-answer.ts';
 import type { Sql } from '../db/database.ts';
@@ -35,6 +36,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   const rate = createRequestRate(() => performance.now());
 
   const answers = createAwaitedAnswers();
+  const runUnstored = createUnstoredRuns(intake, answers);
 
   /** Whether a request goes to the database for any node, not on at once on this one. */
   function waits({ accountId, inTurn }: EndpointRoute): boolean {
@@ -47,16 +49,23 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     if (route.inTurn === undefined && route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     // Before the invocation: any node may run that at once.
     if (options.traces.isWanted(accountId)) await options.traces.keep(accountId, id, caller);
-    if (route.inTurn !== undefined)
-      return backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event, id));
+    if (route.inTurn !== undefined) {
+      const queued = await backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event, id));
+      return queued.response === undefined
+        ? queued
+        : { ...queued, response: answers.untilEnded(queued.response, KEPT) };
+    }
     const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
+    // Without room here, any node may run it, which needs a row.
+    if (route.durability === 'none' && !intake.isFull(accountId, true))
+      return runUnstored(route.customResponse, invocation);
     if (!route.customResponse) {
       await intake.add(invocation);
       return { invocationId: id };
     }
     const response = Promise.withResolvers<RunResponse>();
     await intake.add(invocation, response.resolve);
-    return { invocationId: id, response: response.promise };
+    return { invocationId: id, response: answers.untilEnded(response.promise, KEPT) };
   }
 
   return {
@@ -74,12 +83,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       if (taken.waitSeconds > 0) throw tooManyRequests(perSecond, taken.waitSeconds);
       return taken;
     },
-    async accept(route, event, caller) {
-      const accepted = await accept(route, event, caller);
-      return accepted.response === undefined
-        ? accepted
-        : { ...accepted, response: answers.untilEnded(accepted.response) };
-    },
+    accept,
     endWaits: options.inTurn.endWaits,
     endAnswers: answers.end,
     forgetSource: routes.forgetSource,
@@ -87,21 +91,44 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   };
 }
 
+/** Runs of requests that are not stored. */
+function createUnstoredRuns(intake: Pick<Intake, 'runUnstored'>, answers: AwaitedAnswers) {
+  return async (
+    customResponse: boolean,
+    invocation: Parameters<Intake['runUnstored']>[0],
+  ): ReturnType<Ingest['accept']> => {
+    const response = Promise.withResolvers<RunResponse>();
+    intake.runUnstored(invocation, response.resolve);
+    const answer = answers.untilEnded(response.promise, LOST);
+    if (customResponse) return { invocationId: invocation.id, response: answer };
+    const outcome = await answer;
+    // However it ended, what it left is stored.
+    if (!outcome.ok && outcome.isLost === true) throw runIsLost(outcome.message);
+    return { invocationId: invocation.id };
+  };
+}
+
+type AwaitedAnswers = ReturnType<typeof createAwaitedAnswers>;
+
+const KEPT: RunResponse = { ok: false, message: NODE_STOPS };
+
 /** Answers that clients wait for while the run is under way. */
 function createAwaitedAnswers() {
-  const awaited = new Set<(response: RunResponse) => void>();
+  const awaited = new Set<() => void>();
   return {
-    untilEnded(response: Promise<RunResponse>): Promise<RunResponse> {
+    /** `atStop`: the answer if the node stops before the run has answered. */
+    untilEnded(response: Promise<RunResponse>, atStop: RunResponse): Promise<RunResponse> {
       const { promise, resolve } = Promise.withResolvers<RunResponse>();
-      awaited.add(resolve);
+      const end = () => resolve(atStop);
+      awaited.add(end);
       void response.then((outcome) => {
-        awaited.delete(resolve);
+        awaited.delete(end);
         resolve(outcome);
       });
       return promise;
     },
     end() {
-      for (const resolve of awaited) resolve({ ok: false, message: NODE_STOPS });
+      for (const end of awaited) end();
       awaited.clear();
     },
   };

@@ -12,7 +12,7 @@ export async function readEndpoints(sql: Sql, keys: readonly string[]): Promise<
     (Omit<EndpointRoute, 'inTurn'> & { key: string; inTurn: boolean; queueLimit: number | null })[]
   >`
     select e.key, e.account_id as "accountId", e.source_id as "sourceId", e.prop_name as "propName",
-      e.custom_response as "customResponse", s.preflight, s.in_turn as "inTurn", (d.settings ->> 'queueLimit')::int8 as "queueLimit"
+      e.custom_response as "customResponse", s.preflight, s.durability, s.in_turn as "inTurn", (d.settings ->> 'queueLimit')::int8 as "queueLimit"
     from endpoints e join emitters s on s.id = e.source_id and s.active and s.deleted_at is null
     left join deployments d on s.in_turn and d.id = s.deployment_id
     where e.key = any(${storable}::text[])`;

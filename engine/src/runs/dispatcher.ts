@@ -7,6 +7,7 @@ import { createHeldClaims, type HeldClaims } from './held-claims.ts';
 import type { HeldInvocation } from '../events/invocation.ts';
 import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';
 import { createRunSlots, type RunSlot } from './run-slots.ts';
+import { loseUnstored } from './lost-runs.ts';
 
 /*
  * States of an invocation that this node holds, and the transitions between them:
@@ -224,10 +225,11 @@ async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pau
   try {
     await options.run(invocation, slot.free, slot.again, lost);
   } catch (error) {
-    const { id } = invocation;
-    options.log.error({ invocation: id, err: error }, 'an invocation could not be committed and will run again');
+    const { id, isUnstored } = invocation;
+    const next = isUnstored ? 'its client is told' : 'it will run again';
+    options.log.error({ invocation: id, err: error }, `an invocation could not be committed: ${next}`);
     slot.free();
-    await pause.wait();
+    if (!isUnstored) await pause.wait();
     await giveBack(options, [invocation]);
   }
 }
@@ -248,11 +250,12 @@ function statsOf({ waiting, running, held }: { waiting: number; running: number;
 }
 
 async function giveBack(options: DispatcherOptions, invocations: readonly HeldInvocation[]): Promise<void> {
-  if (invocations.length === 0) return;
+  const stored = loseUnstored(invocations);
+  if (stored.length === 0) return;
   try {
-    await options.release(invocations);
+    await options.release(stored);
   } catch (error) {
     // The rows stay leased by this node; they are released when it ends or is found dead.
-    options.log.error({ count: invocations.length, err: error }, 'invocations could not be released');
+    options.log.error({ count: stored.length, err: error }, 'invocations could not be released');
   }
 }

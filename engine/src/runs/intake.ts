@@ -31,6 +31,8 @@ export interface Intake {
    * Throws as AccountBacklogs.queue.
    */
   add(invocation: NewHeldInvocation, respond?: (response: RunResponse) => void): Promise<void>;
+  /** Runs it without storing it. Only while the intake is not full, and for a client that waits. */
+  runUnstored(invocation: NewHeldInvocation, respond: (response: RunResponse) => void): void;
 }
 
 const MAX_BATCH = 256;
@@ -47,6 +49,9 @@ const MAX_TENANT_CHARS = 256 * 1024;
  */
 const MIN_INTERVAL_MS = 4;
 const REQUESTS_PER_MS = 8;
+
+/** Has no lease that a node could lose. */
+const NO_NODE = '';
 
 /**
  * A row leased by this node while it has room, else one that any node's lane picks up. What arrives
@@ -71,6 +76,12 @@ export function createIntake({ sql, nodeId, dispatcher, backlogs, stats, watch }
       stats?.add(accountId, [sourceId], 'received', 1);
       const held = { ...invocation, propName, crashes: 0, attempts: 1, leasedBy, claim: 1 };
       dispatcher.take([respond === undefined ? held : { ...held, respond }]);
+    },
+    runUnstored(invocation, respond) {
+      stats?.add(invocation.accountId, [invocation.sourceId], 'received', 1);
+      dispatcher.take([
+        { ...invocation, crashes: 0, attempts: 1, leasedBy: NO_NODE, claim: 1, isUnstored: true, respond },
+      ]);
     },
   };
 }

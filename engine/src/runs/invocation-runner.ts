@@ -3,7 +3,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { type HeldInvocation, leaseOf } from '../events/invocation.ts';
-import { type RunnerContext, type RunTask, respondOnce, runTask } from './run-invocation.ts';
+import { respondAfterOutput, respondOnce, type RunnerContext, type RunTask, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';
 import type { SourceRuntimes } from './source-runtime.ts';
 
@@ -20,6 +20,7 @@ export function createInvocationRunner(
   return async (invocation, ran) => {
     const runtime = await options.runtimes.get(invocation.sourceId);
     if (runtime === undefined || runtime.deleted) return drop(options, invocation);
+    if (!runtime.active && invocation.isUnstored) return drop(options, invocation);
     // A tick of a stopped timer is obsolete; other accepted invocations are not.
     if (!runtime.active && invocation.kind === 'timer') return drop(options, invocation);
     if (!runtime.active) {
@@ -27,7 +28,7 @@ export function createInvocationRunner(
       await options.release([invocation]);
       return;
     }
-    const { respond, end } = respondOnce(invocation);
+    const { respond, end } = invocation.isUnstored ? respondAfterOutput(invocation) : respondOnce(invocation);
     // Its node died between the last crash and the commit that gives it up.
     if (invocation.crashes >= LIMITS.maxInvocationAttempts) {
       const { maxEventHops } = await options.limits.get(runtime.accountId);
@@ -49,7 +50,7 @@ export function createInvocationRunner(
 
 /** Ends an invocation whose source is deleted, or whose timer is stopped. */
 async function drop(context: RunnerContext, invocation: HeldInvocation): Promise<void> {
-  await context.commit({ ...endOf(invocation), dedupe: undefined });
+  if (!invocation.isUnstored) await context.commit({ ...endOf(invocation), dedupe: undefined });
   invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
 }
 

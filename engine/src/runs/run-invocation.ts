@@ -59,7 +59,8 @@ export interface RunTask {
   invocation?: HeldInvocation;
   /** The change that a hook belongs to. */
   change?: ChangeLease;
-  respond?: (response: HttpResponse) => void;
+  /** `hasOutput`: there are events or values before it that are not committed. */
+  respond?: (response: HttpResponse, hasOutput: boolean) => void;
   /** Called when the sandbox is done, before the commit. */
   ran?: () => void;
 }
@@ -169,7 +170,7 @@ function outputsOf(context: RunnerContext, task: RunTask, runId: string, progres
       context.overlay.get(sourceId, key) ?? (await context.readDbValue(sourceId, key, onAway)),
     fetch: (request, signal) => context.fetch(tenant, request, signal),
     dataStore: (call, signal) => context.callDataStore(tenant, call, signal, onAway),
-    respond: (response) => task.respond?.(response),
+    respond: (response, hasOutput) => task.respond?.(response, hasOutput),
     // The order of events decides which of them are greater than all before.
     holdsParts: task.runtime.dedupe === 'greatest',
     // `last` decides on all events of a run together; a hook has no invocation that could go on.
@@ -213,7 +214,8 @@ function traceOf({ invocation }: RunTask): FetchTenant['trace'] {
 
 /** Lease under which this node shows lines of the run; undefined if there is none. */
 function heldBy({ invocation, change }: RunTask, runId: string) {
-  if (invocation !== undefined) return leaseOf(invocation);
+  // Without a row nothing tells other nodes that the lines end.
+  if (invocation !== undefined) return invocation.isUnstored ? undefined : leaseOf(invocation);
   return change === undefined ? undefined : { id: runId, change };
 }
 
@@ -336,6 +338,28 @@ function failedRunOf(task: RunTask, { outcome, runId, startedAtMs }: EndedRun, n
 function originalEventOf(entry: RunEntry): string {
   if (entry.kind === 'run') return entry.event;
   return JSON.stringify(entry.kind === 'hook' ? { hook: entry.hook } : { entry: entry.kind });
+}
+
+/**
+ * The same for a run that is not stored: what it put out before `respond` is durable before its
+ * client is answered. Otherwise a crash would lose events of which the client has heard.
+ */
+export function respondAfterOutput(invocation: HeldInvocation): {
+  respond: (response: HttpResponse, hasOutput: boolean) => void;
+  end: (result: RunResult) => void;
+} {
+  const { respond, end } = respondOnce(invocation);
+  let held: HttpResponse | undefined;
+  return {
+    respond(response, hasOutput) {
+      if (hasOutput) held ??= response;
+      else respond(response);
+    },
+    end(result) {
+      if (held !== undefined) respond(held);
+      end(result);
+    },
+  };
 }
 
 /**

@@ -13,7 +13,8 @@ export interface RunOutputsOptions {
   readDbValue: (key: string) => Promise<string | undefined>;
   fetch: (request: FetchRequest, signal: AbortSignal) => Promise<FetchOutcome>;
   dataStore: RunHost['dataStore'];
-  respond: (response: HttpResponse) => void;
+  /** `hasOutput`: the run has emitted or stored something before. */
+  respond: (response: HttpResponse, hasOutput: boolean) => void;
   /**
    * A long run's part is full: commit it. Resolves when it is durable. Absent: the run commits
    * once, at its end.
@@ -57,9 +58,11 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
   const collected = createPartBuffer(options);
   const written = new Map<string, string>();
   const logs: LogLine[] = [];
+  let hasOutput = false;
   const parts = createPartCommits(options.commitPart, collected);
   const host: RunHost = {
     emit(event) {
+      hasOutput = true;
       collected.emit(event);
       parts.commitIfFull();
     },
@@ -67,8 +70,9 @@ export function createRunOutputs(options: RunOutputsOptions): RunOutputs {
       logs.push(line);
       options.live?.add(line);
     },
-    respond: options.respond,
+    respond: (response) => options.respond(response, hasOutput),
     dbSet(givenKey, valueJson) {
+      hasOutput = true;
       const key = storableText(givenKey);
       written.set(key, valueJson);
       collected.dbSet(key, valueJson);

@@ -1,4 +1,4 @@
-import type { Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/base.ts';
 import type { AccountLimits, PropDefinition } from '@headwater/shared';
 import { chooseSlug } from '../db/choose-slug.ts';
 import type { HttpProp, TimerProp } from '../props/interfaces.ts';
@@ -68,6 +68,7 @@ export interface SourceChange {
   nameSlug: string;
   active: boolean;
   preflight: Preflight;
+  durability: Durability;
   httpProps: readonly HttpProp[];
 }
 
@@ -99,6 +100,7 @@ export async function putSourceChange(
       update sources set component_id = ${change.componentId}, name = ${change.name}, name_slug = ${nameSlug},
         configured_props = ${JSON.stringify(change.configuredProps)}::text::jsonb,
         dynamic_props = ${JSON.stringify(change.dynamicProps)}::text::jsonb, active = ${change.active}, preflight = ${change.preflight},
+        durability = ${change.durability},
         revision = revision + 1, updated_at = now()
       where account_id = ${accountId} and id = ${sourceId} and change_id = ${changeId} and busy_by = ${nodeId} returning id`;
     if (rows.length === 0) throw leaseLost(sourceId);

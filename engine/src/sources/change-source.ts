@@ -157,6 +157,7 @@ async function planChange(
     nameSlug: input.name === undefined || input.name === row.name ? row.name_slug : nameSlugOf(input.name),
     active: input.active ?? row.active,
     preflight: input.preflight ?? row.preflight,
+    durability: input.durability ?? row.durability,
     httpProps: httpPropsOf(definitions),
   };
   return { after, definitions, isRedeploy, ...(growth === undefined ? {} : { growth }) };
@@ -164,11 +165,20 @@ async function planChange(
 
 /** Sealed values are opened first: the same secret is sealed into another text each time. */
 function isAsBefore({ sealer }: LifecycleContext, row: SourceRow, after: SourceChange): boolean {
-  const compared = ({ configuredProps, dynamicProps, componentId, name, active, preflight }: SourceChange) => ({
+  const compared = ({
+    configuredProps,
+    dynamicProps,
     componentId,
     name,
     active,
     preflight,
+    durability,
+  }: SourceChange) => ({
+    componentId,
+    name,
+    active,
+    preflight,
+    durability,
     // As jsonb gives it back, which has no undefined values.
     configuredProps: asJson(openStoredProps(sealer, row.account_id, configuredProps)),
     dynamicProps: asJson(dynamicProps),
@@ -267,6 +277,7 @@ function beforeOf(row: SourceRow): SourceChange {
     nameSlug: row.name_slug,
     active: row.active,
     preflight: row.preflight,
+    durability: row.durability,
     httpProps: httpPropsOf(row.configurable_props),
   };
 }

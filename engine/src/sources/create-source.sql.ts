@@ -1,4 +1,4 @@
-import type { Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/base.ts';
 import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
 import type { HttpProp } from '../props/interfaces.ts';
 import type { LeaseTerms } from '../db/change-lease.ts';
@@ -20,6 +20,7 @@ export interface NewSource {
   dynamicProps: readonly PropDefinition[];
   httpProps: readonly HttpProp[];
   preflight: Preflight;
+  durability: Durability;
   /** The source is invisible until this lease ends with its deployment. */
   lease: LeaseTerms;
 }
@@ -43,10 +44,11 @@ export async function createSource(sql: Sql, source: NewSource, limits: SourceLi
     await tx`
       insert into sources
         (id, account_id, user_id, component_id, name, name_slug, configured_props, dynamic_props, busy_by,
-          change_id, busy_until, preflight)
+          change_id, busy_until, preflight, durability)
       values (${id}, ${source.accountId}, ${source.userId}, ${source.componentId}, ${source.name}, ${nameSlug},
         ${JSON.stringify(source.configuredProps)}::text::jsonb, ${JSON.stringify(source.dynamicProps)}::text::jsonb,
-        ${lease.nodeId}, ${lease.changeId}, now() + make_interval(secs => ${lease.seconds}), ${source.preflight})`;
+        ${lease.nodeId}, ${lease.changeId}, now() + make_interval(secs => ${lease.seconds}), ${source.preflight},
+        ${source.durability})`;
     await tx`insert into emitter_state (emitter_id, account_id) values (${id}, ${source.accountId})`;
     await putEndpoints(tx, source.accountId, id, source.httpProps);
     // Before its hooks: what `deploy` emits is heard.

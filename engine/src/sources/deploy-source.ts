@@ -63,7 +63,11 @@ async function insertSource(
   context: LifecycleContext,
   who: Principal,
   component: ComponentRecord,
-  { name, preflight = 'allow' }: Pick<SourceCreate, 'preflight'> & { name: string },
+  {
+    name,
+    preflight = 'allow',
+    durability = 'stored',
+  }: Pick<SourceCreate, 'preflight' | 'durability'> & { name: string },
   { definitions, dynamicProps, configuredProps }: DecidedProps,
 ): Promise<ChangeLease> {
   const { accountId, userId } = who;
@@ -78,6 +82,7 @@ async function insertSource(
     dynamicProps,
     httpProps: httpPropsOf(definitions),
     preflight,
+    durability,
     lease,
   };
   const sourceId = await context.room.make(accountId, (limits) => createSource(context.db.sql, source, limits));

@@ -1,4 +1,4 @@
-import type { Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/base.ts';
 import type { PropDefinition } from '@headwater/shared';
 import { mergeDefinitions } from '../props/merge-definitions.ts';
 import type { Sql } from '../db/database.ts';
@@ -23,6 +23,7 @@ export interface SourceRow {
   own_props: PropDefinition[];
   endpoints: Record<string, string> | null;
   preflight: Preflight;
+  durability: Durability;
   revision: number;
   created_ms: number;
   updated_ms: number;
@@ -31,7 +32,7 @@ export interface SourceRow {
 type StoredRow = Omit<SourceRow, 'configurable_props'>;
 
 const columns = (sql: Sql) => sql`
-  s.id, s.account_id, s.user_id, s.component_id, s.name, s.name_slug, s.active, s.preflight, s.revision, s.configured_props,
+  s.id, s.account_id, s.user_id, s.component_id, s.name, s.name_slug, s.active, s.preflight, s.durability, s.revision, s.configured_props,
   c.configurable_props as own_props, s.dynamic_props, c.code_hash, c.has_additional_props,
   (select json_object_agg(e.prop_name, e.key) from endpoints e where e.source_id = s.id) as endpoints,
   extract(epoch from s.created_at)::float8 * 1000 as created_ms,

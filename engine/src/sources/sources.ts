@@ -129,6 +129,7 @@ function recordOf(opener: PropOpener, row: SourceRow): SourceRecord {
     }),
     configurableProps: row.configurable_props,
     preflight: row.preflight,
+    durability: row.durability,
     revision: row.revision,
     createdAt: new Date(row.created_ms),
     updatedAt: new Date(row.updated_ms),

@@ -19,6 +19,10 @@ export const sourceSchema = z
       description: 'Its props: those of its component, and those that `additionalProps` has made of its values.',
     }),
     preflight: z.enum(['allow', 'run']).meta({ description: 'What becomes of a CORS preflight to its endpoints.' }),
+    durability: z.enum(['stored', 'none']).meta({
+      description:
+        'What of a request to its endpoints survives a crash: the request, or only what its run has committed.',
+    }),
     created_at: secondsField('When the source was deployed.'),
     updated_at: secondsField('When it last changed.'),
     last_event_at: secondsField(

@@ -56,6 +56,29 @@ function invocations(accountId: string, count: number, sourceId = `dc_${accountI
   }));
 }
 
+test('at a stop the client of a request that is not stored is told, and nothing is given back', async () => {
+  const released: string[] = [];
+  const { dispatcher, started, running } = startDispatcher(
+    async () => ({ maxRunsPerComponent: 1 }),
+    undefined,
+    (ids) => released.push(...ids),
+  );
+  const answers: unknown[] = [];
+  const unstored = invocations('o_1', 2).map((one) => ({
+    ...one,
+    isUnstored: true as const,
+    respond: (answer: unknown) => void answers.push(answer),
+  }));
+  dispatcher.take(unstored);
+  await eventually(() => started.length === 1);
+  await dispatcher.drain();
+  expect(answers).toEqual([]);
+  const stopped = dispatcher.stop();
+  running[0]?.end();
+  await stopped;
+  expect([answers, released, started.length]).toEqual([[expect.objectContaining({ ok: false, isLost: true })], [], 1]);
+});
+
 test('before a stop only what a client waits for is started, and the rest is given back', async () => {
   const released: string[] = [];
   const bench = startDispatcher(

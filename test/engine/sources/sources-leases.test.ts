@@ -49,7 +49,13 @@ const row = async () => {
 async function rename(holder: ChangeLease): Promise<void> {
   const [{ component_id: componentId } = { component_id: '' }] = await sql<{ component_id: string }[]>`
     select component_id from sources where id = ${lease.sourceId}`;
-  const empty = { configuredProps: {}, dynamicProps: [], httpProps: [], preflight: 'allow' as const };
+  const empty = {
+    configuredProps: {},
+    dynamicProps: [],
+    httpProps: [],
+    preflight: 'allow' as const,
+    durability: 'stored' as const,
+  };
   const change = { ...empty, componentId, active: true, name: 'renamed', nameSlug: lease.sourceId };
   await putSourceChange(sql, holder, change);
 }

@@ -42,7 +42,7 @@ beforeEach(async () => {
   lease = { accountId, sourceId, changeId: 'change_a', nodeId: 'node_a' };
   const [row] = await sql<{ component_id: string }[]>`select component_id from sources where id = ${sourceId}`;
   const componentId = row?.component_id ?? '';
-  const name = { name: 's', nameSlug: sourceId, preflight: 'allow' as const };
+  const name = { name: 's', nameSlug: sourceId, preflight: 'allow' as const, durability: 'stored' as const };
   change = { ...name, componentId, configuredProps: {}, dynamicProps: [], active: true, httpProps: [] };
 });
 afterEach(() => {
@@ -150,6 +150,7 @@ it('a source is made with five hundred HTTP props in a few statements', async ()
   const busy = {
     lease: { changeId: 'change_b', nodeId: 'node_a', seconds: 60 },
     preflight: 'allow' as const,
+    durability: 'stored' as const,
   };
   const made = { accountId, userId: accountId, componentId, name: 's', nameSlug: 's', dynamicProps: [] };
   const id = await createSource(counted, { ...made, ...busy, configuredProps: {}, httpProps: httpProps(MANY) }, limits);

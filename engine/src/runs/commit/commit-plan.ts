@@ -40,6 +40,8 @@ export interface RunCommit {
     claim: number;
     cause?: EventCause | undefined;
     kind?: InvocationKind;
+    /** It has no row that could be lost, or tell that it was committed. */
+    isUnstored?: true;
   };
   /**
    * For events from the API, which no run emitted: the id with which their trace begins. An `id`

@@ -307,7 +307,7 @@ function statesOf(
 const NONE_KNOWN: ReadonlyMap<string, EventPosition> = new Map();
 
 function leases(runs: readonly RunCommit[], isEnded: (run: RunCommit) => boolean) {
-  const held = runs.flatMap((run) => (run.invocation === undefined ? [] : [{ run, ...run.invocation }]));
+  const held = runs.flatMap((run) => (isStored(run) ? [{ run, ...run.invocation }] : []));
   return {
     ids: held.map(({ id }) => id),
     nodes: held.map(({ leasedBy }) => leasedBy),
@@ -342,7 +342,12 @@ function oursOf(runs: readonly RunCommit[], rows: readonly LeaseRow[]): Set<RunC
 
 function isStillOurs(run: RunCommit, { ours, changes }: Read): boolean {
   if (run.change !== undefined && !changes.has(run.change.changeId)) return false;
-  return run.invocation === undefined || ours.has(run);
+  return !isStored(run) || ours.has(run);
+}
+
+/** Whether a row of `invocations` says who may commit it. */
+function isStored(run: RunCommit): run is RunCommit & { invocation: NonNullable<RunCommit['invocation']> } {
+  return run.invocation !== undefined && run.invocation.isUnstored !== true;
 }
 
 function summarize(runs: readonly RunCommit[], plan: CommitPlan, held: HeldRows): CommittedRun[] {

@@ -118,6 +118,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const retrying = { ...options, isStopping: () => isStopping, tellRetry: createRetryLog(options.log) };
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
+    if (leavesNothing(run)) return endUnstored(run, options);
     const readAt = options.deliverer.heard();
     if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
@@ -186,9 +187,10 @@ async function commitWithRetries(
         if (run.final) return commitWithRetries(add, withoutItsData(run, error, options), options, true);
       }
       // Tried again, a commit that went through unseen finds its invocation gone and writes nothing
-      // twice. A part of a run has no such mark, nor has a hook: they are tried again only where
-      // nothing went through.
-      const mayBeThere = (!run.final || run.invocation === undefined) && !wasRolledBack(error);
+      // twice. A part of a run has no such mark, nor has a hook or a run that was not stored: they
+      // are tried again only where nothing went through.
+      const hasMark = run.final && run.invocation !== undefined && run.invocation.isUnstored !== true;
+      const mayBeThere = !hasMark && !wasRolledBack(error);
       if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
       options.tellRetry({ source: run.sourceId, tries, err: error });
       await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
@@ -209,6 +211,21 @@ function charsOf({ emits, dbWrites, record, execution, sends = [] }: RunCommit, 
   for (const event of emits) chars += copies * eventChars(event);
   for (const value of dbWrites.values()) chars += value.length;
   return chars;
+}
+
+const NO_EVENTS = { emitted: 0, deduped: 0 };
+
+/** There is no row to end either. */
+function leavesNothing({ invocation, final, emits, dbWrites, record, earlier, abandoned }: RunCommit): boolean {
+  if (invocation?.isUnstored !== true || !final || abandoned !== undefined) return false;
+  return emits.length === 0 && dbWrites.size === 0 && record === undefined && earlier === undefined;
+}
+
+function endUnstored(run: RunCommit, { stats, onCommitted }: RunCommitterOptions): CommittedRun {
+  stats?.add(run.accountId, [run.sourceId], 'runsOk', 1);
+  const committed = { committed: true, events: 0, counts: NO_EVENTS, deliveries: [], invocations: [] };
+  onCommitted(run, committed);
+  return committed;
 }
 
 /**
