@@ -14,6 +14,7 @@ import { accountSettingsEndpoints } from './routes/account-settings.ts';
 import { accountEndpoints } from './routes/accounts.ts';
 import { apiKeyEndpoints } from './routes/api-keys.ts';
 import { appEndpoints } from './routes/apps.ts';
+import { ARCHIVE_METHODS, mountArchives } from './routes/archives.ts';
 import { auditEndpoints } from './routes/audit.ts';
 import { autoSubscriptionEndpoints } from './routes/auto-subscriptions.ts';
 import { componentPropEndpoints } from './routes/component-props.ts';
@@ -76,6 +77,7 @@ export function createApp(options: AppOptions): App {
   if (options.probesOnly !== true) mountOAuth(app, options.engine);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
   if (options.probesOnly !== true) mountSession(app, options);
+  if (options.probesOnly !== true) mountArchives(app, { ...options, exports });
   mountProbes(app, endpoints, { ...options, unread });
   const allowedMethods = methodFinder(endpoints);
   const page = (c: ApiContext) =>
@@ -146,6 +148,7 @@ function methodFinder(endpoints: readonly Endpoint[]): AllowedMethods {
     ...probeMethods(),
     [`^${OAUTH_CALLBACK_PATH}$`, ['GET']],
     ...SESSION_METHODS,
+    ...ARCHIVE_METHODS,
     ...WAIT_URL_METHODS,
   ]);
   for (const endpoint of endpoints) {

@@ -4,6 +4,7 @@ import type { App } from '../app-options.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { LIMITS } from '@headwater/shared';
 import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
+import { registerArchives } from '../routes/archives.ts';
 import { registerOAuth } from '../routes/oauth.ts';
 import { registerSession } from '../routes/session.ts';
 import { STREAM_TOKEN } from '../stream-token.ts';
@@ -117,6 +118,7 @@ function registerOthers(registry: Registry): void {
   registerOAuth(registry);
   registerWaitUrls(registry);
   registerSession(registry);
+  registerArchives(registry);
   registerProbes(registry);
   registerDelivery(registry);
 }

@@ -1,3 +1,4 @@
+import { openAsBlob } from 'node:fs';
 import { NDJSON_TYPE } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
@@ -40,6 +41,8 @@ export interface ApiClient {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<T>;
+  /** POSTs a file, however long that and the answer take. */
+  upload<T>(path: string, file: string, headers: Readonly<Record<string, string>>): Promise<T>;
   /** An answer that goes on, of which nothing has been read; throws where it is refused. */
   open(path: string, query: Parameters, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 }
@@ -122,6 +125,10 @@ export function createApiClient(options: ClientOptions): ApiClient {
     ) {
       const init = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
       return (await call<{ data: T } | undefined>(method, path, init))?.data as T;
+    },
+    async upload<T>(path: string, file: string, headers: Readonly<Record<string, string>>) {
+      const response = await request('POST', path, { headers, body: await openAsBlob(file) }, signal);
+      return (await readAnswer<{ data: T }>(response, options, { bytes: maxAnswerBytes })).data;
     },
     open,
   };

@@ -4,6 +4,7 @@ import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
 import { usageError } from '../cli-error.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { confirmDeletion, YES } from './delete.ts';
+import { exportTenant, importTenant } from './tenant-archives.ts';
 import { describeBytes } from '../terminal/describe-bytes.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 
@@ -210,4 +211,15 @@ const remove: CommandSpec = {
   },
 };
 
-export const tenantCommands: readonly CommandSpec[] = [list, create, update, limits, suspend, resume, key, remove];
+export const tenantCommands: readonly CommandSpec[] = [
+  list,
+  create,
+  update,
+  limits,
+  suspend,
+  resume,
+  key,
+  exportTenant,
+  importTenant,
+  remove,
+];

@@ -22,6 +22,7 @@ import type { Streams } from './streams.ts';
 import type { Tunnels } from './tunnels.ts';
 import type { Traces } from './traces.ts';
 import type { Accounts } from './accounts.ts';
+import type { Archives } from './archives.ts';
 import type { Audit } from './audit.ts';
 import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
 
@@ -206,6 +207,7 @@ export interface Sessions {
 
 export interface Engine {
   accounts: Accounts;
+  archives: Archives;
   sessions: Sessions;
   people: People;
   components: Components;

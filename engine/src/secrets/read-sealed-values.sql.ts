@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/database.ts';
 
 /**
  * The place of one sealed text. `id` and `prop` by kind, unless they are the id of the row and '':
@@ -42,10 +42,11 @@ export interface SealedKeyUse {
  * A value of this form is always sealed: configured props of this form are refused, whatever
  * `$sealed` contains. A `$sealed` that is not text was never sealed.
  */
-const isSealed = (sql: Sql) => sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;
+const isSealed = (sql: Sql | Transaction) =>
+  sql`jsonb_typeof(p.value) = 'object' and jsonb_typeof(p.value -> '$sealed') = 'string'`;
 
 /** Every sealed text of the database: the one place that says which columns hold them. */
-const sealedValues = (sql: Sql) => sql`
+const sealedValues = (sql: Sql | Transaction) => sql`
   select 'webhook' as kind, w.id, '' as prop, w.account_id, w.secret as sealed from webhooks w
   union all
   select 'webhook-previous', w.id, '', w.account_id, w.previous_secret from webhooks w where w.previous_secret is not null
@@ -99,6 +100,24 @@ export async function readSealedValues(
     where not starts_with(v.sealed, ${prefix}) and (v.kind, v.id, v.prop) > (${kind}, ${id}, ${prop})
     order by v.kind, v.id, v.prop limit ${limit}`;
   return rows.map(({ account_id: accountId, ...value }) => ({ ...value, accountId }));
+}
+
+/** All of one account, a few at a time, in no order. Needs a connection of its own: it is a cursor. */
+export async function* readSealedValuesOf(sql: Sql, accountId: string): AsyncGenerator<SealedValue> {
+  const pages = sql<(Omit<SealedValue, 'accountId'> & { account_id: string })[]>`
+    select * from (${sealedValues(sql)}) v where v.account_id = ${accountId}`.cursor(PAGE_VALUES);
+  for await (const rows of pages)
+    for (const { account_id: owner, ...value } of rows) yield { ...value, accountId: owner };
+}
+
+const PAGE_VALUES = 100;
+
+/** Those of one account that do not begin with `prefix`. */
+export async function countSealedOtherwise(tx: Transaction, accountId: string, prefix: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from (${sealedValues(tx)}) v
+    where v.account_id = ${accountId} and not starts_with(v.sealed, ${prefix})`;
+  return row?.count ?? 0;
 }
 
 /** Which master keys the stored secrets need, by the names in their texts. */

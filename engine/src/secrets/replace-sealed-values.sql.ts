@@ -10,7 +10,15 @@ export async function replaceSealedValues(
   sql: Sql,
   replacements: readonly { value: SealedValue; sealed: string }[],
 ): Promise<number> {
-  const done = await sql.begin((tx) => replacements.map((one) => replaceOne(tx, one.value, one.sealed)));
+  return sql.begin((tx) => replaceSealedValuesIn(tx, replacements));
+}
+
+/** The same in the caller's transaction. */
+export async function replaceSealedValuesIn(
+  tx: Transaction,
+  replacements: readonly { value: SealedValue; sealed: string }[],
+): Promise<number> {
+  const done = await Promise.all(replacements.map((one) => replaceOne(tx, one.value, one.sealed)));
   return done.reduce((sum, { count }) => sum + count, 0);
 }
 

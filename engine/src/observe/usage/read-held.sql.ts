@@ -1,6 +1,6 @@
 import type { AccountLimitName } from '@headwater/shared';
 import { codeBytesOfRow } from '../../accounts/require-code-room.sql.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/database.ts';
 
 /** Amounts that an account has, as its limits count them. */
 export type Held = Pick<Record<AccountLimitName, number>, (typeof HELD_LIMITS)[number]>;
@@ -36,7 +36,7 @@ export async function findUnseenAccounts(
 }
 
 /** Reads sizes that rows keep, and no value. `dataStoreBytes`: of all data stores together. */
-export async function readHeld(sql: Sql, accountId: string): Promise<Held & { dataStoreBytes: number }> {
+export async function readHeld(sql: Sql | Transaction, accountId: string): Promise<Held & { dataStoreBytes: number }> {
   const [row] = await sql<(Held & { dataStoreBytes: number })[]>`
     select sources.count as "maxSources", workflows.count as "maxWorkflows",
       (select count(*) from webhooks where account_id = ${accountId}) as "maxWebhooks",

@@ -1,0 +1,233 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from '@hono/zod-openapi';
+import { ERRORS, HeadwaterError, LIMITS, NDJSON_TYPE } from '@headwater/shared';
+import { accountSummarySchema } from '@headwater/shared/contract';
+import type { App, AppOptions } from '../app-options.ts';
+import type { ApiContext } from '../environment.ts';
+import type { OpenExports } from '../export-lines.ts';
+import { requireAdmin, requireKey } from '../middleware/authenticate.ts';
+import { describeProblem } from '../openapi/problems.ts';
+import { given } from '../parameters/given.ts';
+import { presentAccountSummary } from '../resources/account.ts';
+
+const EXPORT_PATH = '/v1/accounts/{id}/export';
+const IMPORT_PATH = '/v1/accounts/import';
+/** In a header: addresses are in logs. */
+const PASSPHRASE_HEADER = 'x-headwater-passphrase';
+
+/** By the pattern of their paths. */
+export const ARCHIVE_METHODS: readonly [string, string[]][] = [
+  ['^/v1/accounts/import$', ['POST']],
+  ['^/v1/accounts/[^/]+/export$', ['GET']],
+];
+
+type ArchiveOptions = Pick<AppOptions, 'engine' | 'adminKey' | 'clientFacts' | 'log'> & { exports: OpenExports };
+
+/**
+ * Accounts as archives, for the operator alone: an archive has every secret of a tenant, and
+ * holds a snapshot of the database while it is read.
+ */
+export function mountArchives(app: App, options: ArchiveOptions): void {
+  app.get('/v1/accounts/:id/export', (c: ApiContext) => sendArchive(c, options));
+  app.post(IMPORT_PATH, (c: ApiContext) => takeArchive(c, options));
+}
+
+async function admit(c: ApiContext, route: string, { engine, adminKey }: ArchiveOptions): Promise<string> {
+  c.set('route', route);
+  await requireAdmin(engine, adminKey, requireKey(c.req.header('authorization')));
+  const passphrase = c.req.header(PASSPHRASE_HEADER);
+  if (passphrase !== undefined) return passphrase;
+  throw new HeadwaterError('INVALID_REQUEST', `Send a passphrase for the secrets in the header ${PASSPHRASE_HEADER}`);
+}
+
+async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Response> {
+  const { engine, exports, log } = options;
+  const passphrase = await admit(c, EXPORT_PATH, options);
+  const id = c.req.param('id') ?? '';
+  if (id.length > LIMITS.maxIdChars || id.includes('\0'))
+    throw new HeadwaterError('NOT_FOUND', 'There is no account with that id');
+  const headers = { 'content-type': NDJSON_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  if (c.req.raw.method === 'HEAD') {
+    await engine.accounts.get(id);
+    return c.body(null, 200, headers);
+  }
+  const open = exports.open('');
+  const pieces = engine.archives.export(id, passphrase);
+  try {
+    const first = await pieces.next();
+    await record(c, options, { action: 'exportAccount', accountId: id, thing: id });
+    const cutOff = () => c.env.outgoing?.destroy();
+    const onError = (err: unknown) => log.error({ request_id: c.get('requestId'), err }, 'an export ended early');
+    const body = streamPieces(first, pieces, { cutOff, onError, onEnd: open.close });
+    return c.body(body, 200, { ...headers, 'content-disposition': `attachment; filename="${id}.ndjson"` });
+  } catch (error) {
+    await pieces.return(undefined);
+    open.close();
+    throw error;
+  }
+}
+
+/** A client that takes nothing, or an archive that breaks, ends the connection before its time. */
+function streamPieces(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array, undefined>,
+  on: { cutOff: () => void; onError: (error: unknown) => void; onEnd: () => void },
+): ReadableStream<Uint8Array> {
+  let next: Promise<IteratorResult<Uint8Array>> | undefined = Promise.resolve(first);
+  let stall: NodeJS.Timeout | undefined;
+  const end = () => {
+    clearTimeout(stall);
+    on.onEnd();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        clearTimeout(stall);
+        try {
+          const { done, value } = await (next ?? rest.next());
+          next = undefined;
+          if (done === true) {
+            end();
+            return controller.close();
+          }
+          controller.enqueue(value);
+          stall = setTimeout(on.cutOff, LIMITS.answerStallMs).unref();
+        } catch (error) {
+          on.onError(error);
+          end();
+          on.cutOff();
+        }
+      },
+      async cancel() {
+        end();
+        await rest.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function takeArchive(c: ApiContext, options: ArchiveOptions): Promise<Response> {
+  const { engine } = options;
+  const passphrase = await admit(c, IMPORT_PATH, options);
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== NDJSON_TYPE)
+    throw new HeadwaterError('INVALID_REQUEST', `Send the archive of an account as ${NDJSON_TYPE}`);
+  const folder = await mkdtemp(path.join(tmpdir(), 'headwater-import-'));
+  try {
+    const file = path.join(folder, 'archive.ndjson');
+    await storeBody(c, file);
+    const id = await engine.archives.import(file, passphrase);
+    const account = presentAccountSummary(await engine.accounts.get(id));
+    await record(c, options, { action: 'importAccount', accountId: id, thing: id, after: { name: account.name } });
+    return c.json({ data: account }, 200, { 'cache-control': 'no-store' });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** It is checked whole before anything of it is stored in the database. */
+async function storeBody(c: ApiContext, file: string): Promise<void> {
+  const { incoming } = c.env;
+  if (c.req.header('content-encoding') !== undefined)
+    throw new HeadwaterError('UNSUPPORTED_ENCODING', 'The archive has a content-encoding; send it without one');
+  let bytes = 0;
+  const bound = new Transform({
+    transform(chunk: Buffer, _, done) {
+      bytes += chunk.length;
+      done(bytes > LIMITS.maxArchiveBytes ? tooLarge(bytes) : null, chunk);
+    },
+  });
+  const body = incoming ?? Readable.from(c.req.raw.body === null ? [] : c.req.raw.body);
+  try {
+    await pipeline(body, bound, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    if (error instanceof HeadwaterError) throw error;
+    if ((body as Partial<IncomingMessage>).complete === false)
+      throw new HeadwaterError('INVALID_REQUEST', 'The archive ended before it was complete. Nothing was changed.');
+    throw error;
+  }
+}
+
+function tooLarge(used: number): HeadwaterError {
+  const limit = { name: 'maxArchiveBytes' as const, value: LIMITS.maxArchiveBytes, used };
+  return new HeadwaterError('PAYLOAD_TOO_LARGE', `The archive is larger than ${limit.value} bytes`, { limit });
+}
+
+async function record(
+  c: ApiContext,
+  { engine, clientFacts, log }: ArchiveOptions,
+  change: { action: string; accountId: string; thing: string; after?: Record<string, unknown> },
+): Promise<void> {
+  const { incoming } = c.env;
+  const address =
+    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
+  const entry = { ...change, ...given({ address }), actorId: 'operator', actorName: 'Operator' };
+  await engine.audit
+    .record({ ...entry, requestId: c.get('requestId') })
+    .catch((err: unknown) => log.error({ err, action: change.action }, 'what was done is not in the audit log'));
+}
+
+const HEADERS = z.object({
+  [PASSPHRASE_HEADER]: z.string().openapi({
+    description: 'Seals the secrets of the archive, and shows that nobody has changed it. 12 to 256 characters.',
+    example: 'a passphrase that is kept apart',
+  }),
+});
+const LINE = z.looseObject({}).openapi({ description: 'A line of the archive: its head, a row, a secret or its end.' });
+const OPERATOR = 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.';
+const PROBLEMS = {
+  400: describeProblem(ERRORS.INVALID_REQUEST.title, ['INVALID_REQUEST']),
+  401: describeProblem(ERRORS.UNAUTHORIZED.title, ['UNAUTHORIZED']),
+  403: describeProblem(ERRORS.FORBIDDEN.title, ['FORBIDDEN']),
+  429: describeProblem(ERRORS.RATE_LIMITED.title, ['RATE_LIMITED']),
+  500: describeProblem(ERRORS.INTERNAL.title, ['INTERNAL']),
+};
+
+export function registerArchives(registry: App['openAPIRegistry']): void {
+  registry.registerPath({
+    method: 'get',
+    path: EXPORT_PATH,
+    operationId: 'exportAccount',
+    tags: ['Accounts'],
+    summary: 'An account as an archive: its configuration, secrets and history',
+    description: `${OPERATOR} NDJSON, as of one moment. Secrets in it are sealed with the passphrase; the rest is plain. Suspend the account first if it is to move: what it does after that moment is not in the archive.`,
+    security: [{ adminKey: [] }],
+    request: {
+      params: z.object({ id: z.string().openapi({ description: 'The id of the account (`o_…`).' }) }),
+      headers: HEADERS,
+    },
+    responses: {
+      200: { description: 'The archive.', content: { [NDJSON_TYPE]: { schema: LINE } } },
+      ...PROBLEMS,
+      404: describeProblem(ERRORS.NOT_FOUND.title, ['NOT_FOUND']),
+      409: describeProblem('The account is being deleted, or a secret of it cannot be opened', ['CONFLICT']),
+    },
+  });
+  registry.registerPath({
+    method: 'post',
+    path: IMPORT_PATH,
+    operationId: 'importAccount',
+    tags: ['Accounts'],
+    summary: 'Make an account from an archive',
+    description: `${OPERATOR} All of it or nothing: an import that fails can be sent again. Ids, keys and endpoints stay what they were; people are invited anew. The account is suspended until you resume it. Takes an archive of the same version of Headwater.`,
+    security: [{ adminKey: [] }],
+    request: { headers: HEADERS, body: { content: { [NDJSON_TYPE]: { schema: LINE } } } },
+    responses: {
+      200: {
+        description: 'The account.',
+        content: { 'application/json': { schema: z.object({ data: accountSummarySchema }) } },
+      },
+      ...PROBLEMS,
+      409: describeProblem('It, or something of it, is here already, or does not fit', ['CONFLICT']),
+      413: describeProblem(ERRORS.PAYLOAD_TOO_LARGE.title, ['PAYLOAD_TOO_LARGE']),
+      415: describeProblem(ERRORS.UNSUPPORTED_ENCODING.title, ['UNSUPPORTED_ENCODING']),
+    },
+  });
+}

@@ -1,0 +1,18 @@
+import type { AccountLimits } from '@headwater/shared';
+import type { Archives } from '../../contract/archives.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { exportAccount } from './export-account.sql.ts';
+import { importAccount } from './import-account.sql.ts';
+
+/** Accounts as archives; see Archives. */
+export function createArchives(parts: {
+  databaseUrl: () => string;
+  sealer: Sealer;
+  defaults: AccountLimits;
+}): Archives {
+  const { databaseUrl, sealer, defaults } = parts;
+  return {
+    export: (accountId, passphrase) => exportAccount({ databaseUrl: databaseUrl(), sealer, accountId, passphrase }),
+    import: (file, passphrase) => importAccount({ databaseUrl: databaseUrl(), sealer, file, passphrase, defaults }),
+  };
+}

@@ -1,0 +1,152 @@
+import { HeadwaterError, notFound } from '@headwater/shared';
+import type { Sql } from '../../db/database.ts';
+import { postgresAt } from '../../db/postgres-at.ts';
+import { readSealedValuesOf } from '../../secrets/read-sealed-values.sql.ts';
+import { SealError, type Sealer } from '../../secrets/seal.ts';
+import { identifier, literal, readColumns, readMigrationNames } from './archive-columns.sql.ts';
+import { type ArchiveKeys, deriveKeys, newDerivation } from './archive-keys.ts';
+import { type ArchivedSecret, type ArchiveEnd, type ArchiveHead, FORM } from './archive-lines.ts';
+import { ARCHIVED, ownerOf } from './archived-tables.ts';
+
+export interface ExportOptions {
+  databaseUrl: string;
+  sealer: Pick<Sealer, 'open'>;
+  accountId: string;
+  passphrase: string;
+}
+
+/** Lines are put together to about so many bytes. */
+const PIECE_BYTES = 65_536;
+const LINE_FEED = 0x0a;
+
+/**
+ * The archive of an account as one transaction sees it, in whole lines. Holds one connection, and
+ * a snapshot, until it is read or left. The first piece comes when the account is known to exist.
+ * Throws NOT_FOUND, CONFLICT for one that is being deleted or has a secret that does not open,
+ * INVALID_REQUEST for a passphrase that is too short.
+ */
+export async function* exportAccount(options: ExportOptions): AsyncGenerator<Buffer, undefined> {
+  const key = newDerivation();
+  const keys = await deriveKeys(options.passphrase, key);
+  const sql = postgresAt(options.databaseUrl, {
+    max: 1,
+    max_lifetime: null,
+    onnotice: () => undefined,
+    connection: { application_name: 'headwater-export' },
+  });
+  try {
+    await sql.unsafe('begin isolation level repeatable read read only');
+    yield* archiveLines(sql as unknown as Sql, { ...options, key, keys });
+  } finally {
+    // A statement of which the rest is not wanted ends with its connection.
+    await sql.end({ timeout: 0 });
+  }
+}
+
+type Archiving = ExportOptions & { key: ArchiveHead['key']; keys: ArchiveKeys };
+
+async function* archiveLines(sql: Sql, archiving: Archiving): AsyncGenerator<Buffer, undefined> {
+  const head = await headOf(sql, archiving);
+  const mac = archiving.keys.mac();
+  const counts = { rows: 0, secrets: 0 };
+  for (const pieces of [
+    [lineOf(head)],
+    rowLines(sql, archiving.accountId, counts),
+    secretLines(sql, archiving, counts),
+  ]) {
+    for await (const piece of pieces) {
+      mac.update(piece);
+      yield piece;
+    }
+  }
+  yield lineOf({ $end: { ...counts, mac: mac.digest('hex') } satisfies ArchiveEnd });
+}
+
+const lineOf = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+
+async function headOf(sql: Sql, { accountId, key }: Archiving): Promise<ArchiveHead> {
+  const [account] = await sql<{ id: string; name: string; is_deleted: boolean }[]>`
+    select id, name, deleted_at is not null as is_deleted from accounts where id = ${accountId}`;
+  if (account === undefined) throw notFound('account', accountId);
+  const { id, name } = account;
+  if (account.is_deleted) throw new HeadwaterError('CONFLICT', `The account ${id} is being deleted`);
+  const migrations = await readMigrationNames(sql);
+  return { headwater_archive: FORM, made_at: new Date().toISOString(), account: { id, name }, migrations, key };
+}
+
+async function* rowLines(sql: Sql, accountId: string, counts: { rows: number }): AsyncGenerator<Buffer> {
+  const columns = await readColumns(sql);
+  const account = literal(accountId);
+  for (const one of ARCHIVED) {
+    const { table, through, out = {} } = one;
+    const owner = ownerOf(one);
+    const values = (columns.get(table) ?? []).map((name) => `${valueOf(name, out)} as ${identifier(name)}`);
+    const wheres = [
+      ...(owner === null ? [] : [`t.${identifier(owner)} = ${account}`]),
+      ...(through === undefined
+        ? []
+        : [`t.${through[0]} in (select o.id from ${through[1]} o where o.account_id = ${account})`]),
+    ];
+    // JSON text has no control characters: in this form of CSV it comes as it is.
+    const lines = await sql
+      .unsafe(
+        `copy (
+          select '{"${table}":' || row_to_json(r)::text || '}' from (
+            select ${values.join(', ')} from ${identifier(table)} t where ${wheres.join(' and ')}
+          ) r
+        ) to stdout with (format csv, quote e'\\x01', delimiter e'\\x02')`,
+      )
+      .readable();
+    yield* gather(lines as AsyncIterable<Buffer>, (bytes) => (counts.rows += countLines(bytes)));
+  }
+}
+
+function valueOf(column: string, out: Readonly<Record<string, string>>): string {
+  return out[column] ?? `t.${identifier(column)}`;
+}
+
+/** Each is about PIECE_BYTES or one row. */
+async function* gather(rows: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const text of rows) {
+    onBytes(text);
+    held.push(text);
+    bytes += text.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
+function countLines(text: Buffer): number {
+  let lines = 0;
+  for (let at = text.indexOf(LINE_FEED); at !== -1; at = text.indexOf(LINE_FEED, at + 1)) lines++;
+  return lines;
+}
+
+async function* secretLines(
+  sql: Sql,
+  { accountId, sealer, keys }: Archiving,
+  counts: { secrets: number },
+): AsyncGenerator<Buffer> {
+  for await (const { kind, id, prop, sealed: stored } of readSealedValuesOf(sql, accountId)) {
+    // Left out of the archive as well.
+    if (kind === 'idempotent-answer' || kind === 'oauth-state') continue;
+    const place = `${kind} ${id} ${prop}`;
+    const sealed = keys.seal(place, openStored(sealer, accountId, place, stored));
+    counts.secrets++;
+    yield lineOf({ $secret: { kind, id, prop, stored, sealed } satisfies ArchivedSecret });
+  }
+}
+
+function openStored(sealer: Pick<Sealer, 'open'>, accountId: string, place: string, stored: string): string {
+  try {
+    return sealer.open(accountId, stored);
+  } catch (cause) {
+    if (!(cause instanceof SealError)) throw cause;
+    throw new HeadwaterError('CONFLICT', `The secret ${place} cannot be opened: set it again, or delete it`, { cause });
+  }
+}

@@ -1,0 +1,240 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deriveKeys } from '../../engine/src/cluster/archive/archive-keys.ts';
+import { ARCHIVED, LEFT_OUT } from '../../engine/src/cluster/archive/archived-tables.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+
+let from: Headwater;
+let into: Headwater;
+let receiver: Receiver;
+beforeAll(async () => {
+  from = await startHeadwater();
+  into = await startHeadwater({ encryptionKey: '6'.repeat(64) });
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await receiver.stop();
+  await Promise.all([from.stop(), into.stop()]);
+});
+
+const PASSPHRASE = 'correct horse battery staple';
+const SOURCE = `export default { name: 'Moved', version: '1',
+  props: { http: '$.interface.http', db: '$.service.db', token: { type: 'string', secret: true } },
+  async run(event) {
+    const n = (this.db.get('n') ?? 0) + 1;
+    this.db.set('n', n);
+    this.$emit({ n, token: this.token.length }, { id: n });
+  } };`;
+const STEP = `export default { props: { token: { type: 'string' } }, run({ $ }) {
+  $.send.http({ method: 'POST', url: 'http://127.0.0.1:2/' });
+  return this.token.length;
+} };`;
+
+async function exportAs(hw: Headwater, accountId: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${hw.url}/v1/accounts/${accountId}/export`, {
+    headers: { authorization: `Bearer hw_${'a'.repeat(32)}`, 'x-headwater-passphrase': PASSPHRASE, ...headers },
+  });
+}
+
+async function importAs(hw: Headwater, body: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${hw.url}/v1/accounts/import`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer hw_${'a'.repeat(32)}`,
+      'content-type': 'application/x-ndjson',
+      'x-headwater-passphrase': PASSPHRASE,
+      ...headers,
+    },
+    body,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** What is counted meanwhile, and when a key was used. */
+const CHANGING = ['api_keys', 'usage_days', 'stats', 'account_histories', 'history_parts', 'emitter_state'];
+
+/** The rows that name an account. */
+async function rowsOf(hw: Headwater, accountId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const { table } of ARCHIVED.filter((one) => !CHANGING.includes(one.table))) {
+    const rows = await hw.sql<{ row: string }[]>`
+      select t::text as row from ${hw.sql(table)} t where position(${accountId} in t::text) > 0`;
+    found.push(...rows.map(({ row }) => `${table} ${row}`));
+  }
+  return found.toSorted();
+}
+
+test('every table of the schema is archived, or is left out for a reason', async () => {
+  const tables = await from.sql<{ name: string }[]>`
+    select c.relname::text as name from pg_class c
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'`;
+  const known = [...ARCHIVED.map(({ table }) => table), ...Object.keys(LEFT_OUT)];
+  expect(known.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+});
+
+test('an account that was imported elsewhere goes on there, with its secrets and its history', async () => {
+  const [hw, neighbour] = [await from.newAccount(), await into.newAccount()];
+  await hw.api('PUT', '/environment_variables/TOKEN', { value: 'of-the-environment' });
+  const source = await hw.deploy(SOURCE, { token: 'of-the-source' });
+  const { data: webhook } = await hw.api('POST', '/webhooks', { url: receiver.url, headers: { 'x-secret': 'shown' } });
+  await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  const steps = [{ namespace: 'a', component_code: STEP, props: { token: '{{env.TOKEN}}' } }];
+  const { data: workflow } = await hw.api('POST', '/workflows', { name: 'W', triggers: [{ type: 'http' }], steps });
+  const { data: store } = await hw.api('POST', '/data_stores', { name: 'S' });
+  await hw.api('PUT', `/data_stores/${store.id}/record`, { key: 'k', value: { large: 12345678901234567890 } });
+  await fetch(source.endpoint, { method: 'POST' });
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST' });
+  await hw.untilEvents(source.id, 1);
+  await receiver.until(1);
+  await eventually(async () => (await hw.sql`select from executions where ended_at is not null`).length);
+  await hw.untilIdle();
+  await from.admin('POST', `/tenants/${hw.accountId}/suspend`);
+
+  const exported = await exportAs(from, hw.accountId);
+  const archive = await exported.text();
+  expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+  for (const line of archive.trimEnd().split('\n')) JSON.parse(line);
+  expect(archive).not.toMatch(/of-the-environment|of-the-source/);
+  expect(archive).not.toContain(webhook.secret);
+
+  const next = await neighbour.deploy(SOURCE, { token: 'next' });
+  const others = await rowsOf(into, neighbour.accountId);
+  const { status, text } = await importAs(into, archive);
+  expect([status, text]).toEqual([200, expect.stringContaining(`"id":"${hw.accountId}"`)]);
+  expect(JSON.parse(text).data).toMatchObject({ state: 'suspended', sources: 1, workflows: 1, webhooks: 1 });
+  expect(await rowsOf(into, neighbour.accountId)).toEqual(others);
+  await fetch(next.endpoint, { method: 'POST' });
+  await neighbour.untilEvents(next.id, 1);
+
+  const moved = into.as(hw.apiKey);
+  await into.admin('POST', `/tenants/${hw.accountId}/resume`);
+  const past = await moved('GET', `/sources/${source.id}/event_summaries`, { expand: 'event' });
+  expect(past.data.map(({ event }: { event: unknown }) => event)).toEqual([{ n: 1, token: 13 }]);
+  expect((await moved('GET', `/workflows/${workflow.id}/executions`)).data).toHaveLength(1);
+  expect((await moved('GET', `/webhooks/${webhook.id}/deliveries`)).data).toHaveLength(1);
+  expect((await moved('GET', `/data_stores/${store.id}/records`)).text).toContain('12345678901234567');
+  expect((await moved('GET', `/webhooks/${webhook.id}`)).data.secret).toBe(webhook.secret);
+
+  const endpoint = new URL(source.endpoint);
+  const key = endpoint.pathname;
+  await eventually(async () => (await fetch(`${into.url}${key}`, { method: 'POST' })).status === 200);
+  const requests = await receiver.until(2);
+  const { body = '', headers = {} } = { ...requests[1] };
+  expect(JSON.parse(body)).toEqual({ n: 2, token: 13 });
+  expect((headers as Record<string, string>)['x-secret']).toBe('shown');
+  new Webhook(webhook.secret).verify(body, headers as Record<string, string>);
+
+  const trigger = new URL(workflow.triggers[0].endpoint_url).pathname;
+  await eventually(async () => (await fetch(into.url + trigger, { method: 'POST' })).status === 200);
+  await eventually(async () => {
+    const steps = await into.sql`select from execution_steps where account_id = ${hw.accountId} and value = '18'`;
+    return steps.length === 2;
+  });
+
+  const again = await importAs(into, archive);
+  expect([again.status, again.text]).toEqual([409, expect.stringContaining(`${hw.accountId} is here already`)]);
+  const entries = await into.admin('GET', '/audit', { action: 'importAccount' });
+  expect(entries.data).toMatchObject([{ thing: hw.accountId, actor_id: 'operator' }]);
+  expect((await moved('GET', '/audit')).data.map(({ action }: { action: string }) => action)).toContain(
+    'createWorkflow',
+  );
+});
+
+/** As somebody who knows the passphrase would change an archive. */
+async function signAnew(lines: readonly string[]): Promise<string> {
+  const { key } = JSON.parse(lines[0] ?? '');
+  const mac = (await deriveKeys(PASSPHRASE, key)).mac();
+  const end = JSON.parse(lines.at(-1) ?? '').$end;
+  const rows = lines.slice(0, -1);
+  for (const line of rows) mac.update(`${line}\n`);
+  return `${rows.join('\n')}\n${JSON.stringify({ $end: { ...end, mac: mac.digest('hex') } })}\n`;
+}
+
+test('an archive that is not whole, is changed, or reaches for a neighbour leaves nothing', async () => {
+  const [hw, neighbour] = [await from.newAccount(), await into.newAccount()];
+  const source = await hw.deploy(SOURCE, { token: 'x' });
+  const foreign = await neighbour.deploy(SOURCE, { token: 'y' });
+  await hw.api('POST', `/sources/${source.id}/events`, { data: { n: 1 } });
+  await hw.untilEvents(source.id, 1);
+  const archive = await (await exportAs(from, hw.accountId)).text();
+  const lines = archive.trimEnd().split('\n');
+  const [theirs] = await into.sql<
+    { component_id: string }[]
+  >`select component_id from emitters where id = ${foreign.id}`;
+  const [own] = await from.sql<{ component_id: string }[]>`select component_id from emitters where id = ${source.id}`;
+  const swap = (a: string, b: string, tables: RegExp) =>
+    lines.map((line) => (tables.test(line) ? line.replaceAll(a, b) : line));
+  const cases: [string, Promise<string> | string, number, RegExp, Record<string, string>?][] = [
+    ['no passphrase', archive, 400, /passphrase/, { 'x-headwater-passphrase': '' }],
+    ['another passphrase', archive, 400, /passphrase is not that/, { 'x-headwater-passphrase': 'another passphrase' }],
+    ['cut off', archive.slice(0, -200), 400, /truncated/],
+    ['a line less', [...lines.slice(0, 5), ...lines.slice(6)].join('\n') + '\n', 400, /was changed/],
+    ['not one', 'hello\n', 400, /not an archive/],
+    [
+      'of another version',
+      signAnew(lines.map((line, at) => (at === 0 ? line.replace(/"0001_init.sql",/, '') : line))),
+      409,
+      /another version/,
+    ],
+    [
+      'with the code of a neighbour',
+      signAnew(swap(own?.component_id ?? '', theirs?.component_id ?? '', /^\{"emitters"/)),
+      400,
+      /emitters that are not/,
+    ],
+    ['with events of a neighbour', signAnew(swap(source.id, foreign.id, /^\{"events"/)), 400, /events that are not/],
+    [
+      'with rows of a neighbour',
+      signAnew(swap(hw.accountId, neighbour.accountId, /^\{"(endpoints)"/)),
+      400,
+      /endpoints that are not/,
+    ],
+    ['with a source that is there', signAnew(swap(source.id, foreign.id, /./)), 409, /here already, in emitters/],
+    [
+      'with more than it may have',
+      signAnew(
+        lines.map((line) =>
+          line.startsWith('{"accounts"') ? line.replace('"limits":{}', '"limits":{"maxSources":0}') : line,
+        ),
+      ),
+      409,
+      /maxSources is 0/,
+    ],
+    [
+      'without a secret',
+      signAnew(lines.filter((line) => !line.startsWith('{"$secret"'))),
+      400,
+      /lines that it tells of|lacks/,
+    ],
+    [
+      'with nonsense',
+      signAnew(
+        lines.map((line) =>
+          line.startsWith('{"users"') ? line.replace(/"created_at":"[^"]*"/, '"created_at":"x"') : line,
+        ),
+      ),
+      400,
+      /cannot be stored/,
+    ],
+  ];
+  const before = await rowsOf(into, neighbour.accountId);
+  for (const [name, body, status, message, headers = {}] of cases) {
+    const answer = await importAs(into, await body, headers);
+    expect([name, answer.status, answer.text]).toEqual([name, status, expect.stringMatching(message)]);
+    expect([name, (await into.admin('GET', `/tenants/${hw.accountId}`)).status]).toEqual([name, 404]);
+  }
+  expect(await rowsOf(into, neighbour.accountId)).toEqual(before);
+  expect((await importAs(into, archive)).status).toBe(200);
+});
+
+test('archives are the operator’s alone', async () => {
+  const hw = await from.newAccount();
+  const own = { authorization: `Bearer ${hw.apiKey}` };
+  expect((await exportAs(from, hw.accountId, own)).status).toBe(403);
+  expect((await importAs(from, 'x', own)).status).toBe(403);
+  expect((await exportAs(from, 'o_nobody')).status).toBe(404);
+  const weak = await exportAs(from, hw.accountId, { 'x-headwater-passphrase': 'short' });
+  expect([weak.status, await weak.text()]).toEqual([400, expect.stringContaining('12 to 256 characters')]);
+});
