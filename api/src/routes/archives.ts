@@ -75,11 +75,11 @@ async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Resp
 
 /** A client that takes nothing, or an archive that breaks, ends the connection before its time. */
 function streamPieces(
-  first: IteratorResult<Uint8Array>,
+  first: IteratorResult<Uint8Array, undefined>,
   rest: AsyncGenerator<Uint8Array, undefined>,
   on: { cutOff: () => void; onError: (error: unknown) => void; onEnd: () => void },
 ): ReadableStream<Uint8Array> {
-  let next: Promise<IteratorResult<Uint8Array>> | undefined = Promise.resolve(first);
+  let next: Promise<IteratorResult<Uint8Array, undefined>> | undefined = Promise.resolve(first);
   let stall: NodeJS.Timeout | undefined;
   const end = () => {
     clearTimeout(stall);

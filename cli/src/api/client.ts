@@ -69,17 +69,9 @@ const TIMEOUT_MS = 180_000;
 const PAGE_SIZE = 100;
 
 export function createApiClient(options: ClientOptions): ApiClient {
-  const { url, apiKey, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { url, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const lost = (cause: unknown) => (signal.aborted ? interrupted() : unreachableError(url, cause, proxy));
-  const request: Request = async (method, path, init, within) => {
-    const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
-    try {
-      // A redirect could lead the key elsewhere.
-      return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
-    } catch (cause) {
-      throw lost(cause);
-    }
-  };
+  const request = requesting(options, lost);
   const call = async <T>(
     method: string,
     path: string,
@@ -135,6 +127,18 @@ export function createApiClient(options: ClientOptions): ApiClient {
 }
 
 type Request = (method: string, path: string, init: RequestInit, within: AbortSignal) => Promise<Response>;
+
+function requesting({ url, apiKey }: ClientOptions, lost: (cause: unknown) => CliError): Request {
+  return async (method, path, init, within) => {
+    const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
+    try {
+      // A redirect could lead the key elsewhere.
+      return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
+    } catch (cause) {
+      throw lost(cause);
+    }
+  };
+}
 
 function opening(request: Request, options: ClientOptions): ApiClient['open'] {
   const room = { bytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES };

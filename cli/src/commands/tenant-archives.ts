@@ -15,7 +15,7 @@ const PASSPHRASE = 'HEADWATER_ARCHIVE_PASSPHRASE';
 const PASSPHRASE_HEADER = 'x-headwater-passphrase';
 const ABOUT = `Takes the key of the operator (HEADWATER_ADMIN_KEY), no other. The passphrase comes from ${PASSPHRASE}, or is asked for.`;
 
-/** Of the environment: the list of processes shows options. */
+/** No option has it: the list of processes shows options. */
 async function readPassphrase({ environment, ask }: CommandContext): Promise<string> {
   const given = environment.inherited[PASSPHRASE] ?? '';
   if (given === '' && !ask.possible) throw usageError(`Set ${PASSPHRASE} to the passphrase of the archive`);

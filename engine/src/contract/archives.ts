@@ -7,9 +7,9 @@ export interface Archives {
    */
   export(accountId: string, passphrase: string): AsyncGenerator<Buffer, undefined>;
   /**
-   * Makes the account of the archive in a file, suspended, or nothing at all. Answers its id. Throws
-   * INVALID_REQUEST for what is no whole archive or a wrong passphrase, and CONFLICT where it, or
-   * something of it, is here, or does not fit.
+   * Makes the account of the archive in a file, suspended, or nothing at all. Answers its id.
+   * Throws INVALID_REQUEST for what is no whole archive or a wrong passphrase, and CONFLICT where
+   * it, or something of it, is here, or does not fit.
    */
   import(file: string, passphrase: string): Promise<string>;
 }

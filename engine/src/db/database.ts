@@ -73,7 +73,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...(onSilent === undefined ? {} : { onSilent }),
   });
   // It makes queries and never connects.
-  const front = postgresAt(urls[0] as string, { max: 0, types: TYPES });
+  const front = postgresAt(urls[0] as string, { max: 0, types: BIGINT_AS_NUMBER });
   const listener = createListener({
     open: () => pool.openApart(),
     pingMs: limits.probeAfterMs ?? LIMITS.databaseProbeMs,
@@ -108,7 +108,8 @@ function placesOf(urls: readonly string[]): Pick<Sql['options'], 'host' | 'port'
   return { host: all.flatMap(({ host }) => host), port: all.flatMap(({ port }) => port) };
 }
 
-const TYPES = { bigint: { to: 20, from: [20], serialize: String, parse: Number } };
+/** As Sql reads them. */
+export const BIGINT_AS_NUMBER = { bigint: { to: 20, from: [20], serialize: String, parse: Number } };
 
 function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
   return ({ socket, onClosed, onNotify }: ClientEvents) => {
@@ -122,7 +123,7 @@ function clientMaker(url: string, { onNotice }: DatabaseOptions): MakeClient {
       backoff: () => 0,
       onnotice: (notice) => onNotice?.(notice['message'] ?? ''),
       onclose: onClosed,
-      types: TYPES,
+      types: BIGINT_AS_NUMBER,
       connection: {
         application_name: 'headwater',
         // A plan kept from when a table was small takes 10 s instead of 2 ms for a batch of 64

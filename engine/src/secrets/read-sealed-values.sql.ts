@@ -102,7 +102,7 @@ export async function readSealedValues(
   return rows.map(({ account_id: accountId, ...value }) => ({ ...value, accountId }));
 }
 
-/** All of one account, a few at a time, in no order. Needs a connection of its own: it is a cursor. */
+/** All of one account, in no order. A cursor, so it needs a connection of its own. */
 export async function* readSealedValuesOf(sql: Sql, accountId: string): AsyncGenerator<SealedValue> {
   const pages = sql<(Omit<SealedValue, 'accountId'> & { account_id: string })[]>`
     select * from (${sealedValues(sql)}) v where v.account_id = ${accountId}`.cursor(PAGE_VALUES);

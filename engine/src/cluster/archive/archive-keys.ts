@@ -1,8 +1,8 @@
-import { createCipheriv, createDecipheriv, createHmac, type Hmac, randomBytes, scrypt } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt } from 'node:crypto';
 import { HeadwaterError } from '@headwater/shared';
 
 /*
- * What a passphrase does for an archive: secrets in it are sealed with AES-256-GCM, and an HMAC
+ * A passphrase protects an archive twice. Secrets in it are sealed with AES-256-GCM, and an HMAC
  * over all lines shows that no one without the passphrase has changed it.
  */
 
@@ -19,7 +19,7 @@ export interface ArchiveKeys {
   seal(place: string, plaintext: string): string;
   /** Throws INVALID_REQUEST. */
   open(place: string, sealed: string): string;
-  mac(): Hmac;
+  mac(): ReturnType<typeof createHmac>;
 }
 
 const MIN_PASSPHRASE_CHARS = 12;

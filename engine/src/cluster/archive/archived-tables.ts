@@ -1,7 +1,7 @@
 /** How the rows of an account in one table go into its archive, and out of it. */
 interface ArchivedTable {
   table: string;
-  /** The column of the account's id. Default: `account_id`. Null: `through` leads to the account. */
+  /** Column of the account's id. Default: `account_id`. Null: `through` leads to the account. */
   owner?: string | null;
   /** Column by which the account's rows are found through an index, and the table it refers to. */
   through?: readonly [column: string, table: string];

@@ -19,7 +19,7 @@ export interface CheckedArchive {
 
 const LINE_FEED = Buffer.from('\n');
 
-/** Reads the whole file once. Throws INVALID_REQUEST where it is not an archive as it was written. */
+/** Reads the whole file. Throws INVALID_REQUEST where it is not an archive as it was written. */
 export async function checkArchive(file: string, passphrase: string): Promise<CheckedArchive> {
   let first: Buffer | undefined;
   for await (const line of linesOfFile(file)) {

@@ -1,6 +1,6 @@
 import { accountLimits, type AccountLimits, HeadwaterError } from '@headwater/shared';
 import { overLimit } from '../../accounts/over-limit.ts';
-import type { Transaction } from '../../db/database.ts';
+import { BIGINT_AS_NUMBER, type Transaction } from '../../db/database.ts';
 import { notifyAccountChanged } from '../../db/notify-changed.ts';
 import { codeOf } from '../../db/lost-connection.ts';
 import { postgresAt } from '../../db/postgres-at.ts';
@@ -48,6 +48,7 @@ export async function importAccount(options: ImportOptions): Promise<string> {
   const sql = postgresAt(options.databaseUrl, {
     max: 1,
     max_lifetime: null,
+    types: BIGINT_AS_NUMBER,
     onnotice: () => undefined,
     connection: { application_name: 'headwater-import' },
   });
@@ -175,11 +176,11 @@ function insertOf(one: (typeof ARCHIVED)[number], accountId: string, columns: re
     where ${wheres.join(' and ')}`;
 }
 
-/** What rows alone do not show. */
+/** Checks that need all rows. */
 async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: ImportOptions): Promise<void> {
-  const [account] = await tx<{ limits: Partial<AccountLimits>; users: string }[]>`
+  const [account] = await tx<{ limits: Partial<AccountLimits>; users: number }[]>`
     select limits, (select count(*) from users where account_id = ${id}) as users from accounts where id = ${id}`;
-  if (account === undefined || Number(account.users) === 0) throw damaged('has no account, or no user of it');
+  if (account === undefined || account.users === 0) throw damaged('has no account, or no user of it');
   const foreign = await tx`
     select from deployments d, jsonb_array_elements(d.steps) s join components c on c.id = s ->> 'componentId'
     where d.account_id = ${id} and c.account_id <> ${id} limit 1`;
@@ -190,7 +191,7 @@ async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: Im
   const held = await readHeld(tx, id);
   // History over its limit is deleted as everywhere, the oldest first.
   for (const name of HELD_LIMITS) {
-    const used = Number(held[name]);
+    const used = held[name];
     if (name !== 'maxHistoryBytes' && used > limits[name]) throw overLimit({ name, value: limits[name], used });
   }
 }
