@@ -94,6 +94,14 @@ export function isProxyUrl(text: string): boolean {
   );
 }
 
+/** Without TLS anybody on the way could sign in as anybody. */
+export function isIssuer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, search, hash } = new URL(text);
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return (protocol === 'https:' || (protocol === 'http:' && isLoopback)) && search === '' && hash === '';
+}
+
 export function isSmtpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

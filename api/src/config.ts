@@ -9,6 +9,7 @@ import {
   isDomain,
   isHost,
   isHttpUrl,
+  isIssuer,
   isOrigin,
   isPort,
   isProxyUrl,
@@ -74,6 +75,8 @@ export interface Config {
    * The mail server of `$.send.email`, and whom its messages are from. The URL may hold a password.
    */
   mail?: { smtpUrl: string; from: string };
+  /** A provider of OpenID Connect at which members sign in. */
+  oidc?: { issuer: string; clientId: string; clientSecret?: string; name?: string; emailDomains?: readonly string[] };
   /** Bounds of the sandbox processes. */
   sandbox: {
     maxProcesses?: number;
@@ -220,6 +223,21 @@ const schema = z.object({
       'must be an address, or a name and an <address>',
     )
     .optional(),
+  HEADWATER_OIDC_ISSUER: z
+    .string()
+    .refine(isIssuer, 'must be an https URL (http on loopback), without a query')
+    .optional(),
+  HEADWATER_OIDC_CLIENT_ID: z.string().optional(),
+  HEADWATER_OIDC_CLIENT_SECRET: z.string().optional(),
+  HEADWATER_OIDC_NAME: z.string().max(64, 'must have at most 64 characters').optional(),
+  HEADWATER_OIDC_EMAIL_DOMAINS: z
+    .string()
+    .transform((text) => splitList(text.toLowerCase()))
+    .refine(
+      (domains) => domains.length > 0 && domains.every((one) => /^[^\s@]+$/.test(one)),
+      'must be domains such as example.com',
+    )
+    .optional(),
   HEADWATER_METRICS_PER_TENANT: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')
@@ -250,6 +268,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, ar
   const problems = result.success ? [] : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   if ((set['HEADWATER_SMTP_URL'] === undefined) !== (set['HEADWATER_MAIL_FROM'] === undefined)) {
     problems.push('HEADWATER_SMTP_URL and HEADWATER_MAIL_FROM must be set together');
+  }
+  if ((set['HEADWATER_OIDC_ISSUER'] === undefined) !== (set['HEADWATER_OIDC_CLIENT_ID'] === undefined)) {
+    problems.push('HEADWATER_OIDC_ISSUER and HEADWATER_OIDC_CLIENT_ID must be set together');
   }
   if (role === undefined) problems.push(`the argument "${argv.join(' ')}" is not a role: all, api or engine`);
   if (!result.success || role === undefined || problems.length > 0) return { ok: false, problems };
@@ -314,6 +335,25 @@ function mailOf({
   return smtpUrl === undefined || from === undefined ? {} : { mail: { smtpUrl, from } };
 }
 
+function oidcOf({
+  HEADWATER_OIDC_ISSUER: issuer,
+  HEADWATER_OIDC_CLIENT_ID: clientId,
+  HEADWATER_OIDC_CLIENT_SECRET: clientSecret,
+  HEADWATER_OIDC_NAME: name,
+  HEADWATER_OIDC_EMAIL_DOMAINS: emailDomains,
+}: z.output<typeof schema>): Pick<Config, 'oidc'> {
+  if (issuer === undefined || clientId === undefined) return {};
+  return {
+    oidc: {
+      issuer,
+      clientId,
+      ...(clientSecret === undefined ? {} : { clientSecret }),
+      ...(name === undefined ? {} : { name }),
+      ...(emailDomains === undefined ? {} : { emailDomains }),
+    },
+  };
+}
+
 function optionalParts(env: z.output<typeof schema>) {
   const telemetry = telemetryOf(env);
   return {
@@ -341,6 +381,7 @@ function optionalParts(env: z.output<typeof schema>) {
       ? {}
       : { corsOrigins: env.HEADWATER_CORS_ORIGINS.map((text) => (text === '*' ? text : new URL(text).origin)) }),
     ...mailOf(env),
+    ...oidcOf(env),
     ...(env.HEADWATER_BUSY_REQUESTS_PER_SECOND === undefined
       ? {}
       : { busyRequestsPerSecond: env.HEADWATER_BUSY_REQUESTS_PER_SECOND }),

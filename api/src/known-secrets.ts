@@ -3,8 +3,17 @@ import type { Config } from './config.ts';
 
 /** The secrets that this process was started with: none of its output may hold one. */
 export function knownSecrets(config: Config): SecretValue[] {
-  const { apiKey, adminKey, encryptionKey, oldEncryptionKeys, databaseUrl, egressProxy, mail, networkEnvironment } =
-    config;
+  const {
+    apiKey,
+    adminKey,
+    encryptionKey,
+    oldEncryptionKeys,
+    databaseUrl,
+    egressProxy,
+    mail,
+    oidc,
+    networkEnvironment,
+  } = config;
   const { traces, metrics } = config.telemetry ?? {};
   const ofTelemetry = [traces, metrics].flatMap((signal) => Object.values(signal?.headers ?? {}));
   return [
@@ -16,6 +25,7 @@ export function knownSecrets(config: Config): SecretValue[] {
     { name: 'HEADWATER_EGRESS_PROXY', value: passwordsOf(egressProxy) },
     { name: 'HEADWATER_SMTP_URL', value: passwordsOf(mail?.smtpUrl) },
     { name: 'OTEL_EXPORTER_OTLP_HEADERS', value: ofTelemetry },
+    { name: 'HEADWATER_OIDC_CLIENT_SECRET', value: oidc?.clientSecret },
     { name: 'proxy', value: Object.values(networkEnvironment ?? {}).flatMap(passwordsOf) },
   ];
 }

@@ -59,6 +59,7 @@ export {
   type WholeAttempt,
 } from './contract/deliveries.ts';
 export type { AnsweredRequest, CallerTrace, Span, SpanSink, Tracing } from './contract/spans.ts';
+export { OidcRefusal, type OidcRefusalReason } from './people/oidc-client.ts';
 export { type WebhookAuth } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';

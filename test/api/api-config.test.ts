@@ -28,6 +28,23 @@ test('nothing set is a node of every role on loopback', () => {
   });
 });
 
+test('a provider of sign-ins has an issuer over TLS and a client', () => {
+  const oidc = { HEADWATER_OIDC_ISSUER: 'https://login.example.com/t/', HEADWATER_OIDC_CLIENT_ID: 'hw' };
+  const config = readConfig({ ...oidc, HEADWATER_OIDC_EMAIL_DOMAINS: 'Example.com, b.example' }, []);
+  expect(config.ok && config.config.oidc).toEqual({
+    issuer: 'https://login.example.com/t/',
+    clientId: 'hw',
+    emailDomains: ['example.com', 'b.example'],
+  });
+  expect(problemsOf({ HEADWATER_OIDC_ISSUER: 'https://login.example.com' })).toEqual([
+    'HEADWATER_OIDC_ISSUER and HEADWATER_OIDC_CLIENT_ID must be set together',
+  ]);
+  for (const issuer of ['http://login.example.com', 'login.example.com', 'https://login.example.com/?a=1'])
+    expect(problemsOf({ ...oidc, HEADWATER_OIDC_ISSUER: issuer })).toEqual([
+      expect.stringMatching(/^HEADWATER_OIDC_ISSUER must be an https URL/),
+    ]);
+});
+
 test('the mail server and the sender of e-mails are set together, and are checked', () => {
   const mail = {
     HEADWATER_SMTP_URL: 'smtps://u:p@mail.example:465',

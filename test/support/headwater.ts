@@ -89,6 +89,12 @@ export async function startHeadwater(
     basePath?: string;
     /** Serves the built web UI. Default false. */
     web?: boolean;
+    /** The mail server. Default: none. */
+    mail?: { smtpUrl: string; from: string };
+    /** A provider of sign-ins, given the node's URL. Default: none. */
+    oidc?: (url: string) => Promise<NonNullable<EngineOptions['oidc']>>;
+    /** Default: the same for all nodes of tests. */
+    encryptionKey?: string;
     /** As in AppOptions. */
     portalFrameOrigins?: readonly string[];
   } = {},
@@ -106,12 +112,15 @@ export async function startHeadwater(
   const url = `http://127.0.0.1:${port}${basePath}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
   const { log = testLog } = options;
+  const { oidc: startProvider, ...others } = options;
+  const oidc = await startProvider?.(url);
   const { engine, firstAccount } = await startEngine({
-    ...options,
+    ...others,
+    ...(oidc === undefined ? {} : { oidc }),
     role: 'all',
     databaseUrl,
     dataDir,
-    encryptionKey: '5'.repeat(64),
+    encryptionKey: options.encryptionKey ?? '5'.repeat(64),
     apiKey,
     egressAllow: ['127.0.0.0/8'],
     // An option of the sandbox that no node is ever given.

@@ -16,6 +16,8 @@ export interface OAuthServer {
   denies: boolean;
   /** Answers every request to this path with this status instead, while it is set. */
   fails: { path: string; status: number; body: string } | undefined;
+  /** Claims of the person in the id_token and at `/me`, beside `sub`. */
+  claims: Record<string, unknown>;
   /** Lifetime of the access tokens that are given from now on. */
   lifetimeSeconds: number;
   /** The person takes back what he has agreed to, at the provider: all tokens end. */
@@ -53,6 +55,7 @@ export async function startOAuthServer({ redirectUri }: OAuthServerOptions): Pro
       server.requests.filter(({ path }) => path === '/token').map(({ body }) => new URLSearchParams(body)),
     denies: false,
     fails: undefined,
+    claims: {},
     lifetimeSeconds: 3600,
     revokeAll: () => stored.clear(),
     app: (overrides = {}) => appOf(url, overrides),
@@ -168,8 +171,13 @@ function configurationOf(server: OAuthServer, redirectUri: string, stored: Map<s
     cookies: { keys: ['a-key-for-cookies'] },
     features: { devInteractions: { enabled: false }, revocation: { enabled: true, allowedPolicy: async () => true } },
     interactions: { url: (_: unknown, { uid }: Interaction) => `/interaction/${uid}` },
-    findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id, plan: 'gold' }) }),
-    claims: { openid: ['sub', 'plan'] },
+    findAccount: (_: unknown, id: string) => ({
+      accountId: id,
+      claims: () => ({ sub: id, plan: 'gold', ...server.claims }),
+    }),
+    claims: { openid: ['sub', 'plan'], email: ['email', 'email_verified'], profile: ['name'] },
+    // As most providers do: the address is in the id_token.
+    conformIdTokenClaims: false,
     pkce: { required: () => true },
     rotateRefreshToken: () => true,
     ttl: {
@@ -214,10 +222,9 @@ function memoryAdapter(name: string, stored: Map<string, Stored>): object {
 
 /**
  * Goes through a flow as a browser does, following redirects and keeping cookies, up to the URL on
- * `until`.
+ * `until`. `cookies`: those of the browser.
  */
-export async function browse(from: string, until: string): Promise<URL> {
-  const cookies = new Map<string, string>();
+export async function browse(from: string, until: string, cookies = new Map<string, string>()): Promise<URL> {
   let url = new URL(from);
   for (let steps = 0; steps < 20; steps++) {
     if (url.href.startsWith(until)) return url;

@@ -164,6 +164,13 @@ export function createRecordingEngine() {
       settings: answer('accounts.settings', { accountId: ACCOUNT_ID, traceContext: false }),
       changeSettings: answer('accounts.changeSettings', { accountId: ACCOUNT_ID, traceContext: true }),
     },
+    archives: {
+      async *export() {
+        yield Buffer.from('{}\n');
+        return undefined;
+      },
+      import: answer('archives.import', 'o_new'),
+    },
     usage: {
       count: () => undefined,
       days: answer('usage.days', { accountId: ACCOUNT_ID, sinceMs: 0, untilMs: 86_400_000, totals: USED, days: [] }),
@@ -189,6 +196,21 @@ export function createRecordingEngine() {
         invitation,
       }),
       signIn: answer('people.signIn', { bearer: API_KEY, who: { accountId: ACCOUNT_ID, userId: 'u_user' } }),
+      signInMethods: () => ({ passwordReset: true, oidc: { name: 'login.example.com' } }),
+      beginOidc: answer('people.beginOidc', { url: 'https://login.example.com/auth', flow: 'flow' }),
+      finishOidc: answer('people.finishOidc', {
+        bearer: API_KEY,
+        who: { accountId: ACCOUNT_ID, userId: 'u_user' },
+        from: '/',
+        joined: [],
+      }),
+      requestPasswordReset: answer('people.requestPasswordReset', undefined),
+      resetPassword: answer('people.resetPassword', {
+        bearer: API_KEY,
+        who: { accountId: ACCOUNT_ID, userId: 'u_user' },
+        email: 'ada@example.com',
+        users: [],
+      }),
       signOut: answer('people.signOut', undefined),
       sessions: answer('people.sessions', []),
       endSession: answer('people.endSession', undefined),

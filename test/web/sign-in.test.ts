@@ -1,16 +1,30 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { makeMember } from '../support/members.ts';
+import { type OAuthServer, startOAuthServer } from '../support/oauth-server.ts';
 
 let headwater: Headwater;
 let browser: TestBrowser;
+let mail: MailServer;
+let provider: OAuthServer;
 
 beforeAll(async () => {
-  [headwater, browser] = await Promise.all([startHeadwater({ web: true }), startBrowser()]);
+  mail = await startMailServer();
+  const oidc = async (url: string) => {
+    provider = await startOAuthServer({ redirectUri: `${url}/oauth/sign-in/callback` });
+    const { url: issuer, clientId, clientSecret } = provider;
+    return { issuer, clientId, clientSecret, name: 'Example login' };
+  };
+  const options = { web: true, mail: { smtpUrl: mail.url, from: 'no-reply@example.com' }, oidc };
+  [headwater, browser] = await Promise.all([startHeadwater(options), startBrowser()]);
 });
 afterAll(async () => {
   await browser.stop();
   await headwater.stop();
+  await Promise.all([mail.stop(), provider.stop()]);
 });
 
 test('a person signs in with a key, reloads, comes by a deep link, and signs out', async () => {
@@ -157,4 +171,51 @@ test('the page has a strict policy, is framed by nobody, and its files are kept 
   expect(file.headers.get('cache-control')).toContain('immutable');
   expect((await fetch(`${headwater.url}/assets/..%2f..%2fpackage.json`)).status).toBe(404);
   expect(await (await fetch(headwater.url)).json()).toMatchObject({ name: 'Headwater' });
+});
+
+test('a person who has forgotten the password sets another one by a mailed link', async () => {
+  const email = 'ida@example.com';
+  await makeMember(headwater, email, 'developer');
+  const { page, check } = await browser.open();
+  await page.goto(`${headwater.url}/sign-in`);
+  await page.getByRole('button', { name: 'E-mail and password' }).click();
+  await page.getByRole('link', { name: 'Forgot your password?' }).click();
+  await page.getByLabel('E-mail', { exact: true }).fill(email);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Send the link' }).click();
+  await page.getByText('a mail with a link is on its way').waitFor();
+  const mails = await eventually(() => {
+    const found = mail.mails.filter(({ text }) => text.includes('hw_reset_'));
+    return found.length > 0 && found;
+  });
+  const text = mails[0]?.text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=') ?? '';
+  await page.goto(/http:\S+#token=\w+/.exec(text)?.[0] ?? '');
+  await page.getByLabel('New password').fill('short');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+  await page.getByText('must have 10 to 256 characters').first().waitFor();
+  await page.getByLabel('New password').fill('another long password');
+  await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+  await page.getByText(`${email} · developer`).waitFor();
+  expect(page.url()).not.toContain('hw_reset_');
+  check();
+});
+
+test('a person signs in at the provider, and is told why not', async () => {
+  const email = 'olga@example.com';
+  const { page, check } = await browser.open();
+  provider.claims = { email, email_verified: true };
+  await page.goto(`${headwater.url}/sources`);
+  await page.getByRole('link', { name: 'Sign in with Example login' }).click();
+  await page.getByText('No account here knows your e-mail address').waitFor();
+  await expectAccessible(page);
+  await headwater.api('POST', '/members/invitations', { email, role: 'viewer' });
+  await page.goto(`${headwater.url}/sources`);
+  await page.getByRole('link', { name: 'Sign in with Example login' }).click();
+  await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();
+  await page.getByText(`${email} · viewer`).waitFor();
+  expect(page.url()).toBe(`${headwater.url}/sources`);
+  await page.reload();
+  await page.getByText(`${email} · viewer`).waitFor();
+  check();
 });

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
 import { readSessionBearer, type SignInClient } from '@headwater/engine';
-import { ERRORS, HeadwaterError, LIMITS, RIGHTS, rightsOf, ROLES } from '@headwater/shared';
+import { ERRORS, HeadwaterError, LIMITS, RIGHTS, rightsOf, type Role, ROLES } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
+import { mountOidc, OIDC_PATH } from './oidc.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { readBodyBytes, utf8Text } from '../parameters/read-body.ts';
@@ -21,10 +22,15 @@ import {
 export const SESSION_PATH = '/v1/session';
 const INVITATION_PATH = `${SESSION_PATH}/invitation`;
 const ACCEPT_PATH = `${INVITATION_PATH}/accept`;
+const METHODS_PATH = `${SESSION_PATH}/methods`;
+const RESET_PATH = `${SESSION_PATH}/password_reset`;
+const NEW_PASSWORD_PATH = `${RESET_PATH}/password`;
 /** By the pattern of their paths. */
 export const SESSION_METHODS: readonly [string, string[]][] = [
   [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
-  [`^${SESSION_PATH}/invitation(?:/accept)?$`, ['POST']],
+  [`^${SESSION_PATH}/methods$`, ['GET']],
+  [`^${OIDC_PATH}(?:/callback)?$`, ['GET']],
+  [`^${SESSION_PATH}/(?:invitation(?:/accept)?|password_reset(?:/password)?)$`, ['POST']],
 ];
 const MAX_BODY_BYTES = 4_096;
 
@@ -38,6 +44,13 @@ const keySchema = z.strictObject({
 const passwordSchema = z.strictObject({
   email: z.string().max(LIMITS.maxEmailChars).openapi({ description: 'The address of a member.' }),
   password: passwordField().openapi({ description: 'The password of the member.' }),
+});
+const resetSchema = z.strictObject({
+  email: z.string().max(LIMITS.maxEmailChars).openapi({ description: 'The address that you sign in with.' }),
+});
+const newPasswordSchema = z.strictObject({
+  token: tokenField(),
+  password: passwordField().openapi({ description: `The new one, of at least ${LIMITS.minPasswordChars} characters.` }),
 });
 const linkSchema = z.strictObject({ token: tokenField() });
 const acceptSchema = z.strictObject({
@@ -86,6 +99,22 @@ const sessionSchema = z
   })
   .openapi('Session');
 
+const methodsSchema = z
+  .object({
+    password_reset: z.boolean().describe('A link that sets a new password can be mailed.'),
+    oidc: z
+      .object({ name: z.string().describe('What to call the provider.') })
+      .nullable()
+      .describe('The provider at which members sign in. Null: there is none.'),
+  })
+  .openapi('SignInMethods');
+
+interface Joined {
+  accountId: string;
+  userId: string;
+  invitation: { id: string; email: string; role: Role };
+}
+
 type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'clientFacts' | 'log'>;
 
 /**
@@ -119,6 +148,19 @@ export function mountSession(app: App, options: SessionOptions): void {
     const isId = id !== undefined && /^[a-f0-9]{16}$/.test(id);
     return c.body(null, 204, isId ? { 'set-cookie': sessionCookie(id, undefined, scope) } : {});
   });
+  mount('get', METHODS_PATH, async (c) => {
+    const { passwordReset, oidc = null } = engine.people.signInMethods();
+    return c.json({ data: { password_reset: passwordReset, oidc } });
+  });
+  mountOidc(app, {
+    ...options,
+    clientOf: (c) => clientOf(c, options),
+    begin(bearer) {
+      const id = sessionIdOf(bearer);
+      return { id, cookie: sessionCookie(id, engine.sessions.begin(bearer).token, scope) };
+    },
+    onJoined: (c, joined, client) => record(c, options, client, joined.map(joinedEntry)),
+  });
   mount('post', INVITATION_PATH, async (c) => {
     const { token } = await readInput(c, linkSchema, '{ "token": … }');
     const { accountName, email, role, expiresAt } = await engine.people.openInvitation(token);
@@ -126,31 +168,66 @@ export function mountSession(app: App, options: SessionOptions): void {
     return c.json({ data }, 200, { 'cache-control': 'no-store' });
   });
   mount('post', ACCEPT_PATH, async (c) => acceptInvitation(c, options, scope));
+  mount('post', RESET_PATH, async (c) => {
+    const { email } = await readInput(c, resetSchema, '{ "email": … }');
+    await engine.people.requestPasswordReset(email, clientOf(c, options));
+    return c.body(null, 202);
+  });
+  mount('post', NEW_PASSWORD_PATH, async (c) => resetPassword(c, options, scope));
 }
 
 async function acceptInvitation(c: ApiContext, options: SessionOptions, scope: CookieScope): Promise<Response> {
-  const { engine, log } = options;
+  const { engine } = options;
   const input = await readInput(c, acceptSchema, '{ "token": …, "name": …, "password": … }');
   const client = clientOf(c, options);
   const bearer = bearerKey(c.req.header('authorization'));
   const begun = await engine.people.accept(given({ ...input, bearer }), client);
   const { who, invitation } = begun;
-  const entry = {
-    accountId: who.accountId,
-    actorId: who.userId,
-    actorName: invitation.email,
-    ...given({ address: client.address }),
-    action: 'acceptInvitation',
-    thing: invitation.id,
-    after: { email: invitation.email, role: invitation.role },
-    requestId: c.get('requestId'),
-  };
-  await engine.audit
-    .record(entry)
-    .catch((err: unknown) =>
-      log.error({ err, action: entry.action }, 'a change was made that is not in the audit log'),
-    );
+  await record(c, options, client, [joinedEntry({ ...who, invitation })]);
   return answerSession(c, `${begun.bearer}.${who.accountId}`, options, scope);
+}
+
+function joinedEntry({ accountId, userId, invitation }: Joined) {
+  const { id, email, role } = invitation;
+  return {
+    accountId,
+    actorId: userId,
+    actorName: email,
+    action: 'acceptInvitation',
+    thing: id,
+    after: { email, role },
+  };
+}
+
+async function resetPassword(c: ApiContext, options: SessionOptions, scope: CookieScope): Promise<Response> {
+  const input = await readInput(c, newPasswordSchema, '{ "token": …, "password": … }');
+  const client = clientOf(c, options);
+  const { bearer, email, users } = await options.engine.people.resetPassword(input, client);
+  // Each account of the person sees that the password is another one.
+  const entries = users.map(({ accountId, userId }) => ({
+    accountId,
+    actorId: userId,
+    actorName: email,
+    action: 'resetPassword',
+    thing: userId,
+  }));
+  await record(c, options, client, entries);
+  return answerSession(c, bearer, options, scope);
+}
+
+async function record(
+  c: ApiContext,
+  { engine, log }: SessionOptions,
+  { address }: SignInClient,
+  entries: readonly Omit<Parameters<AppOptions['engine']['audit']['record']>[0], 'requestId' | 'address'>[],
+): Promise<void> {
+  const about = { ...given({ address }), requestId: c.get('requestId') };
+  const recording = entries.map((entry) =>
+    engine.audit.record({ ...entry, ...about }).catch((err: unknown) => {
+      log.error({ err, action: entry.action }, 'a change was made that is not in the audit log');
+    }),
+  );
+  await Promise.all(recording);
 }
 
 function clientOf(c: ApiContext, { clientFacts }: SessionOptions): SignInClient {
@@ -281,6 +358,8 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     responses: { 204: { description: 'The cookie is gone.' }, ...PROBLEMS },
   });
   registerInvitation(registry);
+  registerReset(registry);
+  registerOidc(registry);
 }
 
 function registerInvitation(registry: App['openAPIRegistry']): void {
@@ -318,6 +397,93 @@ function registerInvitation(registry: App['openAPIRegistry']): void {
       403: describeProblem('The session is that of another person', ['FORBIDDEN']),
       ...UNKNOWN_LINK,
       409: describeProblem('The person is a member already, or the account is full', ['CONFLICT']),
+    },
+  });
+}
+
+function registerReset(registry: App['openAPIRegistry']): void {
+  registry.registerPath({
+    method: 'post',
+    path: RESET_PATH,
+    operationId: 'requestPasswordReset',
+    tags: ['Session'],
+    summary: 'Mail a link that sets a new password',
+    description: `The answer is the same whether there is such a person or not. The link works once, within ${LIMITS.passwordResetMinutes} minutes.`,
+    security: [],
+    request: jsonBody(resetSchema),
+    responses: {
+      202: { description: 'A link is mailed where a person has this address.' },
+      ...PROBLEMS,
+      409: describeProblem('This server sends no mail', ['CONFLICT']),
+    },
+  });
+  registry.registerPath({
+    method: 'post',
+    path: NEW_PASSWORD_PATH,
+    operationId: 'resetPassword',
+    tags: ['Session'],
+    summary: 'Set a new password with a mailed link, and sign in',
+    description: 'Ends all other sessions of the person.',
+    security: [],
+    request: jsonBody(newPasswordSchema),
+    responses: { 200: ANSWER, ...PROBLEMS, ...UNKNOWN_LINK },
+  });
+}
+
+function registerOidc(registry: App['openAPIRegistry']): void {
+  registry.registerPath({
+    method: 'get',
+    path: METHODS_PATH,
+    operationId: 'getSignInMethods',
+    tags: ['Session'],
+    summary: 'How members may sign in, beside with a password',
+    description: 'For the page that signs in.',
+    security: [],
+    responses: {
+      200: {
+        description: 'The ways.',
+        content: { 'application/json': { schema: z.object({ data: methodsSchema }) } },
+      },
+      ...PROBLEMS,
+    },
+  });
+  const location = z.object({ location: z.string().openapi({ description: 'Where the browser goes on.' }) });
+  const none = describeProblem('The operator has set no provider', ['NOT_FOUND']);
+  registry.registerPath({
+    method: 'get',
+    path: OIDC_PATH,
+    operationId: 'beginOidcSignIn',
+    tags: ['Session'],
+    summary: 'Send a browser to the provider to sign in',
+    description: 'A link for people: OpenID Connect, authorization code with PKCE. Sets a cookie for ten minutes.',
+    security: [],
+    request: {
+      query: z.object({ from: z.string().optional().openapi({ description: 'The path of the UI to end at.' }) }),
+    },
+    responses: { 302: { description: 'To the provider.', headers: location }, 404: none, 500: PROBLEMS[500] },
+  });
+  registry.registerPath({
+    method: 'get',
+    path: `${OIDC_PATH}/callback`,
+    operationId: 'finishOidcSignIn',
+    tags: ['Session'],
+    summary: 'Where the provider sends the browser back to',
+    description:
+      'Signs the person in whose address the provider has verified. A person who is not known here joins the accounts that have invited the address; without an invitation the sign-in page says so.',
+    security: [],
+    request: {
+      query: z.object({
+        state: z.string().optional().openapi({ description: 'Of the sign-in that this browser has begun.' }),
+        code: z.string().optional().openapi({ description: 'Of the provider.' }),
+        error: z.string().optional().openapi({ description: 'Of the provider, which refuses.' }),
+        iss: z.string().optional().openapi({ description: 'The provider (RFC 9207).' }),
+      }),
+    },
+    responses: {
+      302: { description: 'To the sign-in page, with the session or the reason.', headers: location },
+      404: none,
+      429: PROBLEMS[429],
+      500: PROBLEMS[500],
     },
   });
 }

@@ -3,6 +3,7 @@ import { createAccounts } from '../accounts/accounts.ts';
 import { createKeyCache, type KeyCache } from '../accounts/key-cache.ts';
 import { createIdempotency } from '../accounts/idempotency.ts';
 import { createSessions } from '../accounts/sessions.ts';
+import { createArchives } from '../cluster/archive/archives.ts';
 import { readinessProblems } from '../cluster/readiness.ts';
 import type { Engine } from '../contract/engine.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
@@ -98,7 +99,7 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
   const code = assembleCode(options, { ground, backlogs, runs, intake: intake.intake, opener, resolveAuth, changes });
   const jobs = await startJobs(options, given, { ground, counts, outbox, runs });
   const hooks = assembleHooks(ground, outbox, code);
-  return engineOf(publicUrl, given.gaveUp, {
+  return engineOf(options, given.gaveUp, {
     ground,
     counts,
     following,
@@ -114,7 +115,8 @@ export async function assembleEngine(options: EngineOptions, given: EngineParts)
 }
 
 /** The engine as the API sees it. */
-function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine {
+function engineOf(options: EngineOptions, gaveUp: AbortSignal, parts: Parts): Engine {
+  const { publicUrl } = options;
   const { ground, counts, following, connected, environment, outbox, runs, intake, code, hooks, jobs } = parts;
   const { db, sql, sealer, limits, room, node, metrics, watchdog } = ground;
   const { backlogs } = counts;
@@ -124,8 +126,9 @@ function engineOf(publicUrl: string, gaveUp: AbortSignal, parts: Parts): Engine 
   let stopping: Promise<void> | undefined;
   return {
     accounts,
+    archives: createArchives({ databaseUrl: db.currentUrl, sealer, defaults: limits.defaults }),
     sessions: createSessions({ sealer, maxAgeMs: LIMITS.sessionMaxAgeMs }),
-    people: assemblePeople(publicUrl, parts, cache, accounts),
+    people: assemblePeople(options, parts, cache, accounts),
     components: code.components,
     registry: code.registry,
     imports: code.imports,
@@ -222,12 +225,23 @@ function createFollowing({ sql, limits, log }: Ground): Following {
 }
 
 function assemblePeople(
-  publicUrl: string,
-  { ground: { sql, limits }, outbox: { mailer } }: Parts,
+  { publicUrl, oidc }: EngineOptions,
+  { ground: { sql, limits, sealer, log }, outbox: { mailer } }: Parts,
   cache: KeyCache,
   { authenticate }: Pick<Accounts, 'authenticate'>,
 ): People {
-  return createPeople({ sql, limits, cache, authenticate, passwords: createPasswords(), mailer, publicUrl });
+  return createPeople({
+    sql,
+    limits,
+    cache,
+    authenticate,
+    passwords: createPasswords(),
+    mailer,
+    sealer,
+    ...(oidc === undefined ? {} : { oidc }),
+    publicUrl,
+    log,
+  });
 }
 
 function assemblePublisher({ code: { sources }, ground, runs, counts }: Parts): Publisher {

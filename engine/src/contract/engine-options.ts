@@ -60,6 +60,8 @@ export interface EngineOptions {
   retryScheduleSeconds?: readonly number[];
   /** The mail server of `$.send.email`. Absent: no e-mail is sent. */
   mail?: { smtpUrl: string; from: string };
+  /** A provider of OpenID Connect at which members sign in. Absent: there is none. */
+  oidc?: { issuer: string; clientId: string; clientSecret?: string; name?: string; emailDomains?: readonly string[] };
   /** Bounds of the sandbox processes, as in SandboxOptions. */
   sandbox?: {
     blankProcesses?: number;

@@ -107,6 +107,42 @@ export interface People {
    * often, and while many sign in.
    */
   signIn(credentials: { email: string; password: string }, client: SignInClient): Promise<BegunSession>;
+  /** How members may sign in here, beside with a password. */
+  signInMethods(): { passwordReset: boolean; oidc?: { name: string } };
+  /**
+   * The URL to send the browser to, and what it is to bring back. `from`: the path of the UI to end
+   * at.
+   * Throws NOT_FOUND where the operator has set no provider, OidcRefusal `failed`.
+   */
+  beginOidc(from: string): Promise<{ url: string; flow: string }>;
+  /**
+   * A session of the person whose address the provider has verified, or of a new one in all
+   * accounts that have invited it. `parameters`: what the browser came back with. Throws
+   * OidcRefusal, and RATE_LIMITED as signIn.
+   */
+  finishOidc(
+    answer: { flow: string; parameters: URLSearchParams },
+    client: SignInClient,
+  ): Promise<
+    BegunSession & {
+      from: string;
+      joined: { accountId: string; userId: string; invitation: InvitationRecord }[];
+    }
+  >;
+  /**
+   * Mails a link with which the person sets a new password. The same for an address that no person
+   * has: nothing is mailed. Throws CONFLICT where the server sends no mail, RATE_LIMITED as signIn.
+   */
+  requestPasswordReset(email: string, client: SignInClient): Promise<void>;
+  /**
+   * Sets the password, ends all sessions and begins one. `users`: what the person is in each
+   * account. Throws NOT_FOUND for a link that was used or has expired, INVALID_REQUEST, and
+   * RATE_LIMITED while many sign in.
+   */
+  resetPassword(
+    reset: { token: string; password: string },
+    client: SignInClient,
+  ): Promise<BegunSession & { email: string; users: { accountId: string; userId: string }[] }>;
   /** Ends the session of a bearer, if there is one. */
   signOut(bearer: string): Promise<void>;
   /** The caller's own, newest first; none for an API key. */

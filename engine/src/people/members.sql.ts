@@ -29,6 +29,12 @@ export async function readAccountMembers(sql: Sql, accountId: string, userId?: s
   }));
 }
 
+/** The users that a person is, one in each account. */
+export async function readUsersOf(sql: Sql, personId: string): Promise<{ accountId: string; userId: string }[]> {
+  return sql<{ accountId: string; userId: string }[]>`
+    select account_id as "accountId", user_id as "userId" from memberships where person_id = ${personId}`;
+}
+
 /** Two changes of the members of an account come one after the other: each counts owners. */
 export async function hasOwner(tx: Transaction, accountId: string, except = ''): Promise<boolean> {
   await lockAccount(tx, accountId);

@@ -1,8 +1,11 @@
 import type { KeyCache } from '../accounts/key-cache.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Principal } from '../contract/base.ts';
+import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
 import type { Mailer } from '../outbox/transports/email/mailer.ts';
+import type { Sealer } from '../secrets/seal.ts';
+import type { OidcOptions } from './oidc-client.ts';
 import type { Passwords } from './passwords.ts';
 
 /** Everything about people is made with these. */
@@ -14,5 +17,9 @@ export interface PeopleParts {
   authenticate(bearer: string): Promise<Principal | undefined>;
   passwords: Passwords;
   mailer: Pick<Mailer, 'isConfigured' | 'send'>;
+  sealer: Pick<Sealer, 'seal' | 'open'>;
+  /** The provider of sign-ins. Absent: there is none. */
+  oidc?: OidcOptions;
   publicUrl: string;
+  log: Pick<Log, 'warn'>;
 }

@@ -32,7 +32,7 @@ export async function findPerson(sql: Sql, email: string): Promise<Person | unde
   return personOf(row);
 }
 
-export async function readPerson(sql: Sql, id: string): Promise<Person | undefined> {
+export async function readPerson(sql: Sql | Transaction, id: string): Promise<Person | undefined> {
   const [row] = await sql<Row[]>`select ${columns(sql)} from people where id = ${id}`;
   return personOf(row);
 }
@@ -58,7 +58,21 @@ export async function lockPerson(tx: Transaction, id: string, passwordHash?: str
   return rows.length > 0;
 }
 
-/** Ends all sessions but `keptSessionId`. */
+/** As lockPerson, by the address. */
+export async function lockPersonWithEmail(tx: Transaction, email: string): Promise<Person | undefined> {
+  const [row] = await tx<Row[]>`select ${columns(tx)} from people where email = ${email} for no key update`;
+  return personOf(row);
+}
+
+/** The address is the person's; what was set before it was known to be ends, sessions as well. */
+export async function clearPassword(tx: Transaction, personId: string): Promise<void> {
+  await tx`update people set password_hash = null where id = ${personId}`;
+  await tx`delete from user_sessions where person_id = ${personId}`;
+  await tx`delete from password_resets where person_id = ${personId}`;
+  await markVerified(tx, personId);
+}
+
+/** Ends all sessions but `keptSessionId`, and links that would set another one. */
 export async function setPassword(
   tx: Transaction,
   personId: string,
@@ -67,6 +81,7 @@ export async function setPassword(
 ): Promise<void> {
   await tx`update people set password_hash = ${passwordHash} where id = ${personId}`;
   await tx`delete from user_sessions where person_id = ${personId} and id <> ${keptSessionId}`;
+  await tx`delete from password_resets where person_id = ${personId}`;
 }
 
 /** From now on the address is known to be the person's. */

@@ -3,7 +3,7 @@ import type { Sql } from '../db/database.ts';
 
 export interface SignInTurn {
   /** `email` and the like, so that two kinds never meet. */
-  kind: 'email' | 'address';
+  kind: 'email' | 'address' | 'reset';
   of: string;
   /** So many at once, then one each `intervalSeconds`. */
   burst: number;

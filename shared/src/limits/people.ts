@@ -8,6 +8,7 @@ export const PEOPLE_LIMITS = defineLimits({
   invitationDays: { default: 7, unit: 'days', scope: 'invitation', why: 'how long its link works' },
   userSessionDays: { default: 30, unit: 'days', scope: 'session', why: 'how long after its sign-in a session of a member ends' },
   maxUserSessions: { default: 50, unit: 'count', scope: 'person', why: 'sessions at the same time; the oldest one ends' },
+  passwordResetMinutes: { default: 60, unit: 'minutes', scope: 'link', why: 'how long a mailed link sets a new password; three of an address, then one each 20 minutes' },
   minPasswordChars: { default: 10, unit: 'characters', scope: 'person', why: 'the shortest password' },
   maxPasswordChars: { default: 256, unit: 'characters', scope: 'person', why: 'the longest password' },
   maxPasswordChecks: { default: 2, unit: 'count', scope: 'node', why: 'passwords that are checked at the same time, each with 19 MiB of memory' },

@@ -89,6 +89,17 @@ export async function acceptInvitation(body: { token: string; name?: string; pas
   return entered(api.POST('/v1/session/invitation/accept', { body }));
 }
 
+/** Sets the password of a mailed link, and signs in. Throws ApiError 404 for a link that ended. */
+export async function resetPassword(body: { token: string; password: string }): Promise<Session> {
+  return entered(api.POST('/v1/session/password_reset/password', { body }));
+}
+
+/** The session that a sign-in at a provider has begun: the browser has its cookie already. */
+export async function takeSession(id: string): Promise<Session> {
+  setSession(undefined);
+  return entered(api.GET('/v1/session', { headers: { 'x-headwater-session': id } }));
+}
+
 async function entered(request: Promise<Answer<{ data: Session }>>): Promise<Session> {
   const { data, error, response } = await request;
   if (data === undefined) throw new ApiError(problemOf(error, response));

@@ -50,6 +50,20 @@ const invitation = createRoute({
   ),
 });
 
+const passwordPages = whenBack(() => import('../features/sign-in/password-reset.tsx'));
+
+const forgottenPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/forgotten-password',
+  component: lazyRouteComponent(passwordPages, 'ForgottenPassword'),
+});
+
+const newPassword = createRoute({
+  getParentRoute: () => root,
+  path: '/password',
+  component: lazyRouteComponent(passwordPages, 'NewPassword'),
+});
+
 const oauthReturn = createRoute({
   getParentRoute: () => root,
   path: '/connected',
@@ -309,6 +323,8 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
+    forgottenPassword,
+    newPassword,
     oauthReturn,
     shell.addChildren([
       overview,

@@ -1,7 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, type SubmitEvent, useState } from 'react';
-import { type Credentials, signIn } from '../../api/client.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
+import { BASE_PATH } from '../../api/base-url.ts';
+import { api, ask, type Credentials, signIn, takeSession } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -21,6 +22,8 @@ export function SignIn() {
       void navigate({ to: session.role === 'operator' ? '/operator' : from === '/operator' ? '/' : from });
     },
   });
+  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  const provider = methods.data?.data.oidc ?? null;
   const choose = (value: keyof typeof METHODS) => {
     entering.reset();
     setMethod(value);
@@ -32,6 +35,15 @@ export function SignIn() {
           Your session has ended. Sign in again to go on where you were.
         </p>
       )}
+      {provider !== null && (
+        <a
+          href={`${BASE_PATH}oauth/sign-in?${new URLSearchParams({ from })}`}
+          className="rounded-md border border-line px-3 py-2 text-center text-sm font-medium hover:bg-surface-soft"
+        >
+          Sign in with {provider.name}
+        </a>
+      )}
+      <ProviderReturn />
       <fieldset className="flex gap-1">
         <legend className="sr-only">Sign in with</legend>
         {Object.entries(METHODS).map(([value, label]) => (
@@ -52,6 +64,46 @@ export function SignIn() {
         <PasswordForm busy={entering.isPending} error={entering.error} onEnter={entering.mutate} />
       )}
     </SignInCard>
+  );
+}
+
+/** By the reason that the server has put into the link; it shows no text of a link. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  denied: 'The sign-in was refused at the provider.',
+  expired: 'The sign-in took too long, or was begun in another browser. Try again.',
+  unverified: 'The provider does not say that your e-mail address is verified. Ask its administrator.',
+  domain: 'Addresses of your domain cannot sign in here.',
+  not_invited: 'No account here knows your e-mail address. Ask an admin of your account to invite you.',
+  failed: 'The provider did not answer as it should. Try again, or tell the operator of this server.',
+};
+
+/** A sign-in at the provider ends here: with a session, or with why there is none. */
+function ProviderReturn() {
+  const [hash] = useState(() => new URLSearchParams(location.hash.slice(1)));
+  const navigate = useNavigate();
+  const taking = useMutation({
+    mutationFn: takeSession,
+    onSuccess: () => {
+      rememberMethod('password');
+      const from = hash.get('from') ?? '/';
+      void navigate({ to: /^\/(?![/\\])/.test(from) ? from : '/', hash: '', replace: true });
+    },
+  });
+  const id = hash.get('session');
+  const { mutate } = taking;
+  useEffect(() => {
+    if (id !== null) mutate(id);
+  }, [id, mutate]);
+  const refused = hash.get('refused');
+  return (
+    <>
+      {refused !== null && (
+        <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-sm">
+          {REFUSALS[refused] ?? REFUSALS['failed']}
+        </p>
+      )}
+      <ProblemNote error={taking.error} />
+    </>
   );
 }
 
@@ -137,6 +189,9 @@ function PasswordForm({ busy, error, onEnter }: FormProps) {
       <Button type="submit" kind="primary" needs={null} busy={busy} disabled={email === '' || password === ''}>
         Sign in
       </Button>
+      <Link to="/forgotten-password" className="text-sm underline">
+        Forgot your password?
+      </Link>
     </form>
   );
 }

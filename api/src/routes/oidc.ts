@@ -1,0 +1,96 @@
+import { OidcRefusal, type OidcRefusalReason, type SignInClient } from '@headwater/engine';
+import type { App, AppOptions } from '../app-options.ts';
+import type { ApiContext } from '../environment.ts';
+
+/** Below `/oauth`, as the browser itself goes there. */
+export const OIDC_PATH = '/oauth/sign-in';
+const CALLBACK_PATH = `${OIDC_PATH}/callback`;
+const COOKIE = 'hw_oidc';
+const FLOW_SECONDS = 600;
+const MAX_QUERY_CHARS = 8_192;
+/** A path of the UI and nothing else: a link must not lead elsewhere after sign-in. */
+const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]{0,512}$/;
+
+/** Parts of the sign-in with a password that this one uses as well. */
+export interface OidcOptions extends Pick<AppOptions, 'engine' | 'publicUrl' | 'log'> {
+  clientOf(c: ApiContext): SignInClient;
+  /** The id of the session of a bearer, and the cookie that signs with it. */
+  begin(bearer: string): { id: string; cookie: string };
+  onJoined(c: ApiContext, joined: Awaited<ReturnType<Finish>>['joined'], client: SignInClient): Promise<void>;
+}
+
+type Finish = AppOptions['engine']['people']['finishOidc'];
+
+/**
+ * Sign-in at the operator's provider, for browsers alone: two redirects. The flow is the browser's
+ * to keep, sealed, so that nobody can end a sign-in that another has begun.
+ */
+export function mountOidc(app: App, options: OidcOptions): void {
+  app.get(OIDC_PATH, async (c: ApiContext) => {
+    c.set('route', OIDC_PATH);
+    const from = c.req.query('from') ?? '/';
+    try {
+      const { url, flow } = await options.engine.people.beginOidc(OWN_PATH.test(from) ? from : '/');
+      return redirect(url, [flowCookie(options.publicUrl, flow)]);
+    } catch (error) {
+      return refuse(c, error, options);
+    }
+  });
+  app.get(CALLBACK_PATH, async (c: ApiContext) => {
+    c.set('route', CALLBACK_PATH);
+    try {
+      return await finish(c, options);
+    } catch (error) {
+      return refuse(c, error, options);
+    }
+  });
+}
+
+async function finish(c: ApiContext, options: OidcOptions): Promise<Response> {
+  const { search } = new URL(c.req.url);
+  if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The provider answered too much');
+  const client = options.clientOf(c);
+  const answer = { flow: readFlow(c), parameters: new URLSearchParams(search) };
+  const { bearer, from, joined } = await options.engine.people.finishOidc(answer, client);
+  await options.onJoined(c, joined, client);
+  const { id, cookie } = options.begin(bearer);
+  // In the part of the URL that no request has; without the cookie it is worth nothing.
+  const hash = new URLSearchParams({ session: id, from });
+  return redirect(`${options.publicUrl}/sign-in#${hash.toString()}`, [
+    cookie,
+    flowCookie(options.publicUrl, undefined),
+  ]);
+}
+
+/** The page knows a sentence for each reason: a link cannot make it show a text of its own. */
+function refuse(c: ApiContext, error: unknown, { publicUrl, log }: OidcOptions): Response {
+  if (!(error instanceof OidcRefusal)) throw error;
+  const reason: OidcRefusalReason = error.reason;
+  log.warn({ err: error, reason, request_id: c.get('requestId') }, 'a sign-in at the provider was refused');
+  return redirect(`${publicUrl}/sign-in#refused=${reason}`, [flowCookie(publicUrl, undefined)]);
+}
+
+function redirect(location: string, cookies: readonly string[]): Response {
+  const headers = new Headers({ location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+  for (const cookie of cookies) headers.append('set-cookie', cookie);
+  return new Response(null, { status: 302, headers });
+}
+
+/** `Lax`: the browser comes back from another site. Undefined: the browser forgets it. */
+function flowCookie(publicUrl: string, flow: string | undefined): string {
+  const { protocol, pathname } = new URL(publicUrl);
+  const path = `${pathname.replace(/\/$/, '')}${OIDC_PATH}`;
+  const secure = protocol === 'https:';
+  const attributes = `Path=${path}; Max-Age=${flow === undefined ? 0 : FLOW_SECONDS}; HttpOnly; SameSite=Lax`;
+  return `${cookieName(secure)}=${flow ?? ''}; ${attributes}${secure ? '; Secure' : ''}`;
+}
+
+const cookieName = (secure: boolean) => `${secure ? '__Secure-' : ''}${COOKIE}`;
+
+function readFlow(c: ApiContext): string {
+  for (const part of (c.req.header('cookie') ?? '').split(';')) {
+    const [name, value = ''] = part.trim().split('=', 2);
+    if (name === COOKIE || name === cookieName(true)) return value;
+  }
+  throw new OidcRefusal('expired', 'No sign-in is under way in this browser');
+}
