@@ -50,7 +50,7 @@ export function readMarked(line: Buffer, name: '$secret' | '$end'): unknown {
   return (parseLine(line) as Record<string, unknown>)[name];
 }
 
-export function readHead(line: Buffer | undefined): ArchiveHead {
+export function readArchiveHead(line: Buffer | undefined): ArchiveHead {
   const head = line === undefined ? undefined : parseLine(line);
   if (!isHead(head)) throw damaged('is not an archive of an account');
   if (head.headwater_archive !== FORM)

@@ -1,7 +1,7 @@
 import type { AccountLimits } from '@headwater/shared';
 import type { Archives } from '../../contract/archives.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { exportAccount } from './export-account.sql.ts';
+import { archiveAccount } from './archive-account.sql.ts';
 import { importAccount } from './import-account.sql.ts';
 
 /** Accounts as archives; see Archives. */
@@ -12,7 +12,7 @@ export function createArchives(parts: {
 }): Archives {
   const { databaseUrl, sealer, defaults } = parts;
   return {
-    export: (accountId, passphrase) => exportAccount({ databaseUrl: databaseUrl(), sealer, accountId, passphrase }),
+    export: (accountId, passphrase) => archiveAccount({ databaseUrl: databaseUrl(), sealer, accountId, passphrase }),
     import: (file, passphrase) => importAccount({ databaseUrl: databaseUrl(), sealer, file, passphrase, defaults }),
   };
 }

@@ -7,7 +7,7 @@ import {
   damaged,
   isEnd,
   linesOfFile,
-  readHead,
+  readArchiveHead,
   readMarked,
 } from './archive-lines.ts';
 
@@ -26,7 +26,7 @@ export async function checkArchive(file: string, passphrase: string): Promise<Ch
     first = line;
     break;
   }
-  const head = readHead(first);
+  const head = readArchiveHead(first);
   const keys = await deriveKeys(passphrase, head.key);
   const mac = keys.mac();
   let held: Buffer | undefined;

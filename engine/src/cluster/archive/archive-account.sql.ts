@@ -25,7 +25,7 @@ const LINE_FEED = 0x0a;
  * Throws NOT_FOUND, CONFLICT for one that is being deleted or has a secret that does not open,
  * INVALID_REQUEST for a passphrase that is too short.
  */
-export async function* exportAccount(options: ExportOptions): AsyncGenerator<Buffer, undefined> {
+export async function* archiveAccount(options: ExportOptions): AsyncGenerator<Buffer, undefined> {
   const key = newDerivation();
   const keys = await deriveKeys(options.passphrase, key);
   const sql = postgresAt(options.databaseUrl, {
