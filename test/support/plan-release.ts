@@ -4,7 +4,7 @@ import path from 'node:path';
 import semver from 'semver';
 
 /** A file of the repository as the release leaves it. */
-export interface ReleasedFile {
+interface ReleasedFile {
   name: string;
   text: string;
 }
