@@ -1,5 +1,5 @@
-import { formatValue } from './format-value.ts';
 import { applyFunction, sliceText, stringifyJson, toText } from './intrinsics.ts';
+import { inspectForLog } from './node/inspect.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
@@ -40,10 +40,10 @@ export function describeError(thrown: unknown): DescribedError {
 
 function readError(thrown: unknown): DescribedError {
   if (typeof thrown !== 'object' || thrown === null)
-    return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
+    return { message: cut(`Thrown: ${inspectForLog(thrown)}`, MAX_MESSAGE_CHARS) };
   const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
   if (typeof message !== 'string' && !(thrown instanceof Error)) {
-    return { message: cut(`Thrown: ${formatValue(thrown)}`, MAX_MESSAGE_CHARS) };
+    return { message: cut(`Thrown: ${inspectForLog(thrown)}`, MAX_MESSAGE_CHARS) };
   }
   const text = withReason(toText(message), thrown);
   const isConfiguration = name === CONFIGURATION_ERROR || thrown.constructor?.name === CONFIGURATION_ERROR;
@@ -73,9 +73,9 @@ function detailsOf(thrown: object, indent: string, levels: number): string {
 }
 
 function detailLines(error: unknown, indent: string, levels: number): string {
-  if (typeof error !== 'object' || error === null) return `${cut(formatValue(error), MAX_DETAIL_CHARS)}\n`;
+  if (typeof error !== 'object' || error === null) return `${cut(inspectForLog(error), MAX_DETAIL_CHARS)}\n`;
   const { name, message, code } = error as { name?: unknown; message?: unknown; code?: unknown };
-  const told = typeof message === 'string' ? message : formatValue(error);
+  const told = typeof message === 'string' ? message : inspectForLog(error);
   const named = typeof name === 'string' && name !== '' ? `${name}: ${told}` : told;
   const coded = typeof code === 'string' && code !== '' ? ` (${code})` : '';
   return `${cut(named, MAX_DETAIL_CHARS)}${coded}\n${detailsOf(error, `${indent}  `, levels - 1)}`;

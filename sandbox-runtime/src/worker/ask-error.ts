@@ -13,7 +13,7 @@ export function requireWithin(name: PlatformLimitName, used: number): void {
 }
 
 const MAX_MESSAGE_CHARS = 300;
-const SHOWN_CODE = /^(ERR_|Z_|EVP|OPENSSL)/;
+const SHOWN_CODE = /^(ERR_|Z_|ZSTD_|EVP|OPENSSL)/;
 
 /**
  * The error's reason for the guest. Messages of crypto and zlib describe the data and reveal

@@ -1,6 +1,7 @@
 import { toText } from '../intrinsics.ts';
 import { systemError } from '../network-error.ts';
-import { codedError } from './errors.ts';
+import { requirePort } from './checks.ts';
+import { codedError, invalidArgument } from './errors.ts';
 import { Duplex } from './stream.ts';
 
 /** A socket that never connects. It emits the reason as an error, as Node does. */
@@ -50,5 +51,10 @@ function readPeer([first, second]: unknown[]): { host: string; port: number } {
   if (port === undefined && path === undefined)
     throw codedError('ERR_MISSING_ARGS', 'The "options" or "port" or "path" argument must be specified');
   const host = options['host'] ?? (typeof second === 'string' ? second : 'localhost');
-  return { host: toText(path ?? host), port: Number(port ?? 0) };
+  if (path !== undefined) return { host: toText(path), port: 0 };
+  // A text alone that is no number is the path of a socket.
+  if (typeof first === 'string' && !/^\s*\d+\s*$/.test(first)) return { host: first, port: 0 };
+  const number = requirePort(port);
+  if (typeof host !== 'string') throw invalidArgument('options.host', 'of type string', host);
+  return { host, port: number };
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'events/';
 import { NODE_FACTS } from './node-facts.ts';
 import { systemError } from '../network-error.ts';
-import { codedError, notAvailable, requireFunction } from './errors.ts';
+import { codedError, notAvailable, requireFunction, requireString } from './errors.ts';
 import { RefusedSocket } from './refused-socket.ts';
 import { giveName, giveNames } from './give-names.ts';
 import { makeUnavailable } from './unavailable.ts';
@@ -45,6 +45,10 @@ const BY_HTTP_ONLY = 'components reach other hosts by HTTP only; use http, https
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
+function isIP(text: unknown): number {
+  return IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0;
+}
+
 function isIPv6(text: string): boolean {
   const [address = ''] = text.split('%', 1);
   return /^[0-9a-f:.]+$/i.test(address) && address.includes(':') && URL.canParse(`http://[${address}]/`);
@@ -54,7 +58,6 @@ function isIPv6(text: string): boolean {
  * `net`: addresses can be judged, connections cannot be made; see docs/adr/012-node-builtins.md.
  */
 export function makeNet(): Record<string, unknown> {
-  const isIP = (text: unknown): number => (IPV4.test(String(text)) ? 4 : isIPv6(String(text)) ? 6 : 0);
   const connect = (...args: unknown[]): RefusedSocket => new RefusedSocket(BY_HTTP_ONLY).connect(...args);
   class Socket extends RefusedSocket {
     constructor() {
@@ -87,6 +90,22 @@ function unresolved(name: string, host: unknown): Error {
   return Object.assign(error, { errno: undefined, code: 'ECONNREFUSED', syscall, hostname: String(host) });
 }
 
+function requireHost(name: string, host: unknown): void {
+  if (name === 'lookup' && (host === undefined || host === null || host === '')) return;
+  requireString(name === 'lookup' ? 'hostname' : name === 'lookupService' ? 'address' : 'name', host);
+}
+
+/** An address needs no resolving, and nothing resolves to nothing; as the arguments of a callback. */
+function literalAddress(host: unknown, options: unknown): unknown[] | undefined {
+  const text = host === undefined || host === null ? '' : String(host);
+  const family = isIP(text);
+  if (family === 0 && text !== '') return undefined;
+  const { all } = (typeof options === 'object' && options !== null ? options : {}) as { all?: unknown };
+  const address = text === '' ? null : text;
+  if (all !== true) return [address, family === 0 ? 4 : family];
+  return [address === null ? [] : [{ address, family }]];
+}
+
 /** `dns`: names are resolved by the node when it makes a request, and not for components. */
 export function makeDns(): Record<string, unknown> {
   const module = makeUnavailable('dns');
@@ -94,13 +113,19 @@ export function makeDns(): Record<string, unknown> {
   for (const name of names)
     module[name] = (host: unknown, ...rest: unknown[]): void => {
       const callback = rest.at(-1);
+      requireHost(name, host);
       requireFunction('callback', typeof callback === 'function' ? callback : undefined);
-      setImmediate(callback as AnyFunction, unresolved(name, host));
+      const literal = name === 'lookup' ? literalAddress(host, rest[0]) : undefined;
+      if (literal === undefined) setImmediate(callback as AnyFunction, unresolved(name, host));
+      else setImmediate(callback as AnyFunction, null, ...literal);
     };
   const reject =
     (name: string) =>
-    async (host: unknown): Promise<never> => {
-      throw unresolved(name, host);
+    async (host: unknown, options?: unknown): Promise<unknown> => {
+      requireHost(name, host);
+      const literal = name === 'lookup' ? literalAddress(host, options) : undefined;
+      if (literal === undefined) throw unresolved(name, host);
+      return literal.length === 1 ? literal[0] : { address: literal[0], family: literal[1] };
     };
   const promises = Object.fromEntries(names.map((name) => [name, reject(name)]));
   const order = { getDefaultResultOrder: () => 'verbatim', setDefaultResultOrder: () => undefined };

@@ -50,7 +50,7 @@ export function makeZlib(bridge: Bridge): Record<string, unknown> {
 function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions): Buffer {
   const expected = 'of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer';
   const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : readBytes(data, undefined, 'buffer', expected);
-  checkLevel(options);
+  checkOptions(options);
   const { dictionary, ...rest } = options;
   const given =
     dictionary === undefined ? rest : { ...rest, dictionary: Buffer.from(readBytes(dictionary)).toString('base64') };
@@ -59,15 +59,33 @@ function run(bridge: Bridge, method: string, data: unknown, options: ZlibOptions
   if (typeof answer !== 'string') return Buffer.from(answer.buffer);
   throwLimitOf(answer, (text) => codedError('ERR_BUFFER_TOO_LARGE', text, RangeError));
   const [code, message] = answer.includes('|') ? (answer.split('|', 2) as [string, string]) : ['Z_DATA_ERROR', answer];
-  const error = code === 'ERR_BUFFER_TOO_LARGE' ? codedError(code, message) : nativeError(code, message);
-  throw Object.assign(error, { errno: ZLIB_CONSTANTS[code] ?? -3 });
+  // Mistakes of the caller have no number; the library's own failures do.
+  if (code === 'ERR_BROTLI_INVALID_PARAM') throw codedError(code, message, RangeError);
+  if (code.startsWith('ERR_') && !code.startsWith('ERR__')) throw codedError(code, message);
+  throw Object.assign(nativeError(code, message), { errno: ZLIB_CONSTANTS[code] ?? -3 });
 }
 
-function checkLevel({ level }: ZlibOptions): void {
-  if (level === undefined) return;
-  if (typeof level !== 'number') throw invalidArgument('options.level', 'of type number', level);
-  if (!(level >= -1 && level <= 9)) throw outOfRange('options.level', '>= -1 and <= 9', level);
+const BYTES = 'an instance of Buffer, TypedArray, DataView, or ArrayBuffer';
+
+function checkOptions(options: ZlibOptions): void {
+  const { chunkSize, dictionary, level, params } = options;
+  if (chunkSize !== undefined) {
+    if (typeof chunkSize !== 'number') throw invalidArgument('options.chunkSize', 'of type number', chunkSize);
+    if (!(chunkSize >= MIN_CHUNK)) throw outOfRange('options.chunkSize', `>= ${MIN_CHUNK}`, chunkSize);
+  }
+  if (level !== undefined) {
+    if (typeof level !== 'number') throw invalidArgument('options.level', 'of type number', level);
+    if (!(level >= -1 && level <= 9)) throw outOfRange('options.level', '>= -1 and <= 9', level);
+  }
+  if (dictionary !== undefined && !ArrayBuffer.isView(dictionary) && !(dictionary instanceof ArrayBuffer))
+    throw invalidArgument('options.dictionary', BYTES, dictionary);
+  for (const value of Object.values(typeof params === 'object' && params !== null ? params : {}))
+    if (typeof value !== 'number' && typeof value !== 'boolean')
+      throw invalidArgument('options.params[key]', 'of type number', value);
 }
+
+/** Of Node's zlib, in bytes. */
+const MIN_CHUNK = 64;
 
 function later(work: () => Buffer, callback: Callback): void {
   requireFunction('callback', callback);
@@ -92,7 +110,7 @@ function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer,
 
     constructor(options: ZlibOptions = {}) {
       super({ highWaterMark: Number(options['highWaterMark'] ?? 64 * 1024) });
-      checkLevel(options);
+      checkOptions(options);
       this.#options = options;
     }
 
@@ -105,7 +123,7 @@ function makeStreamClass(work: (data: unknown, options?: ZlibOptions) => Buffer,
     override _flush(callback: (error?: Error | null, data?: Buffer) => void): void {
       try {
         // Decoders answer nothing to nothing; an empty compressed body is a valid one.
-        const isEmptyInput = this.bytesWritten === 0 && /^(In|Gun|Unz|.*Decompress)/.test(name);
+        const isEmptyInput = this.#chunks.length === 0 && /^(In|Gun|Unz|.*Decompress)/.test(name);
         callback(null, isEmptyInput ? undefined : work(Buffer.concat(this.#chunks), this.#options));
       } catch (error) {
         callback(error as Error);
@@ -167,7 +185,8 @@ function resultCodes(): Record<string, string | number> {
   return codes;
 }
 
-function crc32(data: unknown, start = 0): number {
+function crc32(data: unknown, start: unknown = 0): number {
+  if (typeof start !== 'number') throw invalidArgument('value', 'of type number', start);
   let crc = ~start;
   for (const byte of readBytes(data)) {
     crc ^= byte;

@@ -1,17 +1,17 @@
-import { codedError, invalidArgument } from '../errors.ts';
+import { codedError, invalidArgument, invalidValue } from '../errors.ts';
 import { inspect } from '../inspect.ts';
 
 export type Options = Record<string, unknown>;
 
 /** A path as fs functions take it: text, bytes or a file: URL. */
-export function readFilePath(path: unknown): string {
+export function readFilePath(path: unknown, name = 'path'): string {
   if (path instanceof URL) {
     if (path.protocol !== 'file:')
       throw codedError('ERR_INVALID_URL_SCHEME', 'The URL must be of scheme file', TypeError);
     return decodeURIComponent(path.pathname);
   }
   const text = path instanceof Uint8Array ? Buffer.from(path).toString('utf8') : path;
-  if (typeof text !== 'string') throw invalidArgument('path', 'of type string or an instance of Buffer or URL', path);
+  if (typeof text !== 'string') throw invalidArgument(name, 'of type string or an instance of Buffer or URL', path);
   if (text.includes('\0'))
     throw codedError(
       'ERR_INVALID_ARG_VALUE',
@@ -23,15 +23,20 @@ export function readFilePath(path: unknown): string {
 
 /** Options, or the encoding alone. */
 export function readFileOptions(options: unknown): Options {
-  if (typeof options === 'string') {
-    if (options !== 'buffer' && !Buffer.isEncoding(options))
-      throw codedError(
-        'ERR_INVALID_ARG_VALUE',
-        `The argument 'encoding' is invalid encoding. Received ${inspect(options)}`,
-      );
-    return { encoding: options };
-  }
-  return typeof options === 'object' && options !== null ? (options as Options) : {};
+  const read = typeof options === 'string' ? { encoding: options } : isOptions(options) ? options : {};
+  const { encoding, mode } = read;
+  if (typeof encoding === 'string' && encoding !== 'buffer' && !Buffer.isEncoding(encoding))
+    throw codedError(
+      'ERR_INVALID_ARG_VALUE',
+      `The argument 'encoding' is invalid encoding. Received ${inspect(encoding)}`,
+    );
+  if (typeof mode === 'string' && !/^[0-7]+$/.test(mode))
+    throw invalidValue('mode', mode, 'must be a 32-bit unsigned integer or an octal string');
+  return read;
+}
+
+function isOptions(options: unknown): options is Options {
+  return typeof options === 'object' && options !== null;
 }
 
 export function readBytes(

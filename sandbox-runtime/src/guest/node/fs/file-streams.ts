@@ -1,3 +1,5 @@
+import { requireInteger } from '../checks.ts';
+import { outOfRange } from '../errors.ts';
 import { type NodeReadable, Readable, Writable } from '../stream.ts';
 import { type Options, readFileOptions, readFilePath } from './arguments.ts';
 import type { SyncCalls } from './sync-calls.ts';
@@ -32,6 +34,9 @@ class FileReadStream extends Readable {
 
   constructor(calls: StreamCalls, path: unknown, given?: unknown) {
     const options = readFileOptions(given);
+    // Before the stream is made: it would report the mistake once more.
+    if (typeof options['fd'] !== 'number') readFilePath(path);
+    checkRange(options);
     super(streamOptions(options));
     this.#calls = calls;
     this.path = path;
@@ -40,7 +45,6 @@ class FileReadStream extends Readable {
     this.#position = options['start'] as number | undefined;
     this.#end = (options['end'] as number | undefined) ?? Number.POSITIVE_INFINITY;
     this.#autoClose = options['autoClose'] !== false;
-    if (this.fd === null) readFilePath(path);
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
@@ -84,6 +88,8 @@ class FileWriteStream extends Writable {
 
   constructor(calls: StreamCalls, path: unknown, given?: unknown) {
     const options = readFileOptions(given);
+    if (typeof options['fd'] !== 'number') readFilePath(path);
+    checkRange(options);
     super({ ...streamOptions(options), decodeStrings: true });
     this.#calls = calls;
     this.path = path;
@@ -92,7 +98,6 @@ class FileWriteStream extends Writable {
     this.mode = options['mode'];
     this.#position = options['start'] as number | undefined;
     if (typeof options['encoding'] === 'string') this.setDefaultEncoding(options['encoding'] as BufferEncoding);
-    if (this.fd === null) readFilePath(path);
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
@@ -150,6 +155,14 @@ interface FileStream {
   flags: unknown;
   mode?: unknown;
   emit(name: string, value?: unknown): boolean;
+}
+
+function checkRange({ start, end }: Options): void {
+  const { MAX_SAFE_INTEGER: max } = Number;
+  if (start !== undefined) requireInteger('start', start, 0, max);
+  if (end !== undefined && end !== Number.POSITIVE_INFINITY) requireInteger('end', end, 0, max);
+  if (typeof start === 'number' && typeof end === 'number' && start > end)
+    throw outOfRange('start', `<= "end" (here: ${end})`, start);
 }
 
 function streamOptions(options: Options): object {

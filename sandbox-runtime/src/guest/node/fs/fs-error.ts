@@ -1,6 +1,6 @@
 import { limitError } from '../../limit-error.ts';
 import { NODE_FACTS } from '../node-facts.ts';
-import { type CodedError, nativeError } from '../errors.ts';
+import { type CodedError, codedError, nativeError } from '../errors.ts';
 
 const { osConstants: OS_CONSTANTS } = NODE_FACTS;
 
@@ -28,6 +28,14 @@ export function fsError(code: FsErrorCode, syscall: string, path?: string, dest?
   return complete(nativeError(code, `${code}: ${MESSAGES[code]}, ${syscall}${where}${to}`), syscall, path, dest);
 }
 
+/** As `rm` of Node refuses a directory. */
+export function isDirectory(path: string): CodedError {
+  const told = 'Path is a directory: rm returned EISDIR (is a directory)';
+  const error = codedError('ERR_FS_EISDIR', `${told} ${path}`);
+  Object.defineProperty(error, 'name', { value: 'SystemError', configurable: true, writable: true });
+  return complete(error, 'rm', path, undefined, 'EISDIR');
+}
+
 /** A disk that is full, as it is for a program that runs into a limit below /tmp. */
 export function tmpFull(
   name: 'maxTmpBytes' | 'maxTmpEntries',
@@ -39,8 +47,8 @@ export function tmpFull(
   return complete(limitError({ name, value, used }, 'ENOSPC'), syscall, path);
 }
 
-function complete(error: CodedError, syscall: string, path?: string, dest?: string): CodedError {
-  const errno = OS_CONSTANTS['errno']?.[error.code];
+function complete(error: CodedError, syscall: string, path?: string, dest?: string, code = error.code): CodedError {
+  const errno = OS_CONSTANTS['errno']?.[code];
   Object.assign(error, { errno: errno === undefined ? undefined : -errno, syscall });
   if (path !== undefined) Object.assign(error, { path });
   if (dest !== undefined) Object.assign(error, { dest });

@@ -1,5 +1,5 @@
 import { NODE_FACTS } from '../node-facts.ts';
-import { codedError, notAvailable } from '../errors.ts';
+import { notAvailable, requireFunction } from '../errors.ts';
 import { readFlags, readFilePath } from './arguments.ts';
 import { FileHandle } from './file-handle.ts';
 import { makeFileStreams } from './file-streams.ts';
@@ -14,6 +14,9 @@ type AnyCall = (...args: unknown[]) => unknown;
 
 /** Callbacks of these also get their argument back, or no error. */
 const EXTRA_RESULT = new Set(['read', 'write', 'writev']);
+
+/** Functions with two arguments before any options. */
+const PAIRS = new Set(['writeFile', 'appendFile', 'rename', 'copyFile', 'link', 'symlink', 'write', 'writev']);
 
 /** `fs`: files in memory, below `/tmp`, of the run that asks. `volume` finds that run's. */
 export function makeFs(volume: () => Volume): Record<string, unknown> {
@@ -59,13 +62,8 @@ export function makeFs(volume: () => Volume): Record<string, unknown> {
 
 function withCallback(name: string, call: AnyCall): AnyCall {
   return (...args) => {
-    const done = args.at(-1);
-    if (typeof done !== 'function')
-      throw codedError(
-        'ERR_INVALID_ARG_TYPE',
-        'The "cb" argument must be of type function. Received undefined',
-        TypeError,
-      );
+    const done = args.length > (PAIRS.has(name) ? 2 : 1) ? (args.at(-1) as Callback) : undefined;
+    requireFunction('cb', done);
     const given = args.slice(0, -1);
     const answer: unknown[] = [];
     try {
@@ -81,7 +79,10 @@ function withCallback(name: string, call: AnyCall): AnyCall {
 }
 
 function existsWithCallback(call: AnyCall): AnyCall {
-  return (path, done) => void setImmediate(done as Callback, call(path));
+  return (path, done) => {
+    requireFunction('cb', done);
+    setImmediate(done as Callback, call(path));
+  };
 }
 
 /** `fs/promises`. */

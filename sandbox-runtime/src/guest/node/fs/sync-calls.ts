@@ -1,7 +1,8 @@
 import { posix } from '../path.ts';
+import { requireDescriptor, requireInteger } from '../checks.ts';
 import { notAvailable } from '../errors.ts';
 import { type OpenMode, type Options, readBytes, readFlags, readFileOptions, readFilePath } from './arguments.ts';
-import { fsError } from './fs-error.ts';
+import { fsError, isDirectory } from './fs-error.ts';
 import { Dirent, Stats } from './stats.ts';
 import type { FileNode, OpenFile, Volume } from './volume.ts';
 
@@ -84,21 +85,28 @@ function contentCalls(volume: () => Volume): SyncCalls {
     writeFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readFileOptions(options), 'w'),
     appendFile: (target: unknown, data: unknown, options?: unknown) => put(target, data, readFileOptions(options), 'a'),
     copyFile(from: unknown, to: unknown, mode = 0) {
-      const source = volume().file(readFilePath(from), 'copyfile', readFilePath(to));
+      const source = volume().file(readFilePath(from, 'src'), 'copyfile', readFilePath(to, 'dest'));
       const bytes = source.data.slice(0, source.size);
       const flags = (mode & 1) === 1 ? 'wx' : 'w';
       writeAt(volume(), openPath(volume(), readFilePath(to), readFlags(flags)), bytes, undefined);
     },
-    truncate: (path: unknown, length = 0) => volume().resize(volume().file(readFilePath(path), 'open'), length),
+    truncate: (path: unknown, length = 0) =>
+      volume().resize(volume().file(readFilePath(path), 'open'), readLength(length)),
   };
 }
 
+// Node takes a negative length for none.
+function readLength(length: unknown): number {
+  const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number;
+  return Math.max(0, requireInteger('len', length, min, max));
+}
+
 function descriptorCalls(volume: () => Volume): SyncCalls {
-  const at = (fd: number, syscall: string): OpenFile => volume().opened(fd, syscall);
+  const at = (fd: number, syscall: string): OpenFile => volume().opened(requireDescriptor(fd), syscall);
   return {
     open: (path: unknown, flags?: unknown, mode?: number) =>
       volume().open(openPath(volume(), readFilePath(path), readFlags(flags), mode)),
-    close: (fd: number) => volume().close(fd),
+    close: (fd: number) => volume().close(requireDescriptor(fd)),
     read(fd: number, buffer: Uint8Array, second?: number | Options | null, length?: number, position?: Position) {
       const options: Options =
         typeof second === 'object' && second !== null ? second : { offset: second, length, position };
@@ -128,7 +136,8 @@ function descriptorCalls(volume: () => Volume): SyncCalls {
       return written;
     },
     fstat: (fd: number) => new Stats(at(fd, 'fstat').node),
-    ftruncate: (fd: number, length = 0) => volume().resize(fileOf(at(fd, 'ftruncate'), 'ftruncate'), length),
+    ftruncate: (fd: number, length = 0) =>
+      volume().resize(fileOf(at(fd, 'ftruncate'), 'ftruncate'), readLength(length)),
     fsync: (fd: number) => void at(fd, 'fsync'),
     fdatasync: (fd: number) => void at(fd, 'fdatasync'),
     fchmod: (fd: number, mode: number) => void (at(fd, 'fchmod').node.mode = mode),
@@ -176,7 +185,10 @@ function directoryCalls(volume: () => Volume): SyncCalls {
     },
     mkdtemp(prefix: unknown) {
       const random = crypto.getRandomValues(new Uint8Array(6));
-      const path = readFilePath(prefix) + [...random].map((byte) => RANDOM_CHARS[byte % RANDOM_CHARS.length]).join('');
+      const text = readFilePath(prefix, 'prefix');
+      // As the system tells a failure: of its pattern.
+      volume().parentOf(`${text}XXXXXX`, 'mkdtemp');
+      const path = text + [...random].map((byte) => RANDOM_CHARS[byte % RANDOM_CHARS.length]).join('');
       volume().createDirectory(path, 'mkdtemp', 0o700);
       return path;
     },
@@ -200,19 +212,21 @@ function removalCalls(volume: () => Volume): SyncCalls {
         if (options['force'] === true) return;
         throw fsError('ENOENT', 'lstat', text);
       }
-      if (node.kind === 'directory' && options['recursive'] !== true) throw fsError('EISDIR', 'rm', text);
+      if (node.kind === 'directory' && options['recursive'] !== true) throw isDirectory(text);
       volume().remove(text, 'rm');
     },
   };
 }
 
 function nodeCalls(volume: () => Volume): SyncCalls {
-  const stat = (path: unknown, given?: unknown): Stats | undefined => {
-    const text = readFilePath(path);
-    if (readFileOptions(given)['throwIfNoEntry'] === false && volume().lookup(text, 'stat') === undefined)
-      return undefined;
-    return new Stats(volume().find(text, 'stat'));
-  };
+  const stat =
+    (syscall: 'stat' | 'lstat') =>
+    (path: unknown, given?: unknown): Stats | undefined => {
+      const text = readFilePath(path);
+      if (readFileOptions(given)['throwIfNoEntry'] === false && volume().lookup(text, syscall) === undefined)
+        return undefined;
+      return new Stats(volume().find(text, syscall));
+    };
   const utimes = (path: unknown, accessed: unknown, changed: unknown): void => {
     const node = volume().find(readFilePath(path), 'utime');
     const toMs = (time: unknown): number => (time instanceof Date ? time.getTime() : Number(time) * 1000);
@@ -222,12 +236,13 @@ function nodeCalls(volume: () => Volume): SyncCalls {
     throw notAvailable(`fs.${name}`, 'there are no links');
   };
   return {
-    stat,
-    lstat: (path: unknown, given?: unknown) => stat(path, given),
+    stat: stat('stat'),
+    lstat: stat('lstat'),
     utimes,
     lutimes: (path: unknown, accessed: unknown, changed: unknown) => utimes(path, accessed, changed),
     access(path: unknown, mode = 0) {
       const text = readFilePath(path);
+      requireInteger('mode', mode, 0, 7);
       const node = volume().find(text, 'access');
       if ((mode & 2) !== 0 && node.kind === 'directory' && node.readOnly) throw fsError('EACCES', 'access', text);
     },
@@ -250,7 +265,7 @@ function nodeCalls(volume: () => Volume): SyncCalls {
     rename: (from: unknown, to: unknown) => volume().move(readFilePath(from), readFilePath(to)),
     realpath(path: unknown) {
       const text = readFilePath(path);
-      volume().find(text, 'realpath');
+      volume().find(text, 'lstat');
       return posix.resolve('/tmp', text);
     },
     readlink(path: unknown) {

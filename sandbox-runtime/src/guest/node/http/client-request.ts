@@ -1,7 +1,8 @@
 import { limitError } from '../../limit-error.ts';
 import { type NetworkFailure, requestFailure } from '../../network-error.ts';
 import type { RawRequests } from '../../raw-requests.ts';
-import { AbortError, type CodedError, codedError, nativeError } from '../errors.ts';
+import { requireTimeout } from '../checks.ts';
+import { AbortError, type CodedError, codedError, nativeError, requireString } from '../errors.ts';
 import { Writable } from '../stream.ts';
 import { Agent } from './agent.ts';
 import { checkHeaderName, checkHeaderValue } from './header-rules.ts';
@@ -86,14 +87,17 @@ export class ClientRequest extends OutgoingMessage {
   }
 
   getHeader(name: string): HeaderValue | undefined {
+    requireString('name', name);
     return this.#headers.get(name.toLowerCase())?.value;
   }
 
   hasHeader(name: string): boolean {
+    requireString('name', name);
     return this.#headers.has(name.toLowerCase());
   }
 
   removeHeader(name: string): void {
+    requireString('name', name);
     this.#headers.delete(name.toLowerCase());
   }
 
@@ -118,6 +122,7 @@ export class ClientRequest extends OutgoingMessage {
   override uncork(): void {}
 
   setTimeout(timeoutMs: number, callback?: () => void): this {
+    requireTimeout('msecs', timeoutMs);
     clearTimeout(this.#timer);
     if (callback !== undefined) this.once('timeout', callback);
     if (timeoutMs > 0) this.#timer = setTimeout(() => this.emit('timeout'), timeoutMs).unref();

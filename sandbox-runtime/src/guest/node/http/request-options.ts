@@ -1,3 +1,4 @@
+import { requireInteger, requirePort, requireTimeout } from '../checks.ts';
 import { codedError, invalidArgument, nativeError, requireString } from '../errors.ts';
 import { Agent } from './agent.ts';
 
@@ -84,13 +85,24 @@ export function readTarget(options: RequestOptions, defaultProtocol: 'http:' | '
       `Method must be a valid HTTP token ["${options.method ?? ''}"]`,
       TypeError,
     );
+  checkOthers(options);
   return {
     protocol: protocol as Target['protocol'],
     host: options.hostname ?? options.host ?? 'localhost',
-    port: Number(options.port || options.defaultPort || (protocol === 'https:' ? 443 : 80)),
+    port: requirePort(options.port || options.defaultPort || (protocol === 'https:' ? 443 : 80)),
     path,
     method,
   };
+}
+
+function checkOthers({ agent, timeout, insecureHTTPParser, maxHeaderSize }: RequestOptions): void {
+  const isAgent = typeof (agent as { addRequest?: unknown } | null | undefined)?.addRequest === 'function';
+  if (typeof agent !== 'boolean' && agent !== undefined && agent !== null && !isAgent && !(agent instanceof Agent))
+    throw invalidArgument('options.agent', 'one of Agent-like Object, undefined, or false', agent);
+  if (timeout !== undefined) requireTimeout('timeout', timeout);
+  if (maxHeaderSize !== undefined) requireInteger('maxHeaderSize', maxHeaderSize, 0, Number.MAX_SAFE_INTEGER);
+  if (insecureHTTPParser !== undefined && typeof insecureHTTPParser !== 'boolean')
+    throw invalidArgument('options.insecureHTTPParser', 'of type boolean', insecureHTTPParser);
 }
 
 export function urlOf({ protocol, host, port, path }: Target): string {
