@@ -95,7 +95,10 @@ function requireHost(name: string, host: unknown): void {
   requireString(name === 'lookup' ? 'hostname' : name === 'lookupService' ? 'address' : 'name', host);
 }
 
-/** An address needs no resolving, and nothing resolves to nothing; as the arguments of a callback. */
+/**
+ * Arguments of a callback for an address, which needs no resolving, and for no name, which resolves
+ * to nothing.
+ */
 function literalAddress(host: unknown, options: unknown): unknown[] | undefined {
   const text = host === undefined || host === null ? '' : String(host);
   const family = isIP(text);

@@ -84,7 +84,7 @@ function checkOptions(options: ZlibOptions): void {
       throw invalidArgument('options.params[key]', 'of type number', value);
 }
 
-/** Of Node's zlib, in bytes. */
+/** Smallest chunk of Node's zlib, in bytes. */
 const MIN_CHUNK = 64;
 
 function later(work: () => Buffer, callback: Callback): void {
