@@ -100,7 +100,7 @@ function requireHost(name: string, host: unknown): void {
  * to nothing.
  */
 function literalAddress(host: unknown, options: unknown): unknown[] | undefined {
-  const text = host === undefined || host === null ? '' : String(host);
+  const text = typeof host === 'string' ? host : '';
   const family = isIP(text);
   if (family === 0 && text !== '') return undefined;
   const { all } = (typeof options === 'object' && options !== null ? options : {}) as { all?: unknown };
