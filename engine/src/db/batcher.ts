@@ -193,6 +193,8 @@ function createRow<T, R>(options: BatcherOptions<T, R>, row: RowOptions<T, R>): 
 
   function schedule(): void {
     if (isBusy || immediate !== undefined) return;
+    // It is due then, and cannot be due before.
+    if (timer !== undefined && queue.size() < options.maxBatch) return;
     const count = queue.count(kind);
     if (count === 0) return;
     const nowMs = performance.now();

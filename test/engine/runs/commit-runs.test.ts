@@ -216,3 +216,32 @@ describe('a commit', () => {
     expect(await storedIds()).toEqual(['good']);
   });
 });
+
+describe('runs that leave nothing', () => {
+  it('end, each for its holder alone, while their emitter is locked', async () => {
+    const own = await invocation('node_a');
+    const lost = await invocation('node_b');
+    const older = { ...(await invocation('node_a')), claim: 0 };
+    let ends: boolean[] = [];
+    await test.db.sql.begin(async (tx) => {
+      await tx`select from emitter_state where emitter_id = ${sourceId} for update`;
+      const stolen = { ...lost, leasedBy: 'node_a' };
+      const ended = await commit([own, own, stolen, older].map((held) => runOf(held, [])));
+      ends = ended.map(({ committed }) => committed);
+    });
+    expect(ends).toEqual([true, false, false, false]);
+    const left = await test.db.sql<{ id: string }[]>`select id from invocations where source_id = ${sourceId}`;
+    expect(new Set(left.map(({ id }) => id))).toEqual(new Set([lost.id, older.id]));
+  });
+
+  it('end beside one that emits, which is stored', async () => {
+    const [quiet, loud] = [await invocation('node_a'), await invocation('node_a')];
+    const ended = await commit([runOf(quiet, []), runOf(loud, [1])]);
+    expect(ended.map(({ committed, events }) => [committed, events])).toEqual([
+      [true, 0],
+      [true, 1],
+    ]);
+    expect(await storedIds()).toEqual(['1']);
+    expect(await test.db.sql`select from invocations where source_id = ${sourceId}`).toHaveLength(0);
+  });
+});

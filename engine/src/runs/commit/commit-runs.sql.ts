@@ -30,6 +30,7 @@ import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { lockChanges } from '../../db/lock-changes.ts';
 import { knownIds, type PublishedIdRow, readPublishedIds } from './published-ids.sql.ts';
 import { listenerOf, readListeners } from './read-listeners.sql.ts';
+import { endQuietRuns, endsQuietly } from './end-quiet-runs.sql.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.sql.ts';
 import { rollBackReserved } from '../../db/transactions.ts';
 
@@ -103,6 +104,7 @@ export async function commitRuns(
   runs: readonly RunCommit[],
   options: CommitOptions,
 ): Promise<CommittedRun[]> {
+  if (runs.every(endsQuietly)) return endQuietRuns(sql, runs, options.stats);
   const connection = await sql.reserve();
   try {
     const read = await lockAndRead(connection, runs, options.maxLockMs);

@@ -28,7 +28,7 @@ export function countCommittedStats(plan: CommitPlan, stats: StatCount): void {
  * Hooks are not runs, ends of executions are counted with their steps, and a dropped invocation has
  * not run.
  */
-function isEndOfRun({ final, invocation, execution, ran, abandoned }: RunCommit): boolean {
+export function isEndOfRun({ final, invocation, execution, ran, abandoned }: RunCommit): boolean {
   if (!final || invocation === undefined || execution !== undefined) return false;
   return ran !== undefined || abandoned !== undefined;
 }

@@ -6,6 +6,7 @@ import type { RunCommit } from './commit-plan.ts';
 import type { DeliveryRow } from './event-rows.ts';
 import type { Log } from '../../contract/log.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
+import { endsQuietly, quietEnd } from './end-quiet-runs.sql.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import type { ListenerCounts } from '../counts/listener-counts.ts';
@@ -118,7 +119,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
   const retrying = { ...options, isStopping: () => isStopping, tellRetry: createRetryLog(options.log) };
 
   async function commit(run: RunCommit): Promise<CommittedRun> {
-    if (leavesNothing(run)) return endUnstored(run, options);
+    if (run.invocation?.isUnstored === true && endsQuietly(run)) return endUnstored(run, options);
     const readAt = options.deliverer.heard();
     if (run.emits.length > 0) await options.listeners.learn(run.accountId, run.sourceId);
     const weight = weightOf(run);
@@ -213,19 +214,11 @@ function charsOf({ emits, dbWrites, record, execution, sends = [] }: RunCommit, 
   return chars;
 }
 
-const NO_EVENTS = { emitted: 0, deduped: 0 };
-
 /** There is no row to end either. */
-function leavesNothing({ invocation, final, emits, dbWrites, record, earlier, abandoned }: RunCommit): boolean {
-  if (invocation?.isUnstored !== true || !final || abandoned !== undefined) return false;
-  return emits.length === 0 && dbWrites.size === 0 && record === undefined && earlier === undefined;
-}
-
 function endUnstored(run: RunCommit, { stats, onCommitted }: RunCommitterOptions): CommittedRun {
-  stats?.add(run.accountId, [run.sourceId], 'runsOk', 1);
-  const committed = { committed: true, events: 0, counts: NO_EVENTS, deliveries: [], invocations: [] };
-  onCommitted(run, committed);
-  return committed;
+  const ended = quietEnd(run, stats);
+  onCommitted(run, ended);
+  return ended;
 }
 
 /**
