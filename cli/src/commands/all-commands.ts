@@ -1,6 +1,7 @@
 import type { CommandSpec, GroupSpec } from '../command.ts';
 import { apply } from './apply.ts';
 import { audit } from './audit.ts';
+import { accountCommands } from './connected-accounts.ts';
 import { completion } from './completion.ts';
 import { connect } from './connect.ts';
 import { dataStoreCommands } from './data-stores.ts';
@@ -11,7 +12,7 @@ import { dev } from './dev.ts';
 import { appClientCommands } from './app-clients.ts';
 import { appCommands } from './apps.ts';
 import { envCommands } from './env.ts';
-import { logs, search, showEvents } from './events.ts';
+import { deleteSomeEvents, logs, search, showEvents } from './events.ts';
 import { exportFolder } from './export.ts';
 import { initCommands } from './init.ts';
 import { keyCommands } from './keys.ts';
@@ -30,6 +31,8 @@ import { run } from './run.ts';
 import { runCommands } from './runs.ts';
 import { serverCommands } from './server.ts';
 import { streamToken } from './stream-token.ts';
+import { s3Commands } from './s3.ts';
+import { stackCommands } from './stacks.ts';
 import { stats } from './stats.ts';
 import { subscriptionCommands } from './subscriptions.ts';
 import { tenantCommands } from './tenants.ts';
@@ -39,7 +42,7 @@ import { usage } from './usage.ts';
 import { waiting } from './waiting.ts';
 import { webhookCommands } from './webhooks.ts';
 import { settings } from './settings.ts';
-import { whoami } from './whoami.ts';
+import { limits, whoami } from './whoami.ts';
 import { workflowCommands } from './workflows.ts';
 
 /** Words that only stand before others. */
@@ -54,7 +57,10 @@ export const GROUPS: readonly GroupSpec[] = [
   { name: 'keys', aliases: ['key'], summary: 'API keys of the account, and what each may do' },
   { name: 'members', aliases: ['member'], summary: 'Members of the account, and what each may do' },
   { name: 'invitations', aliases: ['invitation'], summary: 'Invitations to the account' },
+  { name: 'accounts', aliases: ['account'], summary: 'Connected accounts of apps' },
   { name: 'apps', aliases: ['app'], summary: 'Apps: the catalogue, your own, and your OAuth clients' },
+  { name: 's3', summary: 'The S3 server of `$.send.s3`' },
+  { name: 'stacks', aliases: ['stack'], summary: 'Stacks: what `hw apply` has made' },
   { name: 'env', summary: 'Environment variables of workflows' },
   { name: 'data-stores', aliases: ['data-store', 'data'], summary: 'Data stores, and what components keep there' },
   { name: 'registry', summary: 'Components for all accounts' },
@@ -78,6 +84,7 @@ export function allCommands(): readonly CommandSpec[] {
     run,
     showEvents,
     publishEvent,
+    deleteSomeEvents,
     search,
     logs,
     streamToken,
@@ -85,6 +92,7 @@ export function allCommands(): readonly CommandSpec[] {
     trace,
     stats,
     usage,
+    limits,
     waiting,
     list,
     describe,
@@ -102,8 +110,11 @@ export function allCommands(): readonly CommandSpec[] {
     ...keyCommands,
     ...memberCommands,
     audit,
+    ...accountCommands,
     ...appCommands,
     ...appClientCommands,
+    ...s3Commands,
+    ...stackCommands,
     ...envCommands,
     ...dataStoreCommands,
     ...registryCommands,

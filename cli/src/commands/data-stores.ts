@@ -188,4 +188,43 @@ const remove: CommandSpec = {
   },
 };
 
-export const dataStoreCommands: readonly CommandSpec[] = [list, create, records, get, set, remove];
+const update: CommandSpec = {
+  path: 'data-stores update',
+  summary: 'Change the name or the description of a data store',
+  arguments: [STORE],
+  options: [
+    { name: 'name', value: 'name', summary: 'What it is called from now on.' },
+    { name: 'description', value: 'text', summary: 'What it is for.' },
+  ],
+  examples: [{ does: 'Another name', command: 'hw data-stores update Stock --name Warehouse' }],
+  json: 'the data store',
+  exits: NAMING_EXITS,
+  async run({ api: connect, input }) {
+    const [name, description] = [input.text('name'), input.text('description')];
+    if (name === undefined && description === undefined) throw usageError('Give --name or --description');
+    const api = await connect();
+    const body = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) };
+    const store = await api.send<DataStore>('PUT', pathOf(await findStore(api, input.argument('store'))), body);
+    return { json: store, text: `${store.id} is ${store.name}.`, quiet: store.id };
+  },
+};
+
+const clear: CommandSpec = {
+  path: 'data-stores clear',
+  summary: 'Delete all records of a data store',
+  arguments: [STORE],
+  options: [YES],
+  examples: [{ does: 'Without a question', command: 'hw data-stores clear Stock -y' }],
+  json: '{ id, cleared }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const api = await context.api();
+    const word = context.input.argument('store');
+    const id = await findStore(api, word);
+    await confirmDeletion(context, `Delete all records of ${word}?`);
+    await api.send('DELETE', `${pathOf(id)}/records`);
+    return { json: { id, cleared: true }, text: `${word} is empty.`, quiet: '' };
+  },
+};
+
+export const dataStoreCommands: readonly CommandSpec[] = [list, create, update, records, get, set, clear, remove];

@@ -5,6 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { type Feed, followFeed, MAX_HISTORY, readRecent, RECENT } from '../follow/recent-and-new.ts';
 import { eventText, logText } from '../follow/show-record.ts';
 import { momentOf } from '../moment-option.ts';
+import { confirmDeletion, YES } from './delete.ts';
 import { findNamed } from '../names/find-named.ts';
 import { KINDS } from '../names/named-kinds.ts';
 import { FILTER, filterOf } from './filter-option.ts';
@@ -74,6 +75,31 @@ export const showEvents: CommandSpec = {
       ...(channel === undefined ? {} : { channel }),
     }));
     return undefined;
+  },
+};
+
+export const deleteSomeEvents: CommandSpec = {
+  path: 'events delete',
+  summary: 'Delete events of a source or workflow',
+  details: 'All of them, or those between two. What was delivered stays delivered.',
+  arguments: [{ name: 'name', summary: 'A source or workflow.', completes: { names: ['sources', 'workflows'] } }],
+  options: [
+    { name: 'from', value: 'id', summary: 'The first one: its `emit_id`. Default: the oldest.' },
+    { name: 'to', value: 'id', summary: 'The last one. Default: the newest.' },
+    YES,
+  ],
+  examples: [{ does: 'All of them', command: 'hw events delete orders -y' }],
+  json: '{ id, deleted }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const { input } = context;
+    const api = await context.api();
+    const word = input.argument('name');
+    const { kind, id } = await findNamed(api, ['source', 'workflow'], word);
+    await confirmDeletion(context, `Delete events of ${word}?`);
+    const body = { start_id: input.text('from'), end_id: input.text('to') };
+    await api.send('DELETE', `/${kind}s/${id}/events`, body);
+    return { json: { id, deleted: true }, text: `The events of ${word} are being deleted.`, quiet: '' };
   },
 };
 

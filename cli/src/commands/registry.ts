@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiClient, interrupted } from '../api/client.ts';
 import type { ImportProgress } from '../api/resources.ts';
 import { CliError } from '../cli-error.ts';
-import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
+import { type CommandSpec, COMPONENT_EXITS, NAMING_EXITS } from '../command.ts';
+import { confirmDeletion, YES } from './delete.ts';
 import { safeText } from '../terminal/safe-text.ts';
+import { splitKey } from './which-component.ts';
 import { neededFiles } from '../registry/needed-files.ts';
 import { type FileTree, readFolder, splitTree } from '../registry/read-tree.ts';
 
@@ -87,4 +89,41 @@ function answerOf(done: readonly ImportProgress[]) {
   return { json, text, quiet: '', ...(json.failed > 0 ? { exit: 'component' as const } : {}) };
 }
 
-export const registryCommands: readonly CommandSpec[] = [importFolder];
+const ADMIN_KEY = 'Takes the key of the operator (HEADWATER_ADMIN_KEY), no other.';
+
+const add: CommandSpec = {
+  path: 'registry add',
+  summary: 'Publish a component of any account in the registry',
+  details: `${ADMIN_KEY} With the key of the account itself: hw publish --registry.`,
+  arguments: [{ name: 'component', summary: 'The id of the component (`sc_…`).' }],
+  examples: [{ does: 'By id', command: 'hw registry add sc_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: 'the component in the registry',
+  exits: NAMING_EXITS,
+  async run({ api, input }) {
+    const body = { component_id: input.argument('component') };
+    const made = await (await api()).send<{ key: string; version: string }>('POST', '/registry/components', body);
+    return { json: made, text: `${made.key}@${made.version} is in the registry.`, quiet: made.key };
+  },
+};
+
+const withdraw: CommandSpec = {
+  path: 'registry withdraw',
+  summary: 'Take a version out of the registry; what uses it goes on',
+  details: ADMIN_KEY,
+  arguments: [{ name: 'component', summary: '`key`, or `key@version`. Default: the newest version.' }],
+  options: [YES],
+  examples: [{ does: 'One version', command: 'hw registry withdraw acme-orders@0.1.0 -y' }],
+  json: '{ key, withdrawn }',
+  exits: NAMING_EXITS,
+  async run(context) {
+    const word = context.input.argument('component');
+    const { key, version } = splitKey(word);
+    const api = await context.api();
+    await confirmDeletion(context, `Take ${word} out of the registry?`);
+    const at = `/registry/components/${encodeURIComponent(key)}`;
+    await api.send('DELETE', at, version === undefined ? {} : { version });
+    return { json: { key: word, withdrawn: true }, text: `${word} is withdrawn.`, quiet: '' };
+  },
+};
+
+export const registryCommands: readonly CommandSpec[] = [importFolder, add, withdraw];

@@ -53,6 +53,29 @@ const list: CommandSpec = {
   },
 };
 
+const show: CommandSpec = {
+  path: 'tenants show',
+  summary: 'An account, with what it has',
+  details: ADMIN_KEY,
+  arguments: [ID],
+  examples: [{ does: 'By id', command: 'hw tenants show o_1vZ8kQ0aB3xYpL9mWc2T' }],
+  json: ACCOUNT_JSON,
+  exits: NAMING_EXITS,
+  async run({ api, input, output }) {
+    const account = await (await api()).get<Tenant>(pathOf(input.argument('id')));
+    const text = output.fields([
+      ['id', account.id],
+      ['name', account.name],
+      ['e-mail', account.email],
+      ['state', account.state],
+      ['has', `${account.sources} sources, ${account.workflows} workflows, ${account.webhooks} webhooks`],
+      ['history', describeBytes(account.history_bytes)],
+      ['created', ofSeconds(account.created_at)],
+    ]);
+    return { json: account, text };
+  },
+};
+
 const create: CommandSpec = {
   path: 'tenants create',
   summary: 'Make an account with its first user and key',
@@ -213,6 +236,7 @@ const remove: CommandSpec = {
 
 export const tenantCommands: readonly CommandSpec[] = [
   list,
+  show,
   create,
   update,
   limits,

@@ -30,3 +30,20 @@ export const whoami: CommandSpec = {
     return { json: { url: api.url, profile, key_from: keyFrom, user }, text: context.output.fields(fields) };
   },
 };
+
+export const limits: CommandSpec = {
+  path: 'limits',
+  summary: 'The limits of the account',
+  details: 'The operator sets them: hw tenants limits.',
+  examples: [{ does: 'One of them', command: "hw limits --json | jq '.limits.maxSources'" }],
+  json: 'the limits, as `GET /v1/users/me/limits` answers them',
+  exits: SERVER_EXITS,
+  async run({ api, output }) {
+    const found = await (await api()).get<{ limits: Record<string, number> }>('/users/me/limits');
+    const text = output.table(Object.entries(found.limits), [
+      { title: 'LIMIT', whole: true, value: ([name]) => name },
+      { title: 'VALUE', value: ([, value]) => `${value}` },
+    ]);
+    return { json: found, text };
+  },
+};

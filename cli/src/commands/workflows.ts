@@ -2,6 +2,7 @@ import type { Execution, Workflow } from '../api/resources.ts';
 import { type CommandSpec, COMPONENT_EXITS, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { momentOf } from '../moment-option.ts';
+import { executionCommands } from './execution-actions.ts';
 import { findNamed } from '../names/find-named.ts';
 import { readWorkflowFile } from '../workflows/read-workflow.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
@@ -233,24 +234,6 @@ const replay: CommandSpec = {
   },
 };
 
-const cancel: CommandSpec = {
-  path: 'workflows cancel',
-  summary: 'End an execution that waits or runs',
-  details:
-    'Of one that runs, the step under way is not stored and no other begins. What its steps have sent with `$.send` is not sent.',
-  arguments: [EXECUTION],
-  options: [],
-  examples: [{ does: 'One that waits too long', command: 'hw workflows cancel exec_1vZ8kQ0aB3xYpL9mWc2T' }],
-  json: '{ id, cancelled }',
-  exits: NAMING_EXITS,
-  async run({ api: connect, input }) {
-    const id = input.argument('execution');
-    const api = await connect();
-    await api.send('POST', `/executions/${id}/cancel`);
-    return { json: { id, cancelled: true }, text: `${id} is cancelled.`, quiet: id };
-  },
-};
-
 const remove: CommandSpec = {
   path: 'workflows delete',
   aliases: ['rm'],
@@ -273,7 +256,7 @@ export const workflowCommands: readonly CommandSpec[] = [
   executions,
   retry,
   resume,
+  ...executionCommands,
   replay,
-  cancel,
   remove,
 ];
