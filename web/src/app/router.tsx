@@ -50,6 +50,15 @@ const invitation = createRoute({
   ),
 });
 
+const apiReference = createRoute({
+  getParentRoute: () => root,
+  path: '/docs',
+  component: lazyRouteComponent(
+    whenBack(() => import('../features/reference/api-reference.tsx')),
+    'ApiReference',
+  ),
+});
+
 const passwordPages = whenBack(() => import('../features/sign-in/password-reset.tsx'));
 
 const forgottenPassword = createRoute({
@@ -323,6 +332,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     invitation,
+    apiReference,
     forgottenPassword,
     newPassword,
     oauthReturn,

@@ -106,6 +106,9 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
           </Link>
         ))}
       </nav>
+      <Link to="/docs" className="px-2 text-xs text-ink-faint hover:text-ink">
+        API reference
+      </Link>
       <Account />
     </div>
   );
