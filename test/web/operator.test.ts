@@ -88,3 +88,21 @@ test('the operator sees nodes, queues and noisy accounts, and sets a limit of on
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   check();
 }, 120_000);
+
+test('the operator sets the OAuth client that accounts without their own use, and deletes it', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/operator`, `hw_${'a'.repeat(32)}`);
+  await page.getByRole('textbox', { name: 'App', exact: true }).fill('github');
+  await page.getByRole('textbox', { name: 'Client id' }).fill('client-of-the-instance');
+  await page.getByLabel('Client secret').fill('hush');
+  await page.getByRole('button', { name: 'Set the client' }).click();
+  await page.getByText('use client-of-the-instance for github').waitFor();
+  expect(await page.getByLabel('Client secret').inputValue()).toBe('');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Delete the client' }).click();
+  await page.getByText('The instance has no client for github').waitFor();
+  await page.getByRole('textbox', { name: 'App', exact: true }).fill('no-such-app');
+  await page.getByRole('button', { name: 'Set the client' }).click();
+  await page.getByRole('alert').waitFor();
+  check();
+});

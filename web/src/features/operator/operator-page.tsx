@@ -20,6 +20,7 @@ import { AuditLog } from '../settings/audit-log.tsx';
 import { AccountActivity } from './account-activity.tsx';
 import { AccountLimits } from './account-limits.tsx';
 import { AccountPanel } from './account-panel.tsx';
+import { InstanceClients } from './instance-clients.tsx';
 import { Nodes, Queues } from './instance.tsx';
 
 type Account = Schemas['Account'];
@@ -68,6 +69,7 @@ export function OperatorPage() {
       )}
       <AccountList onOpen={(id) => void navigate({ search: { account: id } })} />
       <NewAccount />
+      <InstanceClients />
       <AuditLog />
     </Page>
   );

@@ -14,8 +14,7 @@ import type { Source } from './source-queries.ts';
 interface LogLine {
   id: string;
   indexed_at_ms: number;
-  event: { level?: string; message?: string; run_id?: string };
-  metadata: { trace_id: string | null };
+  event: { level?: string; message?: string; run?: string };
 }
 
 const MAX_KEPT = 2_000;
@@ -43,8 +42,7 @@ export function SourceLogs({ source }: { source: Source }) {
   const narrow = (change: { level?: string | undefined; run?: string | undefined }) =>
     void navigate({ search: (old) => ({ ...old, ...change }), replace: true });
   const shown = lines.filter(
-    ({ event }) =>
-      (level === '' || rankOf(event.level) >= rankOf(level)) && (run === undefined || event.run_id === run),
+    ({ event }) => (level === '' || rankOf(event.level) >= rankOf(level)) && (run === undefined || event.run === run),
   );
   const state = useEventStream({ path: `/v1/sources/${source.id}/logs`, onMessages });
   return (
@@ -117,25 +115,28 @@ function LogLines({ lines, onRun }: LogLinesProps) {
             </span>
             <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
             <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
-            {onRun !== undefined && line.event.run_id !== undefined && (
-              <button
-                type="button"
-                aria-label={`Only lines of run ${line.event.run_id}`}
-                className="shrink-0 text-accent"
-                onClick={() => onRun(line.event.run_id ?? '')}
-              >
-                run
-              </button>
-            )}
-            {line.metadata.trace_id !== null && (
-              <Link to="/traces/$id" params={{ id: line.metadata.trace_id }} className="shrink-0 text-accent">
-                trace
-              </Link>
-            )}
+            <RunLinks run={line.event.run} onRun={onRun} />
           </li>
         );
       })}
       <li aria-hidden="true" style={{ height: restPx }} />
     </ol>
+  );
+}
+
+/** From a line to the others of its run, and to what the run led to. */
+function RunLinks({ run, onRun }: { run: string | undefined; onRun: LogLinesProps['onRun'] }) {
+  if (run === undefined) return null;
+  return (
+    <span className="flex shrink-0 gap-2 text-accent">
+      {onRun !== undefined && (
+        <button type="button" aria-label={`Only lines of run ${run}`} onClick={() => onRun(run)}>
+          run
+        </button>
+      )}
+      <Link to="/traces/$id" params={{ id: run }} aria-label={`Trace of run ${run}`}>
+        trace
+      </Link>
+    </span>
   );
 }

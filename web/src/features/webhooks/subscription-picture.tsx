@@ -60,7 +60,7 @@ export function SubscriptionPicture({ subscriptions, nameOf }: SubscriptionPictu
                 strokeWidth={isChosen(edge) ? 2 : 1.25}
                 strokeDasharray={edge.subscription.filter === null ? undefined : '5 4'}
                 className={classNames(
-                  isChosen(edge) ? 'stroke-accent' : 'stroke-line-strong',
+                  isChosen(edge) ? 'stroke-accent' : 'stroke-ink-faint',
                   chosen !== undefined && !isChosen(edge) && 'opacity-40',
                 )}
               />

@@ -1,0 +1,92 @@
+import { useMutation } from '@tanstack/react-query';
+import { type SubmitEvent, useState } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { messagesFor } from '../../api/problem.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyMenu } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Panel } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem.tsx';
+
+/** The OAuth client of an app, for accounts that have set none of their own. */
+export function InstanceClients() {
+  const [app, setApp] = useState('');
+  const [clientId, setClientId] = useState('');
+  const [secret, setSecret] = useState('');
+  const params = { path: { id: app } };
+  const body = { client_id: clientId, ...(secret === '' ? {} : { client_secret: secret }) };
+  const setting = useMutation({
+    mutationFn: () => ask(api.PUT('/v1/apps/{id}/oauth_client', { params, body })),
+    onSuccess: () => setSecret(''),
+  });
+  const deleting = useMutation({
+    mutationFn: () => ask(api.DELETE('/v1/apps/{id}/oauth_client', { params })),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    deleting.reset();
+    setting.mutate();
+  };
+  const path = `/v1/apps/${encodeURIComponent(app)}/oauth_client`;
+  return (
+    <Panel
+      title="OAuth client of an app"
+      actions={
+        <CopyMenu
+          command={{ method: 'PUT', path, body: { ...body, ...(secret === '' ? {} : { client_secret: '…' }) } }}
+          actions={{ Delete: { method: 'DELETE', path } }}
+        />
+      }
+    >
+      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+        <p className="basis-full text-sm text-ink-soft">
+          Accounts that have set no client of their own are connected with this one.
+        </p>
+        <TextField
+          label="App"
+          required
+          placeholder="github"
+          value={app}
+          onChange={({ target }) => setApp(target.value)}
+        />
+        <TextField
+          label="Client id"
+          required
+          value={clientId}
+          onChange={({ target }) => setClientId(target.value)}
+          errors={messagesFor(setting.error, 'client_id')}
+        />
+        <TextField
+          label="Client secret"
+          optional
+          type="password"
+          autoComplete="off"
+          value={secret}
+          onChange={({ target }) => setSecret(target.value)}
+          errors={messagesFor(setting.error, 'client_secret')}
+        />
+        <Button type="submit" kind="primary" busy={setting.isPending} disabled={app === '' || clientId === ''}>
+          Set the client
+        </Button>
+        <Button
+          kind="danger"
+          busy={deleting.isPending}
+          disabled={app === ''}
+          onClick={() => {
+            setting.reset();
+            deleting.mutate();
+          }}
+        >
+          Delete the client
+        </Button>
+        <p role="status" className="basis-full text-sm text-ink-soft empty:hidden">
+          {setting.isSuccess && `Accounts without a client of their own use ${setting.data.data.client_id} for ${app}.`}
+          {deleting.isSuccess && `The instance has no client for ${app}.`}
+        </p>
+        <div className="basis-full empty:hidden">
+          <ProblemNote error={setting.error ?? deleting.error} />
+        </div>
+      </form>
+    </Panel>
+  );
+}
