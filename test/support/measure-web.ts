@@ -83,7 +83,6 @@ async function measureFirstRows(page: Page, url: string): Promise<Record<string,
 /** The code of the other pages is loaded a second after a page is shown. */
 async function atRest(page: Page): Promise<void> {
   await page.waitForTimeout(3_000);
-  await page.waitForLoadState('networkidle');
 }
 
 /** The page scrolls for some seconds, down by each frame and now and then to anywhere. */
@@ -124,7 +123,7 @@ async function tasksDuring(page: Page, act: () => Promise<void>): Promise<Record
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString('utf8')) as { traceEvents: TraceEvent[] };
   const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
   const isOfPage = ({ pid, tid }: TraceEvent) => mains.some((main) => main.pid === pid && main.tid === tid);
-  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && isOfPage(event));
+  const tasks = traceEvents.filter((event) => event.name === 'ThreadControllerImpl::RunTask' && isOfPage(event));
   const cpuMs = tasks.map(({ tdur = 0 }) => tdur / 1_000).sort((a, b) => b - a);
   const clockMs = tasks.map(({ dur = 0 }) => dur / 1_000);
   return {

@@ -6,7 +6,7 @@ const MAX_WHOLE = 150;
 
 interface LongListOptions {
   count: number;
-  /** Height of most rows. A row with another one is measured when it is drawn. */
+  /** Height of most rows, about. The rows that are drawn first say it exactly. */
   rowPx: number;
   /** Keeps the height of a row that moves in the list. */
   keyOf: (index: number) => string;
@@ -19,7 +19,10 @@ interface LongListRow {
 }
 
 interface LongList<E extends HTMLElement> {
-  /** Goes to the element whose children the rows are. */
+  /**
+   * Goes to the element whose children the rows are. Where gaps are margins it is a `flow-root`:
+   * the gap of the first row would move the list itself.
+   */
   list: RefObject<E | null>;
   /** The rows to draw. Each gets `data-index`, `measure` as its ref, and its gap above it. */
   rows: LongListRow[];
@@ -38,13 +41,14 @@ interface LongList<E extends HTMLElement> {
 export function useLongList<E extends HTMLElement>({ count, rowPx, keyOf }: LongListOptions): LongList<E> {
   const list = useRef<E>(null);
   const [aboveListPx, setAboveList] = useState(0);
+  const usualPx = useRef<number>(undefined);
   const isLong = count > MAX_WHOLE;
   const virtualizer = useVirtualizer<HTMLElement, HTMLElement>({
     count,
     enabled: isLong,
     getScrollElement: () => scrollerOf(list.current),
     initialOffset: () => scrollerOf(list.current)?.scrollTop ?? 0,
-    estimateSize: () => rowPx,
+    estimateSize: () => usualPx.current ?? rowPx,
     getItemKey: keyOf,
     scrollMargin: aboveListPx,
     overscan: 12,
@@ -53,7 +57,15 @@ export function useLongList<E extends HTMLElement>({ count, rowPx, keyOf }: Long
   // Rows are in the flow, where the browser keeps in place what is read.
   virtualizer.shouldAdjustScrollPositionOnItemSizeChange = () => false;
   useLayoutEffect(() => {
-    if (isLong) setAboveList(pxAbove(list.current));
+    if (!isLong) return;
+    setAboveList(pxAbove(list.current));
+    const drawn = drawnRows(list.current);
+    if (usualPx.current !== undefined || drawn.length === 0) return;
+    // A guess that is a pixel off would be corrected, and all drawn anew, for each row.
+    usualPx.current = medianHeight(drawn);
+    if (usualPx.current === rowPx) return;
+    virtualizer.measure();
+    for (const row of drawn) virtualizer.measureElement(row);
   });
   if (!isLong) {
     const rows = Array.from({ length: count }, (_, index) => ({ index, gapPx: 0 }));
@@ -70,6 +82,14 @@ export function useLongList<E extends HTMLElement>({ count, rowPx, keyOf }: Long
 }
 
 function ignore(): void {}
+
+function drawnRows(list: HTMLElement | null): HTMLElement[] {
+  return [...(list?.querySelectorAll<HTMLElement>(':scope > [data-index]') ?? [])];
+}
+
+function medianHeight(rows: readonly HTMLElement[]): number | undefined {
+  return rows.map(({ offsetHeight }) => offsetHeight).toSorted((a, b) => a - b)[Math.floor(rows.length / 2)];
+}
 
 /** The rows in view, and those that the keyboard leads to from the row with the focus. */
 export function withFocused(range: Range, list: HTMLElement | null): number[] {

@@ -197,7 +197,7 @@ function TracePicture({ rows, selected, onSelect }: TracePictureProps) {
         aria-rowcount={isLong ? rows.length : undefined}
         className="overflow-x-auto overflow-y-hidden text-sm"
       >
-        <div ref={list} role="rowgroup" className="sm:min-w-150" style={{ paddingBottom: restPx }}>
+        <div ref={list} role="rowgroup" className="flow-root sm:min-w-150" style={{ paddingBottom: restPx }}>
           {drawn.map(({ index, gapPx }) => {
             const row = rows[index] as TraceRow;
             return (

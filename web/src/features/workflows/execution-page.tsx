@@ -189,7 +189,7 @@ function Timeline({ execution }: { execution: Execution }) {
   return (
     <Panel title="Steps">
       {steps.length === 0 && <p className="p-4 text-sm text-ink-soft">No step has ended yet.</p>}
-      <ol ref={list} aria-label="Steps" className="divide-y divide-line" style={{ paddingBottom: restPx }}>
+      <ol ref={list} aria-label="Steps" className="flow-root divide-y divide-line" style={{ paddingBottom: restPx }}>
         {rows.map(({ index, gapPx }) => {
           const [namespace, step] = steps[index] as TimelineStep;
           return (
