@@ -8,7 +8,7 @@ import type { PropDefinition } from '@headwater/shared';
 export function findTypeProblem(definition: PropDefinition, value: unknown): string | undefined {
   const { type } = definition;
   const plain = definition['withLabel'] === true ? plainOf(value) : value;
-  if (isOffered(definition, plain)) return undefined;
+  if (isOffered(definition, plain) || isOwnDefault(definition, plain)) return undefined;
   return type.endsWith('[]') ? arrayProblem(definition, type.slice(0, -2), plain) : oneProblem(definition, type, plain);
 }
 
@@ -21,6 +21,26 @@ function isOffered({ options }: PropDefinition, value: unknown): boolean {
   if (options === true) return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (!Array.isArray(options)) return false;
   return (options as unknown[]).some((option) => isDeepStrictEqual(plainOf(option), value));
+}
+
+/**
+ * A default in another writing of the same value: `'10'` of an integer, `5` of a string. It is the
+ * component's own, and reaches it as it is written.
+ */
+function isOwnDefault({ type, default: own }: PropDefinition, value: unknown): boolean {
+  if (own === undefined || own !== value) return false;
+  switch (type) {
+    case 'string':
+      return typeof own === 'number' || typeof own === 'boolean';
+    case 'integer':
+      return typeof own === 'string' && /^-?\d{1,15}$/.test(own);
+    case 'number':
+      return typeof own === 'string' && own.trim() !== '' && Number.isFinite(Number(own));
+    case 'boolean':
+      return own === 'true' || own === 'false';
+    default:
+      return false;
+  }
 }
 
 /** With `withLabel` the component gets `{ label, value }`, and the value is what has the type. */

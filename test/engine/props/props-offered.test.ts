@@ -38,6 +38,20 @@ test.each([
 });
 
 test.each([
+  [`{ type: 'integer', default: '10' }`, '10'],
+  [`{ type: 'string', default: 5 }`, 5],
+  [`{ type: 'boolean', default: 'true' }`, 'true'],
+  [`{ type: 'integer', default: 0 }`, 0],
+  [`{ type: 'boolean', default: false }`, false],
+  [`{ type: 'string', default: '' }`, ''],
+])('the default of %s is taken and passed on as it is written: %j', async (definition, p) => {
+  const { id, errors } = await deploy(source(`p: ${definition}`), {});
+  expect(errors).toEqual([]);
+  await hw.api('POST', `/sources/${id}/run`);
+  expect((await hw.untilEvents(id, 1))[0]?.event).toEqual({ p });
+});
+
+test.each([
   [`{ type: 'integer', options: ['1', '2'] }`, '3', 'Expected an integer, got a string'],
   [`{ type: 'string', options: [{ label: '42', value: 42 }] }`, 43, 'Expected a string, got a number'],
   [`{ type: 'string', async options() { return []; } }`, { value: 1 }, 'Expected a string, got an object'],
