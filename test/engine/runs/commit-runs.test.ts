@@ -244,4 +244,14 @@ describe('runs that leave nothing', () => {
     expect(await storedIds()).toEqual(['1']);
     expect(await test.db.sql`select from invocations where source_id = ${sourceId}`).toHaveLength(0);
   });
+
+  it('are found by their ids, unless their lease was lost', async () => {
+    const own = await invocation('node_a');
+    const lost = { ...(await invocation('node_b')), leasedBy: 'node_a' };
+    const ran = { fromMs: 1_000, toMs: 2_000 };
+    await commit([own, own, lost].map((held) => ({ ...runOf(held, []), ran })));
+    const rows = await test.db.sql`
+      select id, kind, status, emitted, deduped, recorded_ms from runs where source_id = ${sourceId}`;
+    expect([...rows]).toEqual([{ id: own.id, kind: 'event', status: 'ok', emitted: 0, deduped: 0, recorded_ms: null }]);
+  });
 });

@@ -104,7 +104,7 @@ export async function commitRuns(
   runs: readonly RunCommit[],
   options: CommitOptions,
 ): Promise<CommittedRun[]> {
-  if (runs.every(endsQuietly)) return endQuietRuns(sql, runs, options.stats);
+  if (runs.every(endsQuietly)) return endQuietRuns(sql, runs, options);
   const connection = await sql.reserve();
   try {
     const read = await lockAndRead(connection, runs, options.maxLockMs);

@@ -1,6 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 import type { StatCount } from '../../events/stat-meter.ts';
-import type { EmittedCounts, RunCommit } from './commit-plan.ts';
+import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.ts';
+import { NO_LINES } from '../../events/stored-lines.ts';
+import type { EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
+import { bareRecord } from './insert-run-records.sql.ts';
 import { isEndOfRun } from './count-commit.ts';
 
 /** See CommittedRun. */
@@ -15,7 +18,7 @@ interface QuietEnd {
 
 const NO_EVENTS = { emitted: 0, deduped: 0 };
 
-/** The end of a run that emitted, set and logged nothing, and did not fail: its row goes. */
+/** The end of a run that emitted, set and logged nothing, and did not fail. */
 export function endsQuietly(run: RunCommit): boolean {
   const { invocation, final, emits, dbWrites, record, earlier, abandoned, execution, change, sends = [] } = run;
   if (!final || invocation === undefined || record !== undefined || earlier !== undefined) return false;
@@ -29,16 +32,22 @@ export function quietEnd(run: RunCommit, stats: StatCount | undefined): QuietEnd
   return { committed: true, events: 0, counts: NO_EVENTS, deliveries: [], invocations: [] };
 }
 
+export interface QuietCounts {
+  stats?: StatCount | undefined;
+  history?: HistoryCount | undefined;
+}
+
 /**
  * One statement for all of them: what a run did not touch is neither locked nor read. Each row ends
- * once, and only for the node that holds it.
+ * once, only for the node that holds it, and leaves the record by which the run is found.
  */
 export async function endQuietRuns(
   sql: Sql,
   runs: readonly RunCommit[],
-  stats: StatCount | undefined,
+  { stats, history }: QuietCounts,
 ): Promise<QuietEnd[]> {
   const leases = runs.flatMap(({ invocation }) => invocation ?? []);
+  const records = recordsOfEnds(runs);
   // In the order of their ids, as in every transaction that ends some.
   const rows = await sql<{ id: string; claim: number }[]>`
     with ours as materialized (
@@ -48,13 +57,43 @@ export async function endQuietRuns(
         ${leases.map(({ leasedBy }) => leasedBy)}::text[],
         ${leases.map(({ claim }) => claim)}::int4[]) as mine(id, node, claim)
       on i.id = mine.id and i.leased_by = mine.node and i.claim = mine.claim order by i.id for update of i
+    ), ended as (
+      delete from invocations i using ours where i.id = ours.id returning i.id, ours.claim
+    ), recorded as (
+      insert into runs (id, account_id, source_id, kind, caused_by, status, logs, live_lines, started_at, ended_at,
+        emitted, deduped)
+      select id, r.account_id, r.source_id, r.kind, r.caused_by, 'ok', ${NO_LINES}, 0,
+        to_timestamp(r.started / 1000.0), to_timestamp(r.ended / 1000.0), 0, 0
+      from unnest(
+        ${records.map(({ record }) => record.id)}::text[],
+        ${records.map(({ run }) => run.invocation?.claim ?? 0)}::int4[],
+        ${records.map(({ run }) => run.accountId)}::text[],
+        ${records.map(({ run }) => run.sourceId)}::text[],
+        ${records.map(({ record }) => record.kind)}::text[],
+        ${records.map(({ run }) => run.invocation?.cause?.event ?? null)}::text[],
+        ${records.map(({ record }) => record.startedAtMs)}::float8[],
+        ${records.map(({ record }) => record.endedAtMs)}::float8[]
+      ) as r(id, claim, account_id, source_id, kind, caused_by, started, ended) join ended using (id, claim)
     )
-    delete from invocations i using ours where i.id = ours.id returning i.id, ours.claim`;
+    select id, claim from ended`;
+  const isRecorded = new Set(records.map(({ run }) => run));
   const ended = new Map(rows.map(({ id, claim }) => [id, claim]));
   return runs.map((run) => {
     const { id = '', claim } = run.invocation ?? {};
     if (ended.get(id) !== claim) return { committed: false, events: 0, deliveries: [], invocations: [] };
     ended.delete(id);
+    if (isRecorded.has(run)) history?.add(run.accountId, historyRowBytes(NO_LINES));
     return quietEnd(run, stats);
   });
+}
+
+/** One for each claim. */
+function recordsOfEnds(runs: readonly RunCommit[]): { run: RunCommit; record: RunRow }[] {
+  const byClaim = new Map<string, { run: RunCommit; record: RunRow }>();
+  for (const run of runs) {
+    const record = bareRecord(run, true);
+    const key = `${record?.id} ${run.invocation?.claim}`;
+    if (record !== undefined && !byClaim.has(key)) byClaim.set(key, { run, record });
+  }
+  return [...byClaim.values()];
 }

@@ -30,7 +30,7 @@ export function recordsOf({ runs }: CommitPlan): Recorded[] {
 }
 
 /** Executions of workflows have rows of their own. */
-function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: boolean): RunRow | undefined {
+export function bareRecord({ final, invocation, sourceId, ran }: RunCommit, isQuiet: boolean): RunRow | undefined {
   if (!final || ran === undefined || invocation === undefined || isWorkflow(sourceId)) return undefined;
   if (!isQuiet && invocation.cause === undefined) return undefined;
   const { id, kind = 'event' } = invocation;
