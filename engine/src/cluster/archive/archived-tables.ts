@@ -60,6 +60,7 @@ export const ARCHIVED: readonly ArchivedTable[] = [
   { table: 'history_parts' },
   { table: 'stats' },
   { table: 'audit_log' },
+  { table: 'trace_contexts' },
   { table: 'events', through: ['emitter_id', 'emitters'] },
   { table: 'missed_events', through: ['emitter_id', 'emitters'] },
   { table: 'runs', through: ['source_id', 'emitters'] },
