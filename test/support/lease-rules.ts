@@ -108,19 +108,25 @@ interface DeliveryChange {
   was: DeliveryState | undefined;
   is: DeliveryState;
   isDead: (holder: string) => boolean;
+  /** Of the webhook that gets one after the other. */
+  isOrdered: boolean;
 }
 
 export function isLegalDelivery(
   kind: LeaseMove['kind'],
   memory: LeaseMemory,
-  { id, was, is, isDead }: DeliveryChange,
+  { id, was, is, isDead, isOrdered }: DeliveryChange,
 ): boolean {
   if (was === undefined)
     return kind === 'commit' && is.status === 'pending' && is.count === 0 && [null, memory.id].includes(is.holder);
   const isGivenBack = is.holder === null && is.status === 'pending' && is.count === was.count;
   if (was.status === 'failed') return kind === 'redeliver' && is.status === 'pending' && is.count === 0;
   if (was.status !== 'pending') return false;
-  if (was.holder === null) return kind === 'work' && was.isDue && is.holder === memory.id && is.count === was.count;
+  if (was.holder === null) {
+    const isTaken = is.holder === memory.id && is.count === was.count;
+    // The record of the one before it takes it as well.
+    return isTaken && ((kind === 'work' && was.isDue) || (kind === 'record' && isOrdered));
+  }
   const isMine = was.holder === memory.id;
   if (kind === 'record') {
     // A node may have leased it again before an attempt under its lease of before was recorded.
@@ -174,5 +180,18 @@ export function brokenRules(
   return faults;
 }
 
+/**
+ * One delivery of the ordered webhook is under way, or none. Where none is, one that waits is not
+ * parked behind another, so that its lane finds it.
+ */
+export function brokenOrder({ deliveries }: LeaseRows, ordered: string): string[] {
+  const pending = [...deliveries.values()].filter(({ webhook, status }) => webhook === ordered && status === 'pending');
+  const held = pending.filter(({ holder }) => holder !== null).length;
+  if (held > 1) return [`${held} deliveries of the ordered webhook are under way`];
+  const isStuck = held === 0 && pending.length > 0 && pending.every(({ dueMs }) => !Number.isFinite(Number(dueMs)));
+  return isStuck ? ['all deliveries of the ordered webhook are parked'] : [];
+}
+
+/** But for when it is due: deliveries of the ordered webhook are parked and come back. */
 export const sameDelivery = (a?: DeliveryState, b?: DeliveryState) =>
-  JSON.stringify({ ...a, isDue: 0 }) === JSON.stringify({ ...b, isDue: 0 });
+  JSON.stringify({ ...a, isDue: 0, dueMs: 0 }) === JSON.stringify({ ...b, isDue: 0, dueMs: 0 });

@@ -14,10 +14,15 @@ import { createPostponedLanes } from '../../engine/src/db/jobs/postponed-lanes.t
 import { runSourceLane } from '../../engine/src/cluster/jobs/run-source.ts';
 import { createUnheldLeases } from '../../engine/src/cluster/unheld-leases.ts';
 import { claimDeliveries } from '../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
+import { claimGoverned } from '../../engine/src/outbox/deliveries/claim-governed.sql.ts';
 import { commitRuns } from '../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
 import { insertInvocations } from '../../engine/src/runs/insert-invocations.sql.ts';
-import { type DeliveryResult, recordAttempts } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
+import {
+  type DeliveryResult,
+  recordAttempts,
+  type Successors,
+} from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { redeliverFailed } from '../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseUnbegun } from '../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
@@ -52,6 +57,8 @@ export interface LeaseWorld {
   accountId: string;
   sources: string[];
   webhooks: string[];
+  /** One of the webhooks, which gets one delivery after the other. */
+  ordered: string;
   nodes: LeaseNode[];
   /** All that the nodes have had, the ones of processes that live first. */
   read(): Promise<LeaseRows>;
@@ -64,8 +71,10 @@ type LeaseMoves = ReturnType<typeof createMoves>;
 export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: number): Promise<LeaseWorld> {
   const sources: string[] = [];
   for (let i = 0; i < LEASE_SOURCES; i++) sources.push(await insertSource(sql, accountId));
-  const webhooks = await Promise.all(sources.map((sourceId) => insertWebhook(sql, accountId, sourceId)));
-  const world = { accountId, sources, webhooks, nodes: [] as LeaseNode[] };
+  const webhooks = await Promise.all(
+    sources.map((sourceId, at) => insertWebhook(sql, accountId, sourceId, at === ORDERED ? 'fifo' : 'none')),
+  );
+  const world = { accountId, sources, webhooks, ordered: webhooks[ORDERED] as string, nodes: [] as LeaseNode[] };
   const moves = createMoves(world);
   for (let i = 0; i < nodeCount; i++) await moves.start(sql);
   return {
@@ -83,16 +92,24 @@ export async function createLeaseWorld(sql: Sql, accountId: string, nodeCount: n
   };
 }
 
-async function insertWebhook(sql: Sql, accountId: string, sourceId: string): Promise<string> {
+async function insertWebhook(
+  sql: Sql,
+  accountId: string,
+  sourceId: string,
+  ordering: 'none' | 'fifo',
+): Promise<string> {
   const id = newId('webhook');
   await sql`
-    insert into webhooks (id, account_id, user_id, url, format, secret)
-    values (${id}, ${accountId}, ${accountId}, 'http://127.0.0.1:9/', 'raw', 'sealed')`;
+    insert into webhooks (id, account_id, user_id, url, format, secret, ordering)
+    values (${id}, ${accountId}, ${accountId}, 'http://127.0.0.1:9/', 'raw', 'sealed', ${ordering})`;
   await sql`
     insert into subscriptions (id, account_id, emitter_id, listener_id, event_name)
     values (${newId('subscription')}, ${accountId}, ${sourceId}, ${id}, '')`;
   return id;
 }
+
+/** Which webhook is ordered. Its source is not the one that may be deleted. */
+const ORDERED = 1;
 
 const accountLanes = (sql: Sql, nodeId: string, limit: number) =>
   createAccountLanes({ sql, nodeId: () => nodeId, capacity: () => limit });
@@ -107,6 +124,7 @@ const withMemory = (node: NodeIdentity): LeaseNode => ({
 interface Place {
   accountId: string;
   sources: string[];
+  ordered: string;
   nodes: LeaseNode[];
 }
 
@@ -161,10 +179,11 @@ function createMoves(world: Place) {
             { sourceId: laneId },
           );
         } else {
+          const claim = laneId === world.ordered ? claimGoverned : claimDeliveries;
           const claimed =
             laneId === world.accountId
               ? await accountLanes(sql, node.id, limit).claim(laneId, limit)
-              : await claimDeliveries(sql, node.id, laneId, limit);
+              : await claim(sql, node.id, laneId, limit);
           for (const { id, webhookId } of claimed) node.deliveries.set(id, { id, webhookId });
         }
       }),
@@ -238,13 +257,18 @@ function createMoves(world: Place) {
       for (const { id } of held) node.runs.delete(id);
     },
 
-    /** Records attempts; unconfirmed ones are recorded again with the next ones. */
+    /**
+     * Records attempts; unconfirmed ones are recorded again with the next ones. The next delivery of
+     * the ordered webhook is this node's at once.
+     */
     async record(sql: Sql, node: LeaseNode, results: readonly DeliveryResult[]): Promise<void> {
       node.unrecorded.push(...results);
       const all = [...node.unrecorded];
-      await recordAttempts(sql, node.id, all);
+      const successors: Successors = { mayTake: () => true, taken: [] };
+      await recordAttempts(sql, node.id, all, successors);
       node.unrecorded = [];
       for (const { item } of all) node.deliveries.delete(item.id);
+      for (const { id, webhookId } of successors.taken) node.deliveries.set(id, { id, webhookId });
     },
 
     async giveBackDeliveries(sql: Sql, node: LeaseNode, held: readonly HeldDelivery[]): Promise<void> {

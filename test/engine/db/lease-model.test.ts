@@ -3,6 +3,7 @@ import type { Database } from '../../../engine/src/db/database.ts';
 import type { DeliveryResult } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { LEASE_NODES, LEASE_SOURCES, type LeaseMove, leaseMove } from '../../support/lease-moves.ts';
 import {
+  brokenOrder,
   brokenRules,
   isLegalDelivery,
   isLegalRun,
@@ -26,8 +27,8 @@ import { fc } from '../../support/properties.ts';
 /*
  * Invocations, leases and deliveries under random moves of three nodes. A node may crash, be
  * declared dead while it lives, or lose its connection at any statement. After each move, every row
- * is in a state that the move allows, and every waiting row has a lease or a job. At the end, the
- * remaining rows finish on their own.
+ * is in a state that the move allows, and every waiting row has a lease or a job. One webhook is
+ * ordered, and has one delivery under way. At the end, the remaining rows finish on their own.
  */
 
 let model: ModelDatabase;
@@ -172,7 +173,8 @@ class History {
 
   #attempt(webhookId: string, deliveryId: string, status: DeliveryResult['status']): DeliveryResult {
     const attempt = { at: new Date().toISOString(), error: `attempt ${++this.#attempts}`, duration_ms: 1 };
-    const base = { item: { accountId: this.#world.accountId, webhookId, id: deliveryId }, attempt };
+    const settings = webhookId === this.#world.ordered ? { settings: { wakesLane: true as const } } : {};
+    const base = { item: { accountId: this.#world.accountId, webhookId, id: deliveryId, ...settings }, attempt };
     return status === 'pending' ? { ...base, status, nextAttemptAtMs: Date.now() - 5_000 } : { ...base, status };
   }
 
@@ -216,10 +218,14 @@ class History {
     for (const id of new Set([...before.deliveries.keys(), ...after.deliveries.keys()])) {
       const [was, is] = [before.deliveries.get(id), after.deliveries.get(id)];
       if (sameDelivery(was, is)) continue;
-      if (is === undefined || !isLegalDelivery(next.kind, memory, { id, was, is, isDead }))
+      if (
+        is === undefined ||
+        !isLegalDelivery(next.kind, memory, { id, was, is, isDead, isOrdered: is?.webhook === this.#world.ordered })
+      )
         say(`${id} went from ${JSON.stringify(was)} to ${JSON.stringify(is)}`);
     }
     for (const fault of brokenRules(after, this.#accepted, this.#doomed)) say(fault);
+    for (const fault of brokenOrder(after, this.#world.ordered)) say(fault);
   }
 
   /** All nodes but one are gone, and that one has no faults. */
