@@ -108,7 +108,7 @@ interface DeliveryChange {
   was: DeliveryState | undefined;
   is: DeliveryState;
   isDead: (holder: string) => boolean;
-  /** Of the webhook that gets one after the other. */
+  /** Its webhook gets one after the other. */
   isOrdered: boolean;
 }
 

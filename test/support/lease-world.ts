@@ -258,8 +258,8 @@ function createMoves(world: Place) {
     },
 
     /**
-     * Records attempts; unconfirmed ones are recorded again with the next ones. The next delivery of
-     * the ordered webhook is this node's at once.
+     * Records attempts; unconfirmed ones are recorded again with the next ones. The next delivery
+     * of the ordered webhook is this node's at once.
      */
     async record(sql: Sql, node: LeaseNode, results: readonly DeliveryResult[]): Promise<void> {
       node.unrecorded.push(...results);
