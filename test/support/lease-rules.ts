@@ -188,7 +188,7 @@ export function brokenOrder({ deliveries }: LeaseRows, ordered: string): string[
   const pending = [...deliveries.values()].filter(({ webhook, status }) => webhook === ordered && status === 'pending');
   const held = pending.filter(({ holder }) => holder !== null).length;
   if (held > 1) return [`${held} deliveries of the ordered webhook are under way`];
-  const isStuck = held === 0 && pending.length > 0 && pending.every(({ dueMs }) => !Number.isFinite(Number(dueMs)));
+  const isStuck = held === 0 && pending.length > 0 && pending.every(({ dueMs }) => !Number.isFinite(dueMs));
   return isStuck ? ['all deliveries of the ordered webhook are parked'] : [];
 }
 
