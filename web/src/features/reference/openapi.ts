@@ -19,7 +19,7 @@ interface MediaType {
   examples?: Record<string, { $ref?: string }>;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: string;
   required?: boolean;
