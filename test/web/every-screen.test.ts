@@ -183,6 +183,10 @@ const SCREENS: Record<string, Screen> = {
     path: () => '/settings?tab=oauth',
     shows: (page) => page.getByText('No clients of your own'),
   },
+  'settings-traces': {
+    path: () => '/settings?tab=traces',
+    shows: (page) => page.getByRole('checkbox', { name: /Pass on traces/ }),
+  },
   'settings-audit': { path: () => '/settings?tab=audit', shows: table('Audit log') },
   'operator-refused': { path: () => '/operator', shows: (page) => page.getByText('Only for the operator') },
   palette: {

@@ -179,3 +179,18 @@ test('each action of a page can be copied for the terminal', async () => {
   expect(await copied('Deactivate as hw')).toBe(`hw update ${source.id} --deactivate`);
   check();
 });
+
+test('an account passes on the traces of its callers from the moment in which a box is ticked', async () => {
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/settings?tab=traces`, headwater.apiKey);
+  const box = page.getByRole('checkbox', { name: /Pass on traces of callers/ });
+  await box.check();
+  const settings = () => headwater.api('GET', '/users/me/settings');
+  await expect.poll(async () => (await settings()).data).toMatchObject({ trace_context: true });
+  await expectAccessible(page);
+  await page.reload();
+  await expect.poll(() => box.isChecked()).toBe(true);
+  await box.uncheck();
+  await expect.poll(async () => (await settings()).data).toMatchObject({ trace_context: false });
+  check();
+});

@@ -79,3 +79,19 @@ test('a form asks the component for choices that page and depend on others, and 
   check();
   await server.stop();
 });
+
+test('the settings of an endpoint are changed beside its props', async () => {
+  const source = await headwater.deploy(
+    `export default { name: 'Fast', version: '1.0.0', props: { http: '$.interface.http' }, async run() {} }`,
+  );
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}?tab=configuration`, headwater.apiKey);
+  await page.getByRole('combobox', { name: 'Durability' }).selectOption('none');
+  await page.getByRole('combobox', { name: 'CORS preflight' }).selectOption('run');
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect
+    .poll(async () => (await headwater.api('GET', `/sources/${source.id}`)).data)
+    .toMatchObject({ durability: 'none', preflight: 'run' });
+  check();
+});

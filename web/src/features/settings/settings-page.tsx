@@ -11,6 +11,7 @@ import { Members } from './members.tsx';
 import { OwnAccess } from './own-access.tsx';
 import { OwnLimits } from './own-limits.tsx';
 import { OwnUsage } from './own-usage.tsx';
+import { TraceSettings } from './trace-settings.tsx';
 import { useSession } from '../../api/session.ts';
 
 /** The commands of tabs that have none in their panel. */
@@ -39,6 +40,7 @@ export function SettingsPage() {
           { value: 'oauth', label: 'OAuth clients', panel: <OAuthClients /> },
           { value: 'limits', label: 'Limits', panel: <OwnLimits /> },
           { value: 'usage', label: 'Usage', panel: <OwnUsage /> },
+          { value: 'traces', label: 'Traces', panel: <TraceSettings /> },
           { value: 'audit', label: 'Audit log', panel: <AuditLog /> },
         ]}
       />

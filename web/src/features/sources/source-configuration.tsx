@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -63,8 +63,17 @@ function Props({ source, onSaved, onDirty }: PartProps) {
   const definitions = source.configurable_props as unknown as PropDefinition[];
   const [state, setState] = useProps(definitions, source.configured_props);
   const [name, setName] = useState(source.name);
+  const [endpoint, setEndpoint] = useState<EndpointSettings>({
+    preflight: source.preflight,
+    durability: source.durability,
+  });
+  const changedEndpoint = {
+    ...(endpoint.preflight === source.preflight ? {} : { preflight: endpoint.preflight }),
+    ...(endpoint.durability === source.durability ? {} : { durability: endpoint.durability }),
+  };
   const body = {
     ...(name === source.name ? {} : { name }),
+    ...changedEndpoint,
     configured_props: changedProps(source.configured_props, state.values),
     ...(state.dynamicPropsId === undefined ? {} : { dynamic_props_id: state.dynamicPropsId }),
   };
@@ -73,7 +82,8 @@ function Props({ source, onSaved, onDirty }: PartProps) {
     event.preventDefault();
     saving.mutate({ body });
   };
-  const isChanged = name !== source.name || Object.keys(body.configured_props).length > 0;
+  const isChanged =
+    name !== source.name || Object.keys(changedEndpoint).length > 0 || Object.keys(body.configured_props).length > 0;
   useEffect(() => onDirty(isChanged), [onDirty, isChanged]);
   return (
     <Panel
@@ -98,6 +108,9 @@ function Props({ source, onSaved, onDirty }: PartProps) {
           onChange={setState}
           error={saving.error}
         />
+        {definitions.some(({ type }) => type === '$.interface.http') && (
+          <EndpointFields settings={endpoint} onChange={setEndpoint} />
+        )}
         <ProblemNote error={isConflict(saving.error) ? null : saving.error} />
         <div className="flex items-center gap-3">
           <Button type="submit" kind="primary" busy={saving.isPending} disabled={!isChanged}>
@@ -107,7 +120,7 @@ function Props({ source, onSaved, onDirty }: PartProps) {
       </form>
       {isConflict(saving.error) && (
         <Conflict<Source>
-          mine={JSON.stringify({ name, ...state.values }, null, 2)}
+          mine={JSON.stringify({ name, ...changedEndpoint, ...state.values }, null, 2)}
           textOf={(theirs) => JSON.stringify({ name: theirs.name, ...theirs.configured_props }, null, 2)}
           language="json"
           read={() => readSource(source.id)}
@@ -118,6 +131,51 @@ function Props({ source, onSaved, onDirty }: PartProps) {
         />
       )}
     </Panel>
+  );
+}
+
+type EndpointSettings = Pick<Source, 'preflight' | 'durability'>;
+
+function EndpointFields({
+  settings,
+  onChange,
+}: {
+  settings: EndpointSettings;
+  onChange: (settings: EndpointSettings) => void;
+}) {
+  return (
+    <>
+      <Field label="CORS preflight" description="What becomes of an OPTIONS request of a browser.">
+        {(ids) => (
+          <select
+            {...ids}
+            className={INPUT_CLASS}
+            value={settings.preflight}
+            onChange={({ target }) =>
+              onChange({ ...settings, preflight: target.value as EndpointSettings['preflight'] })
+            }
+          >
+            <option value="allow">allow it, without a run</option>
+            <option value="run">run the source</option>
+          </select>
+        )}
+      </Field>
+      <Field label="Durability" description="What survives a crash of the server while a request is under way.">
+        {(ids) => (
+          <select
+            {...ids}
+            className={INPUT_CLASS}
+            value={settings.durability}
+            onChange={({ target }) =>
+              onChange({ ...settings, durability: target.value as EndpointSettings['durability'] })
+            }
+          >
+            <option value="stored">the request: it is stored before its run</option>
+            <option value="none">only what its run has committed; faster</option>
+          </select>
+        )}
+      </Field>
+    </>
   );
 }
 
