@@ -31,11 +31,13 @@ test('every file that init makes passes the strict type check, in JavaScript and
     }
   }
   const actions = [];
+  const workflows = [];
   for (const ts of [[], ['--ts']]) {
     actions.push((await user.json('init', 'action', `act${ts.join('')}`, ...ts)).files[0]);
     await user.json('init', 'app', `acme${ts.join('')}`, ...ts);
+    workflows.push((await user.json('init', 'workflow', `flow${ts.join('')}`, ...ts)).files[0]);
   }
-  expect((await readdir(user.workDir)).filter((name) => /\.(mjs|ts)$/.test(name))).toHaveLength(15);
+  expect((await readdir(user.workDir)).filter((name) => /\.(mjs|ts)$/.test(name))).toHaveLength(17);
   const project = await prepareProject(user.workDir);
   expect(compile(user.workDir, project)).toBe('');
   const wrong = (await readFile(path.join(user.workDir, 'made-0.mjs'), 'utf8')).replace(
@@ -48,6 +50,11 @@ test('every file that init makes passes the strict type check, in JavaScript and
   );
   for (const file of sources) expect(await user.json('deploy', file)).toMatchObject({ active: true });
   for (const file of actions) expect(await user.json('publish', file)).toMatchObject({ type: 'action' });
+  for (const file of workflows)
+    expect(await user.json('workflows', 'create', file)).toMatchObject({
+      active: true,
+      steps: [{ namespace: 'shout' }],
+    });
 });
 
 /**

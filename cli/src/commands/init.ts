@@ -3,7 +3,13 @@ import { usageError } from '../cli-error.ts';
 import type { CommandSpec, OptionSpec } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { slugOfName } from '../names/named-kinds.ts';
-import { actionTemplate, appTemplate, sourceTemplate, type TemplateChoice } from '../templates/component-templates.ts';
+import {
+  actionTemplate,
+  appTemplate,
+  sourceTemplate,
+  type TemplateChoice,
+  workflowTemplate,
+} from '../templates/component-templates.ts';
 import { writeNew, writeTsconfig } from '../templates/write-files.ts';
 import { findTypesPlace, referenceTo, TYPES_FILE, writeTypes } from '../templates/write-types.ts';
 import { initTypes } from './init-types.ts';
@@ -71,6 +77,35 @@ const app: CommandSpec = {
     ),
 };
 
+const workflow: CommandSpec = {
+  path: 'init workflow',
+  summary: 'Make the files of a workflow that can be created as it is',
+  details: `A JSON file with a trigger and a step, and the file of the step's code. ${TYPES_DETAILS}`,
+  arguments: [NAME],
+  options: [TS, FORCE],
+  examples: [{ does: 'A workflow that requests start', command: 'hw init workflow order-intake' }],
+  json: JSON_SHAPE,
+  async run(context) {
+    const { input, workDir } = context;
+    const { folder, slug } = placeOf(input.argument('name'), '.json');
+    const file = path.join(folder, `${slug}.json`);
+    const step = await writeComponent(context, {}, actionTemplate, () => [], '.step');
+    const code = path.basename(step.json.files[0] as string);
+    await writeNew(path.resolve(workDir, file), file, workflowTemplate(titleOf(slug), code), input.flag('force'));
+    const files = [file, ...step.json.files];
+    const lines = [...files.map((made) => `Made ${made}`), `Create it: hw workflows create ${file}`];
+    return { json: { files }, text: lines.join('\n'), quiet: files.join('\n') };
+  },
+};
+
+/** `ending`: which the name may have already. */
+function placeOf(given: string, ending: string | RegExp): { folder: string; slug: string } {
+  const name = given.replace(ending, '');
+  const slug = slugOfName(path.basename(name));
+  if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
+  return { folder: path.dirname(name), slug };
+}
+
 async function writeComponent(
   { input, workDir }: CommandContext,
   parts: Partial<TemplateChoice>,
@@ -78,11 +113,9 @@ async function writeComponent(
   next: (file: string) => string[],
   suffix = '',
 ) {
-  const name = input.argument('name').replace(/\.[cm]?[jt]s$/, '');
-  const slug = slugOfName(path.basename(name));
-  if (slug === '') throw usageError(`${name} is no name`, 'Take letters and digits, e.g. new-orders');
+  const { folder, slug } = placeOf(input.argument('name'), /\.(?:[cm]?[jt]s|json)$/);
   const typescript = input.flag('ts');
-  const file = path.join(path.dirname(name), `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
+  const file = path.join(folder, `${slug}${suffix}${typescript ? '.ts' : '.mjs'}`);
   const absolute = path.resolve(workDir, file);
   const place = findTypesPlace(path.dirname(absolute));
   const code = template({ slug, title: titleOf(slug), typescript, http: false, timer: false, db: false, ...parts });
@@ -100,4 +133,4 @@ function titleOf(slug: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export const initCommands: readonly CommandSpec[] = [source, action, app, initTypes];
+export const initCommands: readonly CommandSpec[] = [source, action, app, workflow, initTypes];

@@ -62,6 +62,22 @@ function runBody({
   return counter + (timer ? tick : request);
 }
 
+/** The body of `POST /v1/workflows`. `stepFile`: the file of its step, beside it. */
+export function workflowTemplate(title: string, stepFile: string): string {
+  const workflow = {
+    name: title,
+    triggers: [{ type: 'http' }],
+    steps: [
+      {
+        namespace: 'shout',
+        component_file: stepFile,
+        props: { text: "{{steps.trigger.event.body?.text ?? 'Hello'}}" },
+      },
+    ],
+  };
+  return `${JSON.stringify(workflow, undefined, 2)}\n`;
+}
+
 /** An action that works as the step of a workflow. */
 export function actionTemplate({ slug, title, typescript }: TemplateChoice): string {
   const parameters = typescript ? 'text: string' : 'text';
