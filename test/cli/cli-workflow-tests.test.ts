@@ -25,6 +25,21 @@ test('workflows test runs steps with an event, also those of a file, and shows w
   expect(file.steps[0]).toMatchObject({ namespace: 'alone', $return_value: 'from a file' });
 });
 
+test('workflows test --watch runs the steps again when their code is saved, and tells of a save that is broken', async () => {
+  const workflow = await makeWorkflow(world.hw, { steps: [echo('one', 'saved')] });
+  const code = (said: string) =>
+    `export default { name: 'Say', version: '1', type: 'action', run() { return '${said}'; } };`;
+  await world.write('say.mjs', code('first'));
+  await world.write('flow.json', JSON.stringify({ steps: [{ namespace: 'say', component_file: 'say.mjs' }] }));
+  const cli = world.user.start(['workflows', 'test', workflow.id, '--file', 'flow.json', '--watch']);
+  await cli.untilOutput(/\$return_value = "first"/);
+  await world.write('say.mjs', 'export default {');
+  await cli.untilOutput(/Waiting for a save/);
+  await world.write('say.mjs', code('second'));
+  await cli.untilOutput(/\$return_value = "second"/);
+  expect(await cli.end()).toMatchObject({ code: 130 });
+});
+
 test('workflows resume goes on with an execution that waits, and describe shows what its steps got', async () => {
   const workflow = await makeWorkflow(world.hw, {
     steps: [

@@ -1,4 +1,7 @@
+import { usageError } from '../cli-error.ts';
 import { type CommandSpec, COMPONENT_EXITS } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { repeatOnSave } from '../dev/repeat-on-save.ts';
 import { findNamed } from '../names/find-named.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import { readWorkflowFile } from '../workflows/read-workflow.ts';
@@ -40,6 +43,11 @@ export const test: CommandSpec = {
       summary: 'The steps of this JSON file instead of those that are saved, as of `hw workflows update`.',
       completes: 'files',
     },
+    {
+      name: 'watch',
+      summary:
+        'Run them again whenever that file, or code that it names, is saved. With --step and --event-id one step is worked on with what a past execution gave it.',
+    },
   ],
   examples: [
     { does: 'All steps, with an event', command: 'hw workflows test orders --event order.json' },
@@ -51,28 +59,57 @@ export const test: CommandSpec = {
       does: 'Steps that are not deployed yet',
       command: 'hw workflows test orders --file orders.json --event order.json',
     },
+    {
+      does: 'Work on a step with what it got in a past execution',
+      command: 'hw workflows test orders --file orders.json --step charge --event-id exec_1vZ8kQ0a --watch',
+    },
   ],
-  json: 'what `POST /v1/workflows/{id}/test` answers',
-  exits: COMPONENT_EXITS,
+  json: 'what `POST /v1/workflows/{id}/test` answers; with --watch one record a line, `{ tested }` or `{ broken }`',
+  exits: [...COMPONENT_EXITS, 'interrupted'],
   async run(context) {
-    const { input } = context;
-    const file = input.text('file');
-    const steps = file === undefined ? undefined : (await readWorkflowFile(file, context.workDir))['steps'];
-    const event = await readEvent(context);
-    const api = await context.api();
-    const { id } = await findNamed(api, ['workflow'], input.argument('name'));
-    const answer = await context.output.progress('Running the steps', () =>
-      api.send<WorkflowTest>('POST', `/workflows/${id}/test`, {
-        event,
-        event_id: input.text('event-id'),
-        step: input.text('step'),
-        up_to: input.text('up-to'),
-        steps,
-      }),
-    );
-    return { json: answer, text: [...answer.steps.flatMap(linesOf), answer.status].join('\n') };
+    const { input, output, signal } = context;
+    if (input.flag('watch')) {
+      if (input.text('file') === undefined) throw usageError('--watch needs steps of a file', 'Name it with --file');
+      return repeatOnSave({
+        signal,
+        async work(onFile) {
+          const answer = await testOnce(context, onFile);
+          output.record({ tested: answer }, `${textOf(answer)}\n`);
+        },
+        onError(error) {
+          const { code, message, fields } = error;
+          if (output.json) return output.record({ broken: { code, message, fields } }, '');
+          output.error(error);
+          output.note('Waiting for a save');
+        },
+      });
+    }
+    const answer = await testOnce(context);
+    return { json: answer, text: textOf(answer) };
   },
 };
+
+async function testOnce(context: CommandContext, onFile?: (file: string) => void): Promise<WorkflowTest> {
+  const { input } = context;
+  const file = input.text('file');
+  const steps = file === undefined ? undefined : (await readWorkflowFile(file, context.workDir, onFile))['steps'];
+  const event = await readEvent(context);
+  const api = await context.api();
+  const { id } = await findNamed(api, ['workflow'], input.argument('name'));
+  return context.output.progress('Running the steps', () =>
+    api.send<WorkflowTest>('POST', `/workflows/${id}/test`, {
+      event,
+      event_id: input.text('event-id'),
+      step: input.text('step'),
+      up_to: input.text('up-to'),
+      steps,
+    }),
+  );
+}
+
+function textOf({ steps, status }: WorkflowTest): string {
+  return [...steps.flatMap(linesOf), status].join('\n');
+}
 
 function linesOf(step: TestedStep): string[] {
   const { namespace, status, props = {}, exports, logs, error, flow, sends } = step;
