@@ -22,6 +22,18 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
+ * Whether nothing of a failed transaction can be in the database: the server refused a statement of
+ * it, or none was sent, as there was no connection (see ConnectionPool.acquire). Where a connection
+ * is lost, its commit may have gone through.
+ */
+export function leftNothing(error: unknown): boolean {
+  const code = codeOf(error);
+  return wasRolledBack(error) || /^(?:(?:22|23|25|42|53|54|55)\w{3}|57014|57P03)$/.test(code) || NOT_SENT.has(code);
+}
+
+const NOT_SENT = new Set(['CONNECTION_AWAY', 'CONNECTION_BUSY']);
+
+/**
  * As isDatabaseAway, or the database answers but had no time for this. That is a repeated deadlock
  * (class 40), a lock timeout (55P03) or a statement timeout (57014). The request has no fault and
  * may be repeated.

@@ -46,9 +46,10 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
   async function accept(route: EndpointRoute, event: string, caller?: CallerTrace): ReturnType<Ingest['accept']> {
     const { accountId, sourceId, propName } = route;
     const id = newInvocationId(sourceId);
-    if (route.inTurn === undefined && route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     // Before the invocation: any node may run that at once.
     if (options.traces.isWanted(accountId)) await options.traces.keep(accountId, id, caller);
+    // Right before it is taken: one that another node runs could not answer its client.
+    if (route.inTurn === undefined && route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     if (route.inTurn !== undefined) {
       const queued = await backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event, id));
       return queued.response === undefined

@@ -3,6 +3,7 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { type HeldInvocation, leaseOf } from '../events/invocation.ts';
+import { LOST } from './lost-runs.ts';
 import { respondAfterOutput, respondOnce, type RunnerContext, type RunTask, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';
 import type { SourceRuntimes } from './source-runtime.ts';
@@ -28,7 +29,7 @@ export function createInvocationRunner(
       await options.release([invocation]);
       return;
     }
-    const { respond, end } = invocation.isUnstored ? respondAfterOutput(invocation) : respondOnce(invocation);
+    const { respond, again, end } = invocation.isUnstored ? respondAfterOutput(invocation) : respondOnce(invocation);
     // Its node died between the last crash and the commit that gives it up.
     if (invocation.crashes >= LIMITS.maxInvocationAttempts) {
       const { maxEventHops } = await options.limits.get(runtime.accountId);
@@ -42,6 +43,7 @@ export function createInvocationRunner(
       limits: runLimits(invocation.kind, await options.limits.get(runtime.accountId)),
       invocation,
       respond,
+      ...(again === undefined ? {} : { again }),
       ran,
     };
     end(await runTask(options, task));
@@ -50,7 +52,8 @@ export function createInvocationRunner(
 
 /** Ends an invocation whose source is deleted, or whose timer is stopped. */
 async function drop(context: RunnerContext, invocation: HeldInvocation): Promise<void> {
-  if (!invocation.isUnstored) await context.commit({ ...endOf(invocation), dedupe: undefined });
+  if (invocation.isUnstored) return invocation.respond?.(LOST);
+  await context.commit({ ...endOf(invocation), dedupe: undefined });
   invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
 }
 

@@ -61,6 +61,8 @@ export interface RunTask {
   change?: ChangeLease;
   /** `hasOutput`: there are events or values before it that are not committed. */
   respond?: (response: HttpResponse, hasOutput: boolean) => void;
+  /** Called when nothing of the run counts and it begins anew. */
+  again?: () => void;
   /** Called when the sandbox is done, before the commit. */
   ran?: () => void;
 }
@@ -80,6 +82,7 @@ export async function runTask(context: RunnerContext, task: RunTask): Promise<Ru
   for (let tries = 1; ; tries++) {
     const end = await runOnce(context, task, tries);
     if (end !== 'repeat') return end;
+    task.again?.();
   }
 }
 
@@ -346,17 +349,23 @@ function originalEventOf(entry: RunEntry): string {
  */
 export function respondAfterOutput(invocation: HeldInvocation): {
   respond: (response: HttpResponse, hasOutput: boolean) => void;
+  again: () => void;
   end: (result: RunResult) => void;
 } {
   const { respond, end } = respondOnce(invocation);
   let held: HttpResponse | undefined;
   return {
+    again() {
+      held = undefined;
+    },
     respond(response, hasOutput) {
       if (hasOutput) held ??= response;
       else respond(response);
     },
     end(result) {
-      if (held !== undefined) respond(held);
+      // Nothing of a run that was given up is stored.
+      const isStored = result.ok || result.code !== ABANDONED.code;
+      if (held !== undefined && isStored) respond(held);
       end(result);
     },
   };
@@ -367,6 +376,7 @@ export function respondAfterOutput(invocation: HeldInvocation): {
  */
 export function respondOnce(invocation: HeldInvocation): {
   respond: (response: HttpResponse) => void;
+  again?: () => void;
   end: (result: RunResult) => void;
 } {
   let answered = false;

@@ -103,3 +103,25 @@ it('a commit that was held up has written nothing, and may be made again', async
   expect(await commit(30)).toMatchObject([{ committed: false }]);
   expect(await stored(source.id)).toEqual([7]);
 });
+
+it('ends of runs that left nothing wait for no row that another transaction holds of a neighbour', async () => {
+  const [first] = nodes;
+  const quiet = (ms: number) => `export default { name: 'Quiet', version: '1', props: { http: '$.interface.http' },
+    async run() { await new Promise((done) => setTimeout(done, ${ms})); } };`;
+  const [slow, neighbour] = await Promise.all([
+    deploy(first, quiet(500)),
+    deploy(first, quiet(0), { key: neighbourKey }),
+  ]);
+  const open = ({ id }: { id: string }) => test.db.sql<{ id: string }[]>`
+    select id from invocations where source_id = ${id}`;
+  expect((await post(through(slow.endpoint), {})).status).toBe(200);
+  await test.db.sql.begin(async (tx) => {
+    const held = await tx`select from invocations where source_id = ${slow.id} for update`;
+    expect(held).toHaveLength(1);
+    await eventually(async () => (await blockedBy(tx)).length > 0);
+    for (let n = 0; n < 5; n++) expect((await post(through(neighbour.endpoint), {})).status).toBe(200);
+    await eventually(async () => (await open(neighbour)).length === 0, { what: 'the ends of the runs' });
+    expect(await open(slow)).toHaveLength(1);
+  });
+  await eventually(async () => (await open(slow)).length === 0);
+});

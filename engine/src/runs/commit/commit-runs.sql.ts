@@ -27,6 +27,7 @@ import { countCommittedStats } from './count-commit.ts';
 import type { StatCount } from '../../events/stat-meter.ts';
 import { countCommit } from './history-bytes.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
+import { wasHeldUp } from '../../db/fails-each-time.ts';
 import { lockChanges } from '../../db/lock-changes.ts';
 import { knownIds, type PublishedIdRow, readPublishedIds } from './published-ids.sql.ts';
 import { listenerOf, readListeners } from './read-listeners.sql.ts';
@@ -104,7 +105,14 @@ export async function commitRuns(
   runs: readonly RunCommit[],
   options: CommitOptions,
 ): Promise<CommittedRun[]> {
-  if (runs.every(endsQuietly)) return endQuietRuns(sql, runs, options);
+  if (runs.every(endsQuietly)) {
+    try {
+      return await endQuietRuns(sql, runs, options);
+    } catch (error) {
+      // The transaction below waits for the lock as long as it may, and finds out whose it is.
+      if (!wasHeldUp(error)) throw error;
+    }
+  }
   const connection = await sql.reserve();
   try {
     const read = await lockAndRead(connection, runs, options.maxLockMs);

@@ -32,9 +32,11 @@ export function quietEnd(run: RunCommit, stats: StatCount | undefined): QuietEnd
   return { committed: true, events: 0, counts: NO_EVENTS, deliveries: [], invocations: [] };
 }
 
-export interface QuietCounts {
+export interface QuietEndOptions {
   stats?: StatCount | undefined;
   history?: HistoryCount | undefined;
+  /** Set: throws at once, as wasHeldUp, where another transaction holds a row. Default: waits. */
+  maxLockMs?: number | undefined;
 }
 
 /**
@@ -44,7 +46,7 @@ export interface QuietCounts {
 export async function endQuietRuns(
   sql: Sql,
   runs: readonly RunCommit[],
-  { stats, history }: QuietCounts,
+  { stats, history, maxLockMs }: QuietEndOptions,
 ): Promise<QuietEnd[]> {
   const leases = runs.flatMap(({ invocation }) => invocation ?? []);
   const records = recordsOfEnds(runs);
@@ -56,7 +58,7 @@ export async function endQuietRuns(
         ${leases.map(({ id }) => id)}::text[],
         ${leases.map(({ leasedBy }) => leasedBy)}::text[],
         ${leases.map(({ claim }) => claim)}::int4[]) as mine(id, node, claim)
-      on i.id = mine.id and i.leased_by = mine.node and i.claim = mine.claim order by i.id for update of i
+      on i.id = mine.id and i.leased_by = mine.node and i.claim = mine.claim order by i.id for update of i ${maxLockMs === undefined ? sql`` : sql`nowait`}
     ), ended as (
       delete from invocations i using ours where i.id = ours.id returning i.id, ours.claim
     ), recorded as (

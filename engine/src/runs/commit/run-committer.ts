@@ -16,7 +16,7 @@ import { type CommitOptions, type CommittedRun, commitRuns } from './commit-runs
 import type { Sql } from '../../db/database.ts';
 import type { Turns } from '../../db/heavy-turns.ts';
 import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
-import { wasRolledBack } from '../../db/lost-connection.ts';
+import { leftNothing, wasRolledBack } from '../../db/lost-connection.ts';
 import { charsOf as charsOfExecution } from './execution-rows.ts';
 
 export interface RunCommitterOptions {
@@ -191,7 +191,7 @@ async function commitWithRetries(
       // twice. A part of a run has no such mark, nor has a hook or a run that was not stored: they
       // are tried again only where nothing went through.
       const hasMark = run.final && run.invocation !== undefined && run.invocation.isUnstored !== true;
-      const mayBeThere = !hasMark && !wasRolledBack(error);
+      const mayBeThere = !hasMark && !leftNothing(error);
       if (mayBeThere || (options.isStopping() && tries >= MAX_LAST_TRIES)) throw error;
       options.tellRetry({ source: run.sourceId, tries, err: error });
       await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1)));
