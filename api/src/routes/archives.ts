@@ -14,6 +14,8 @@ import type { OpenExports } from '../export-lines.ts';
 import { requireAdmin, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { given } from '../parameters/given.ts';
+import { checkParameters } from '../parameters/read-parameters.ts';
+import { findUnknownNames, unknownNameErrors } from '../parameters/unknown-names.ts';
 import { presentAccountSummary } from '../resources/account.ts';
 
 const EXPORT_PATH = '/v1/accounts/{id}/export';
@@ -113,9 +115,18 @@ function streamPieces(
   );
 }
 
+const NO_PARAMETERS = z.object({});
+
+/** As every write refuses them. */
+function refuseParameters(c: ApiContext): void {
+  const query = c.req.query();
+  checkParameters(NO_PARAMETERS, query, unknownNameErrors(findUnknownNames(NO_PARAMETERS, query), query, undefined));
+}
+
 async function takeArchive(c: ApiContext, options: ArchiveOptions): Promise<Response> {
   const { engine } = options;
   const passphrase = await admit(c, IMPORT_PATH, options);
+  refuseParameters(c);
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== NDJSON_TYPE)
     throw new HeadwaterError('INVALID_REQUEST', `Send the archive of an account as ${NDJSON_TYPE}`);
