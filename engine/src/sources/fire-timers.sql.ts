@@ -74,7 +74,8 @@ export async function fireTimers(
     return ticks.map((tick) => {
       const key = keyOf(tick.sourceId, tick.propName, Math.round(tick.dueAtMs));
       const outcome = outcomes.get(key);
-      outcomes.delete(key);
+      // A copy of a failed tick fails too: both have the same job, and `stale` would end that.
+      if (outcome?.kind !== 'failed') outcomes.delete(key);
       return outcome ?? { kind: 'stale' };
     });
   });

@@ -98,6 +98,16 @@ it('a tick that comes twice at once is one run', async () => {
   expect(await invocations()).toHaveLength(1);
 });
 
+it('a tick that comes twice at once and cannot be read fails twice, and its timer stays due', async () => {
+  await set({ intervalSeconds: 60 });
+  const tick = await setBack(61_000);
+  await test.db.sql`
+    update timers set interval_seconds = null, cron = '* * * * *', timezone = 'Mars/Olympus' where source_id = ${sourceId}`;
+  expect(await fire([tick, { ...tick }])).toMatchObject([{ kind: 'failed' }, { kind: 'failed' }]);
+  const [row] = await test.db.sql<{ due_ms: number }[]>`select due_ms from timers where source_id = ${sourceId}`;
+  expect(row?.due_ms).toBe(tick.dueAtMs);
+});
+
 it('after a downtime of many intervals there is one tick, not one for each that was missed', async () => {
   await set({ intervalSeconds: 1 });
   await fire([await setBack(3_600_000)]);
