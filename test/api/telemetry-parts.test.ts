@@ -102,6 +102,42 @@ const SPAN: Span = {
   attributes: {},
 };
 
+test('an account that fills the queue drops spans of its own, and the others keep theirs', async () => {
+  let dropped = 0;
+  const sent: Span[] = [];
+  const queue = createSpanQueue({
+    maxQueue: 16,
+    maxBatch: 100,
+    delayMs: 3_600_000,
+    send: async (spans) => {
+      sent.push(...spans);
+      return { kind: 'sent' };
+    },
+    onSent: () => undefined,
+    onDropped: (count) => {
+      dropped += count;
+    },
+  });
+  const add = (account: string, count: number) => {
+    for (let i = 0; i < count; i++)
+      queue.add({ ...SPAN, spanId: String(i), attributes: { 'headwater.account.id': account } });
+  };
+  add('flood', 1_000);
+  add('calm', 4);
+  add('flood', 1_000);
+  add('other', 2);
+  await queue.stop();
+  const idsOf = (account: string) =>
+    sent.filter(({ attributes }) => attributes['headwater.account.id'] === account).map(({ spanId }) => Number(spanId));
+  expect([idsOf('calm'), idsOf('other')]).toEqual([
+    [0, 1, 2, 3],
+    [0, 1],
+  ]);
+  // The oldest ones: alone it had the whole queue.
+  expect(idsOf('flood')).toEqual(Array.from({ length: 10 }, (_, i) => i));
+  expect(dropped).toBe(2_006 - 16);
+});
+
 test('a queue whose collector never answers holds its bound and no more, and stops', async () => {
   const dropped: number[] = [];
   const answer = Promise.withResolvers<{ kind: 'again'; why: string }>();
