@@ -33,7 +33,9 @@ async function fill(hw: Headwater, receiver: string): Promise<string[]> {
   await hw.api('POST', '/events', { data: { n: 1 }, id: 'once' });
   await hw.api('GET', '/sample_receiver');
   const body = JSON.stringify({ n: 1 });
-  const headers = { 'content-type': 'application/json' };
+  await hw.api('PUT', '/users/me/settings', { trace_context: true });
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const headers = { 'content-type': 'application/json', traceparent };
   await fetch(source.endpoint, { method: 'POST', headers, body });
   await fetch(workflow.triggers[0].endpoint_url, { method: 'POST', headers, body });
   await hw.untilEvents(source.id, 1);
@@ -69,7 +71,16 @@ test('no table has a row of a deleted account, and all have those of its neighbo
   const [hw, neighbour] = [await node.newAccount(), await node.newAccount()];
   const [ids, others] = [await fill(hw, receiver.url), await fill(neighbour, receiver.url)];
   const filled = await rowsNaming(node.sql, ids);
-  const expected = ['events', 'deliveries', 'executions', 'sends', 'component_db', 'stats', 'published_ids'];
+  const expected = [
+    'events',
+    'deliveries',
+    'executions',
+    'sends',
+    'component_db',
+    'stats',
+    'published_ids',
+    'trace_contexts',
+  ];
   expect([...filled.keys()]).toEqual(expect.arrayContaining(expected));
   const before = await rowsNaming(node.sql, others);
 

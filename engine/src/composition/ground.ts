@@ -4,6 +4,7 @@ import { createStarter, type ProcessStarter, type Sandbox, startSandbox } from '
 import { type AccountRoom, createAccountRoom } from '../accounts/account-room.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { createMaintenance } from '../cluster/maintain.ts';
+import { createHistoryMeter, type HistoryMeter } from '../cluster/retention/history-meter.ts';
 import { type NodeLease, startNodeLease } from '../cluster/node-lease.ts';
 import { refuseNodePorts } from '../cluster/node-ports.ts';
 import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
@@ -53,6 +54,8 @@ export interface Ground {
   metrics: EngineMetrics;
   /** Counts of accounts' use and work, in memory. */
   meter: StatMeter;
+  /** Counts what is written to accounts' history, in memory. */
+  historyMeter: HistoryMeter;
   traces: TraceContexts;
   /** Absent: nothing is recorded. */
   spans: RunSpans | undefined;
@@ -74,7 +77,8 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
   const sandbox = countRuns(await startSandbox(sandboxOptionsOf(options, starter)), meter);
   const node = await startNode(options, parts);
   const { spans: sink } = options;
-  const traces = createTraceContexts({ sql, limits, sink, log });
+  const historyMeter = createHistoryMeter(Date.now);
+  const traces = createTraceContexts({ sql, limits, history: historyMeter, sink, log });
   const guestFetch = countFetches(createGuestFetch({ egress, activeTenants }), meter);
   const metrics = createEngineMetrics({ perTenant: options.metricsPerTenant ?? false });
   return {
@@ -91,6 +95,7 @@ export async function startGround(options: EngineOptions, parts: EngineParts): P
     node,
     metrics,
     meter,
+    historyMeter,
     traces,
     spans: sink && createRunSpans(sink, traces),
     watchdog: createWatchdog({

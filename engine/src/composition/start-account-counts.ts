@@ -31,7 +31,7 @@ export interface AccountCounts {
 
 export async function startAccountCounts(
   options: EngineOptions,
-  { sql, limits, metrics, meter }: Pick<Ground, 'sql' | 'limits' | 'metrics' | 'meter'>,
+  { sql, limits, metrics, meter, historyMeter }: Pick<Ground, 'sql' | 'limits' | 'metrics' | 'meter' | 'historyMeter'>,
 ): Promise<AccountCounts> {
   const { log } = options;
   const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit, percent: number) => {
@@ -44,7 +44,7 @@ export async function startAccountCounts(
   const backlogs = await startAccountBacklogs({ read, limitsOf: limits.known, onNearLimit, log });
   const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', log });
   const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
-  const history = startHistory({ ...historyOf(options, sql), onCut: metrics.historyCut });
+  const history = startHistory({ ...historyOf(options, sql), meter: historyMeter, onCut: metrics.historyCut });
   const stopStats = startStats({ sql, meter, onStored: metrics.accountsUsed, log });
   const stopLooking = watchHeld({ sql, limits, nowMs: Date.now, log });
   const stops = {

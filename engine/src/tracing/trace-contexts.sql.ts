@@ -36,13 +36,3 @@ export async function readTraceContexts(
     return tracestate === null ? { traceparent } : { traceparent, tracestate };
   });
 }
-
-/** Deletes those that are older than so many days; at most `limit`. Answers how many. */
-export async function expireTraceContexts(sql: Sql, keptDays: number, limit: number): Promise<number> {
-  const rows = await sql`
-    delete from trace_contexts where id in (
-      select id from trace_contexts where created_at < now() - make_interval(days => ${keptDays}::int4)
-      order by created_at limit ${limit} for update skip locked
-    )`;
-  return rows.count;
-}

@@ -1,8 +1,10 @@
+import { type HistoryCount, historyRowBytes } from '../accounts/history-row-bytes.ts';
 import type { LimitsCache } from '../accounts/limits-cache.ts';
 import type { Log } from '../contract/log.ts';
 import type { CallerTrace, SpanSink } from '../contract/spans.ts';
 import { createBatcher } from '../db/batcher.ts';
 import type { Sql } from '../db/database.ts';
+import { mayBeOneItems } from '../db/fails-each-time.ts';
 import { FairCache } from '../fairness/fair-cache.ts';
 import { insertTraceContexts, type NewTraceContext, readTraceContexts } from './trace-contexts.sql.ts';
 import { readCallerTrace, type TraceContext, traceIdOf, writeTraceparent } from './trace-ids.ts';
@@ -15,7 +17,8 @@ export interface TraceContexts {
   isWanted(accountId: string): boolean;
   /**
    * Stores the caller's trace with the id of the invocation that its request becomes. Only for an
-   * account that wants it. Nothing is stored where the headers are none. Resolves once it is
+   * account that wants it. Nothing is stored where the headers are none. It counts for the
+   * account's history, because anyone who knows the endpoint can send more. Resolves once it is
    * durable.
    */
   keep(accountId: string, rootId: string, caller: CallerTrace | undefined): Promise<void>;
@@ -30,6 +33,7 @@ export interface TraceContexts {
 export interface TraceContextsOptions {
   sql: Sql;
   limits: Pick<LimitsCache, 'passesTraces'>;
+  history: HistoryCount;
   /** Absent: nothing is recorded here. */
   sink?: SpanSink | undefined;
   log: Log;
@@ -38,22 +42,35 @@ export interface TraceContextsOptions {
 /** In memory: the trace of each request, for its runs and deliveries on this node. */
 const MAX_KEPT = 20_000;
 const MAX_BATCH = 256;
+/** Maximum of one account while others are active: the answers of their requests wait for it. */
+const MAX_TENANT_BATCH = 64;
 /** A client waits for its answer meanwhile. */
 const INTERVAL_MS = 2;
 
-export function createTraceContexts({ sql, limits, sink, log }: TraceContextsOptions): TraceContexts {
+const BATCHES = {
+  maxBatch: MAX_BATCH,
+  minIntervalMs: INTERVAL_MS,
+  share: {
+    tenantOf: ({ accountId }: { accountId: string }) => accountId,
+    weightOf: () => 1,
+    maxWeight: MAX_BATCH,
+    maxTenantWeight: MAX_TENANT_BATCH,
+  },
+};
+
+export function createTraceContexts({ sql, limits, history, sink, log }: TraceContextsOptions): TraceContexts {
   const kept = new FairCache<string, { caller: TraceContext | undefined }>({ maxWeight: MAX_KEPT });
+  // Nothing holds up an insert: the table has no foreign key, and ids are new.
   const inserts = createBatcher<NewTraceContext, undefined>({
-    maxBatch: MAX_BATCH,
-    minIntervalMs: INTERVAL_MS,
+    ...BATCHES,
+    isItemsFault: mayBeOneItems,
     async commit(rows) {
       await insertTraceContexts(sql, rows);
       return rows.map(() => undefined);
     },
   });
   const reads = createBatcher<{ accountId: string; id: string }, CallerTrace | undefined>({
-    maxBatch: MAX_BATCH,
-    minIntervalMs: INTERVAL_MS,
+    ...BATCHES,
     commit: (keys) => readTraceContexts(sql, keys),
   });
   const remember = (accountId: string, rootId: string, caller: TraceContext | undefined) =>
@@ -83,11 +100,13 @@ export function createTraceContexts({ sql, limits, sink, log }: TraceContextsOpt
     async keep(accountId, rootId, headers) {
       const caller = headers && readCallerTrace(headers);
       remember(accountId, rootId, caller);
-      if (headers === undefined || caller === undefined) return;
-      const { traceparent } = headers;
-      const { traceState } = caller;
+      if (caller === undefined) return;
+      const { traceId, parentSpanId, parentSampled, traceState } = caller;
+      // Not as it came: a later version's header may be longer.
+      const traceparent = writeTraceparent(traceId, parentSpanId, parentSampled);
       const state = traceState === undefined ? {} : { tracestate: traceState };
       await inserts.add({ accountId, id: rootId, traceparent, ...state });
+      history.add(accountId, historyRowBytes(traceparent, traceState));
     },
     of,
     async headers(accountId, rootId, spanId) {

@@ -15,6 +15,9 @@ export interface TraceContext {
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 
+/** The same, where a caller leads there. */
+type CallerContext = TraceContext & Required<Pick<TraceContext, 'parentSpanId' | 'parentSampled'>>;
+
 /** Kinds of spans. With the id of the thing the kind makes the id of the span. */
 type SpanOf = 'request' | 'invocation' | 'run' | 'step' | 'event' | 'attempt';
 
@@ -61,7 +64,7 @@ const SAMPLED = 1;
  * The caller's trace, by https://www.w3.org/TR/trace-context. Undefined where the header is none:
  * it is ignored then, with its state.
  */
-export function readCallerTrace({ traceparent, tracestate }: CallerTrace): TraceContext | undefined {
+export function readCallerTrace({ traceparent, tracestate }: CallerTrace): CallerContext | undefined {
   if (traceparent.length > MAX_TRACEPARENT_CHARS) return undefined;
   const [, version = '', traceId = '', parentSpanId = '', flags = '', more] = TRACEPARENT.exec(traceparent) ?? [];
   // Version 00 has four parts; later ones may have more.

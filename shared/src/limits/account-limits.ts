@@ -76,7 +76,7 @@ export const ACCOUNT_LIMITS = {
   maxStreams: { default: 100, min: 0, max: 10_000, unit: 'count', scope: 'account', why: 'the streams of events and log lines that the account has open on one node' },
   eventRetentionDays: { default: 30, min: 0, max: 3_650, unit: 'days', scope: 'account', why: 'the age of events, of the records of runs and executions and of deliveries that have ended; older ones are deleted; 0 is no limit' },
   auditRetentionDays: { default: 365, min: 1, max: 3_650, unit: 'days', scope: 'account', why: 'the age of entries of the audit log; older ones are deleted' },
-  maxHistoryBytes: { default: 20_480 * MB, min: MB, max: 100 * MB * MB, unit: 'bytes', scope: 'account', why: 'events, records of runs and executions, sends and deliveries that are kept, together, as text, and 256 bytes for each; the oldest are deleted first' },
+  maxHistoryBytes: { default: 20_480 * MB, min: MB, max: 100 * MB * MB, unit: 'bytes', scope: 'account', why: 'events, records of runs and executions, sends, deliveries and traces of callers that are kept, together, as text, and 256 bytes for each; the oldest are deleted first' },
   keptWorkflowVersions: { default: 20, min: 1, max: 10_000, unit: 'count', scope: 'workflow', why: 'the newest versions of a workflow, kept although nothing uses them; older ones go when they were not used for eventRetentionDays' },
   maxRunsPerComponent: { default: 32, min: 1, max: 256, unit: 'count', scope: 'source', why: 'the runs of one source at the same time on one node; more of them wait' },
   maxRunsPerAccount: { default: 64, min: 1, max: 512, unit: 'count', scope: 'account', why: 'the runs of all sources at the same time on one node; more of them wait' },

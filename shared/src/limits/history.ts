@@ -3,7 +3,7 @@ import { defineLimits } from './define-limits.ts';
 /** The history of an account: how it is counted and cut, and deletions from it. */
 // biome-ignore format: one limit a line
 export const HISTORY_LIMITS = defineLimits({
-  historyRowBytes: { default: 256, unit: 'bytes', scope: 'event', why: 'what an event, record, step, send or delivery counts for `maxHistoryBytes` beside its texts' },
+  historyRowBytes: { default: 256, unit: 'bytes', scope: 'event', why: 'what an event, record, step, send, delivery or trace of a caller counts for `maxHistoryBytes` beside its texts' },
   historyPartMs: { default: 60_000, unit: 'ms', scope: 'account', why: 'history is counted, and cut, in parts of this length' },
   minuteStatsKeptMs: { default: 90_000_000, unit: 'ms', scope: 'account', why: 'how long counters by minute are kept; those by hour are kept as long as the history' },
   usageKeptDays: { default: 800, unit: 'days', scope: 'account', why: 'how long what an account used by day is kept' },

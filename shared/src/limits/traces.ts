@@ -9,6 +9,6 @@ export const TRACE_LIMITS = defineLimits({
   maxTraceWebhooks: { default: 200, unit: 'count', scope: 'request', why: 'webhooks whose deliveries are looked for, those that listen first' },
   maxTraceSubscriptions: { default: 1_000, unit: 'count', scope: 'request', why: 'subscriptions that are looked at for who listens to other channels' },
   maxTraceListeners: { default: 2_500, unit: 'count', scope: 'answer', why: "listeners of a trace's events, those first that got one or were to get one" },
-  traceContextKeptDays: { default: 30, unit: 'days', scope: 'account', why: 'how long the trace of a caller is remembered; what goes on later goes on under our own' },
+  traceContextKeptDays: { default: 30, unit: 'days', scope: 'account', why: 'how long the trace of a caller is remembered, unless the history of the account is deleted earlier; what goes on later goes on under our own' },
   maxTraceAttempts: { default: 10, unit: 'count', scope: 'answer', why: 'the newest attempts of one delivery or send in a trace' },
 });

@@ -90,6 +90,42 @@ test('the oldest of all emitters and webhooks go first, what is pending stays, a
   expect(cuts).toEqual([MB / 4, MB / 4]);
 });
 
+test('traces of callers go with the history of their account, and at their own age they count no more', async () => {
+  const [cut, kept] = [
+    await insertAccount(sql(), { maxHistoryBytes: MB }),
+    await insertAccount(sql(), { eventRetentionDays: 0 }),
+  ];
+  for (const id of [cut, kept]) await insertSource(sql(), id);
+  const counts = node();
+  const insertTrace = (accountId: string, id: string) => sql()`
+    insert into trace_contexts (id, account_id, traceparent, tracestate, created_at)
+    values (${id}, ${accountId}, ${'t'.repeat(55)}, 'a=1', to_timestamp(${nowMs / 1000}::float8))`;
+  const ROW = LIMITS.historyRowBytes + 55 + 3;
+  const tracesOf = async (accountId: string) =>
+    (await sql()`select id from trace_contexts where account_id = ${accountId} order by id`).map(({ id }) => id);
+
+  // Retention of traces by their own age goes by the clock of the database.
+  nowMs = Date.now() - (LIMITS.traceContextKeptDays + 1) * DAY_MS;
+  await insertTrace(kept, 'inv_old');
+  await insertTrace(kept, 'inv_older');
+  counts.add(kept, 2 * ROW + 1_000);
+  await counts.turn();
+  nowMs = Date.now() - 2 * PART_MS;
+  await insertTrace(kept, 'inv_kept');
+  counts.add(kept, ROW);
+  await insertTrace(cut, 'inv_cut');
+  counts.add(cut, MB);
+  await counts.turn();
+  nowMs += PART_MS;
+  await insertTrace(cut, 'inv_new');
+  counts.add(cut, ROW);
+  await counts.turn();
+  await clean();
+  expect([await tracesOf(cut), await tracesOf(kept)]).toEqual([['inv_new'], ['inv_kept']]);
+  expect((await historyOf(cut))?.bytes).toBe(ROW);
+  expect((await historyOf(kept))?.bytes).toBe(1_000 + ROW);
+});
+
 test('history that is kept for ever is cut as well, and what was written before it was counted goes first', async () => {
   const id = await insertAccount(sql(), { maxHistoryBytes: MB, eventRetentionDays: 0 });
   const emitter = await insertSource(sql(), id);

@@ -7,7 +7,7 @@ import { expireStats } from './expire-stats.sql.ts';
 import { expireHistory, readHistoriesKept } from './expire-history.sql.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { createCountedFlush } from '../../db/counted-flush.ts';
-import { createHistoryMeter } from './history-meter.ts';
+import { createHistoryMeter, type HistoryMeter } from './history-meter.ts';
 
 export interface HistoryOptions {
   sql: Sql;
@@ -15,6 +15,8 @@ export interface HistoryOptions {
   defaultBytes: number;
   defaultDays: number;
   nowMs: () => number;
+  /** Counts what is written. Default: one of its own. */
+  meter?: HistoryMeter;
   /** Called with the number of bytes cut off an account's history. */
   onCut: (bytes: number) => void;
   log: Log;
@@ -54,8 +56,7 @@ export function startHistory(options: HistoryOptions): HistoryCount & { stop: ()
 }
 
 export function createHistory(options: HistoryOptions): History {
-  const { sql, defaultBytes, defaultDays, nowMs } = options;
-  const meter = createHistoryMeter(nowMs);
+  const { sql, defaultBytes, defaultDays, nowMs, meter = createHistoryMeter(nowMs) } = options;
   /** Answers the accounts that are over their limit. */
   const flush = createCountedFlush(sql, meter, (parts) => addHistory(sql, parts, defaultBytes));
   let after = '';

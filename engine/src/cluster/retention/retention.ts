@@ -1,6 +1,5 @@
 import { LIMITS } from '@headwater/shared';
 import { expireAudit } from '../../observe/audit/audit-log.sql.ts';
-import { expireTraceContexts } from '../../tracing/trace-contexts.sql.ts';
 import { expireUsage } from '../../observe/usage/usage-days.sql.ts';
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
@@ -22,6 +21,7 @@ import { expireSampleRequests } from '../../outbox/sample-receiver/sample-reques
 import { trimAbandonedRuns } from '../../runs/trim-abandoned-runs.sql.ts';
 import { deleteEmptiedEmitters } from './delete-emptied-emitters.sql.ts';
 import { deleteLeftValues } from '../../sources/delete-stored-values.sql.ts';
+import { deleteExpiredTraces, deleteOldTraces } from './delete-trace-contexts.sql.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from './delete-unused-versions.sql.ts';
 import { type KeptDays, readEmittersKeptDays, readWebhooksKeptDays, readWorkflowsKept } from './read-kept-days.sql.ts';
 
@@ -107,11 +107,12 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const sends = await deleteExpiredSends(sql, expiries, TURN_ROWS);
       const executions = await deleteExpiredExecutions(sql, expiries, TURN_ROWS);
       const missed = await deleteExpiredMissed(sql, expiries, TURN_ROWS);
+      const traces = await deleteExpiredTraces(sql, expiries, TURN_ROWS);
       const ids = kept.map(({ id }) => id);
       const values = await deleteLeftValues(sql, ids, TURN_ROWS);
       // With any of them gone the turn has looked at fewer than it may.
       const isShorter = (await deleteEmptiedEmitters(sql, ids)) > 0;
-      return isShorter || [events, runs, lines, sends, executions, missed, values].some(isFull);
+      return isShorter || [events, runs, lines, sends, executions, missed, traces, values].some(isFull);
     });
     const leftOfWebhooks = await webhooks(async (kept) =>
       isFull(await deleteExpiredDeliveries(sql, expiriesOf(kept, nowMs()), TURN_ROWS)),
@@ -130,7 +131,7 @@ export function createRetention(options: Omit<RetentionOptions, 'log'>): () => P
       const audit = await expireAudit(sql, options.defaultAuditDays ?? 365, TURN_ROWS);
       const people = await expirePeople(sql, TURN_ROWS);
       const usage = await expireUsage(sql, LIMITS.usageKeptDays, TURN_ROWS);
-      const traces = await expireTraceContexts(sql, LIMITS.traceContextKeptDays, TURN_ROWS);
+      const traces = await deleteOldTraces(sql, LIMITS.traceContextKeptDays, TURN_ROWS);
       const isMuch = [trimmed, expired, forgotten, keys, audit, people, usage, traces].some(isFull);
       trimAtMs = isMuch ? 0 : nowMs() + TRIM_EVERY_MS;
     }
