@@ -203,6 +203,21 @@ test.each([
   expect(host.messages()).toEqual([LOST(told)]);
 });
 
+test.each([
+  // 29 bytes are the head of an event, and 65 the key of a value with what each value counts for.
+  ['this.$emit(value)', 65_536 - 29],
+  [`this.db.set('k', value)`, 65_536 - 65],
+])('%s is done when the run has no room left for the warning', async (call, room) => {
+  const run = `const value = { m: new Map(), t: 'x'.repeat(${room - '{"m":{},"t":""}'.length}) }; ${call};`;
+  const { outcome, host } = await sandbox.run(`export default { name: 'x', version: '1', run() { ${run} } }`, {
+    props: { db: { kind: 'db' } },
+    account: { maxRunOutputBytes: 65_536, maxDbValueBytes: 65_536 },
+  });
+  expect(outcome).toMatchObject({ ok: true });
+  expect(host.events.length + host.writes.length).toBe(1);
+  expect(host.messages()).toEqual([]);
+});
+
 test('what a step returns or exports and JSON has nothing of is told too', async () => {
   const { host } = await runStep(sandbox.run, withStep(`$.export('m', new Map()); return new Set([1]);`));
   expect(host.messages()).toEqual([LOST("The export 'm' is a Map"), LOST('What the step returns is a Set')]);

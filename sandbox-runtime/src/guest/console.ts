@@ -42,6 +42,17 @@ export class RunLog {
     this.#post(context, level, text, isCut ? { name: 'maxLogLineBytes', value, used } : undefined);
   }
 
+  /**
+   * A line of the runtime about a call of the component. The call must not fail by it: the line is
+   * dropped when the run has no room left for output.
+   */
+  warn(context: RunContext, message: string): void {
+    const { maxLogLineBytes, maxRunOutputBytes } = context.limits;
+    const bytes = utf8LengthUpTo(message, maxLogLineBytes);
+    const taken = bytes > maxLogLineBytes ? maxLogLineBytes : bytes;
+    if (context.bytes + taken <= maxRunOutputBytes) this.write(context, 'error', message);
+  }
+
   #post({ run }: RunContext, level: LogLevel, text: string, limit: LogLine['limit'] | undefined): void {
     this.#bridge.post({ kind: 'log', run, head: writeLogHead(level, now(), limit), message: text });
   }

@@ -124,7 +124,7 @@ export class Guest {
     const context = runs.begin(run, entry, dedupe);
     try {
       this.#component ??= readExportedComponent(this.#exported);
-      const warn = (owner: RunContext, message: string): void => log.write(owner, 'error', message);
+      const warn = (owner: RunContext, message: string): void => log.warn(owner, message);
       context.tellLoss = makeTellLoss((message) => warn(context, message));
       const given = parseJson(props) as Record<string, RunProp>;
       const parts = { ...this.#parts, warn };
