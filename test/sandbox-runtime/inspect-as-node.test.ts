@@ -48,6 +48,35 @@ test('values are shown as Node shows them', async () => {
   );
 });
 
+/** Too large for a list of all their keys, with the memory of a run. */
+const LARGE = [
+  'Array.from({ length: 2_000_000 }, (_, i) => i)',
+  '[1, , 2, ...new Uint16Array(2_000_000), , 3]',
+  'new Uint8Array(2_000_000)',
+  'new Float64Array(2_000_000).fill(0.5)',
+  'new BigInt64Array(2_000_000)',
+  'Object.assign(new Uint8Array(2_000_000), { [Symbol.for("s")]: 1 })',
+  'Buffer.alloc(5_000_000, "ab")',
+  '{ body: Buffer.alloc(5_000_000), rows: [new Uint32Array(2_000_000)] }',
+  'new Array(1e7)',
+  'Object.assign([], { 5: "a", 4_000_000_000: "b" })',
+  'Object.assign(Array.from({ length: 2000 }, (_, i) => i), { index: 1, 4294967295: 2, "-1": 3, "01": 4 })',
+  'Object.assign(new Uint8Array(90_000), { note: "x" })',
+  'Object.assign(Buffer.alloc(90_000), { note: "x", [Symbol.for("s")]: 1 })',
+];
+
+test.each(LARGE)('%s is shown as Node shows it', async (expression) => {
+  const body = `const value = ${expression};
+    console.log(value); console.dir(value); console.log(util.inspect(value, { showHidden: true })); throw value;`;
+  const { host, outcome } = await sandbox.run(withRun(body, `import util from 'node:util';`));
+  const script = `const util = require('node:util'); const value = ${expression};
+    process.stdout.write(JSON.stringify([util.format(value), util.inspect(value, { customInspect: false }),
+    util.inspect(value, { showHidden: true })]));`;
+  const inNode = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
+  expect(host.messages()).toEqual(inNode);
+  expect(outcome).toMatchObject({ ok: false, fault: { message: `Thrown: ${inNode[1]}` } });
+});
+
 /** As a fresh process shows them: servers replace `Response` and `Request` of their own. */
 function shownByNode(expressions: readonly string[]): string[] {
   const shown = expressions.map((expression) => `util.inspect((${expression}))`).join(',\n');

@@ -1,7 +1,10 @@
 import type { Plugin } from 'esbuild';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleOwnCode } from '../starter/bundle-own-code.ts';
 import { readNodeFacts } from './node-facts.ts';
+
+const GUEST_NODE = fileURLToPath(new URL('../guest/node/', import.meta.url));
 
 /** Modules that the packages in the guest import, and what serves them there. */
 const REPLACED: Readonly<Record<string, string>> = {
@@ -20,6 +23,17 @@ const REPLACED: Readonly<Record<string, string>> = {
 };
 
 /**
+ * The inspector's own lists of keys make a string of every index: a large array or view would take
+ * all memory.
+ */
+const INSPECTOR = /node-inspect-extracted[\\/]dist[\\/]inspect\.js$/;
+const INSPECTOR_CHANGES: readonly (readonly [from: RegExp, to: string])[] = [
+  [/getOwnNonIndexProperties:function\(.*?\},(?=getPromiseDetails:)/, 'getOwnNonIndexProperties:keys.listNamedKeys,'],
+  [/(?<=function gr\(t,e,n,r,o,i\)\{)const l=mt\(e\);/, 'const l=keys.listShownKeys(e,i,r);'],
+];
+const INSPECTOR_START = "const keys=require('./array-keys.ts');";
+
+/**
  * Functions keep their names by this. Most have them anyway: to define one anew makes each start of
  * an isolate longer by a tenth.
  */
@@ -34,7 +48,7 @@ export async function bundleGuest(): Promise<string> {
   const text = await bundleOwnCode({
     name: 'guest',
     main: new URL('../guest/boot.ts', import.meta.url),
-    madeOf: REPLACED,
+    madeOf: [REPLACED, INSPECTOR_START, INSPECTOR_CHANGES.map(([from, to]) => [from.source, to])],
     options: {
       format: 'iife',
       target: 'es2024',
@@ -49,7 +63,7 @@ export async function bundleGuest(): Promise<string> {
       // number behind it.
       keepNames: true,
       define: { HEADWATER_NODE_FACTS: JSON.stringify(readNodeFacts()) },
-      plugins: [replaceNode()],
+      plugins: [replaceNode(), changeInspector()],
     },
   });
   if (!text.includes(KEEP_NAME)) throw new Error('The bundler keeps names in another way than it did');
@@ -58,7 +72,6 @@ export async function bundleGuest(): Promise<string> {
 
 function replaceNode(): Plugin {
   const namespace = 'headwater-replaced';
-  const resolveDir = fileURLToPath(new URL('../guest/node/', import.meta.url));
   return {
     name: 'headwater-replace-node',
     setup(setup) {
@@ -68,8 +81,24 @@ function replaceNode(): Plugin {
       setup.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
         contents: REPLACED[path] ?? '',
         loader: 'ts',
-        resolveDir,
+        resolveDir: GUEST_NODE,
       }));
+    },
+  };
+}
+
+function changeInspector(): Plugin {
+  return {
+    name: 'headwater-change-inspector',
+    setup(setup) {
+      setup.onLoad({ filter: INSPECTOR }, async ({ path }) => {
+        let text = await readFile(path, 'utf8');
+        for (const [from, to] of INSPECTOR_CHANGES) {
+          if (!from.test(text)) throw new Error(`The inspector has no ${from.source}: see what its new version has`);
+          text = text.replace(from, to);
+        }
+        return { contents: INSPECTOR_START + text, loader: 'js', resolveDir: GUEST_NODE };
+      });
     },
   };
 }

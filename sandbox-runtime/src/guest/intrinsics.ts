@@ -8,6 +8,7 @@ export const applyFunction = Reflect.apply;
 export const now = Date.now;
 const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;
 export const ownKeys: (target: object) => string[] = Object.keys;
+export const isArray: (value: unknown) => boolean = Array.isArray;
 /**
  * JSON of the guest's own small structures. A `toJSON` that guest code puts on Object.prototype or
  * Array.prototype would be called for them too, and what crosses the bridge would be its choice.

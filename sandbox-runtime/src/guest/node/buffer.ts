@@ -3,6 +3,7 @@ import { Buffer } from 'buffer/';
 import type { Bridge } from '../bridge.ts';
 import { applyFunction } from '../intrinsics.ts';
 import { decodeUtf8, encodeUtf8 } from '../utf8.ts';
+import { listNamedKeys } from './array-keys.ts';
 import {
   ARGUMENT_CHECKS,
   checkEncoding,
@@ -87,18 +88,12 @@ export function completeBuffer(): void {
   Object.assign(methods, { inspect: shown, [CUSTOM]: shown });
 }
 
-/**
- * In a larger Buffer, members beside the bytes are not looked for: each index would be made a
- * string.
- */
-const MAX_NAMED_BYTES = 10_000;
-
 function inspectBytes(this: Buffer, _depth: unknown, options: InspectOptions = {}): string {
   const max = Math.min((bufferModule as { INSPECT_MAX_BYTES?: number }).INSPECT_MAX_BYTES ?? 50, this.length);
   const rest = this.length - max;
   const bytes = [...this.subarray(0, max)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
   const more = rest > 0 ? ` ... ${rest} more byte${rest > 1 ? 's' : ''}` : '';
-  const own = this.length > MAX_NAMED_BYTES ? [] : Object.entries(this).slice(this.length);
+  const own = listNamedKeys(this).map((key) => [key, Reflect.get(this, key)] as const);
   // The members alone, without the braces around them.
   const shown = inspect(Object.fromEntries(own), { ...options, breakLength: Infinity, compact: true }).slice(2, -2);
   const members = own.length === 0 ? '' : `${this.length === 0 ? '' : ', '}${shown}`;
