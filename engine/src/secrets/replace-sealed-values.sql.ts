@@ -51,7 +51,7 @@ function replaceOne(tx: Transaction, value: SealedValue, sealed: string) {
     case 'oauth-client':
       return tx`
         update oauth_clients set secret = ${sealed}
-        where app_id = ${value.id} and owner = ${value.prop} and secret = ${value.sealed}`;
+        where owner = ${value.accountId} and secret = ${value.sealed}`;
     case 'oauth-state':
       return tx`
         update oauth_states set request = ${sealed}
