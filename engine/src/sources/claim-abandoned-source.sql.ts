@@ -13,7 +13,7 @@ export interface AbandonedSource {
 
 /**
  * Takes over a deployment or change whose node is gone, or that did not end before its lease. One
- * source per call, and one node per source.
+ * source per call, and one node per source. Those of suspended accounts wait.
  */
 export async function claimAbandonedSource(
   sql: Sql,
@@ -25,6 +25,8 @@ export async function claimAbandonedSource(
       select id from sources
       where busy_until is not null and deleted_at is null and (
         busy_until < now() or (busy_by is not null and not exists (select from nodes where nodes.id = busy_by))
+      ) and not exists (
+        select from accounts a where a.id = sources.account_id and a.suspended_at is not null and a.deleted_at is null
       )
       order by busy_until limit 1 for update skip locked
     ) as abandoned
