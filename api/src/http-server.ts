@@ -237,11 +237,17 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse): vo
  */
 function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): boolean {
   const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
-  const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : LIMITS.maxApiBodyBytes;
+  const maxApiBytes = isImport(request) ? LIMITS.maxArchiveBytes : LIMITS.maxApiBodyBytes;
+  const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : maxApiBytes;
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced <= maxBytes) return false;
   refuse(response, bodyTooLarge(maxBytes, announced));
   return true;
+}
+
+/** The one request that is streamed to a file. */
+function isImport({ method, url }: IncomingMessage): boolean {
+  return method === 'POST' && url?.split('?', 1)[0] === '/v1/accounts/import';
 }
 
 /** Answers a request that is not processed, and reads no more from its client. */

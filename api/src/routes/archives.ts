@@ -29,6 +29,9 @@ export const ARCHIVE_METHODS: readonly [string, string[]][] = [
   ['^/v1/accounts/[^/]+/export$', ['GET']],
 ];
 
+/** Seconds after which an import that another one kept out may be sent again. */
+const RETRY_AFTER_SECONDS = 30;
+
 type ArchiveOptions = Pick<AppOptions, 'engine' | 'adminKey' | 'clientFacts' | 'log'> & { exports: OpenExports };
 
 /**
@@ -37,7 +40,25 @@ type ArchiveOptions = Pick<AppOptions, 'engine' | 'adminKey' | 'clientFacts' | '
  */
 export function mountArchives(app: App, options: ArchiveOptions): void {
   app.get('/v1/accounts/:id/export', (c: ApiContext) => sendArchive(c, options));
-  app.post(IMPORT_PATH, (c: ApiContext) => takeArchive(c, options));
+  // Each fills a folder of temporary files with up to maxArchiveBytes.
+  let isImporting = false;
+  app.post(IMPORT_PATH, async (c: ApiContext) => {
+    const passphrase = await admit(c, IMPORT_PATH, options);
+    if (isImporting)
+      throw new HeadwaterError(
+        'RATE_LIMITED',
+        'Another import is under way on this node. Send this one when it has ended.',
+        {
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        },
+      );
+    isImporting = true;
+    try {
+      return await takeArchive(c, options, passphrase);
+    } finally {
+      isImporting = false;
+    }
+  });
 }
 
 async function admit(c: ApiContext, route: string, { engine, adminKey }: ArchiveOptions): Promise<string> {
@@ -123,9 +144,8 @@ function refuseParameters(c: ApiContext): void {
   checkParameters(NO_PARAMETERS, query, unknownNameErrors(findUnknownNames(NO_PARAMETERS, query), query, undefined));
 }
 
-async function takeArchive(c: ApiContext, options: ArchiveOptions): Promise<Response> {
+async function takeArchive(c: ApiContext, options: ArchiveOptions, passphrase: string): Promise<Response> {
   const { engine } = options;
-  const passphrase = await admit(c, IMPORT_PATH, options);
   refuseParameters(c);
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== NDJSON_TYPE)

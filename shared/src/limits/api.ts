@@ -20,7 +20,7 @@ export const API_LIMITS = defineLimits({
   defaultPageSize: { default: 10, unit: 'count', scope: 'request', why: 'items of a list without `limit`' },
   maxExports: { default: 16, unit: 'count', scope: 'node', why: 'exports as NDJSON that are open, each with a page in memory; over it 429' },
   maxExportsPerTenant: { default: 2, unit: 'count', scope: 'account', why: 'of those; over it 429' },
-  maxArchiveBytes: { default: 4 * 1024 ** 3, unit: 'bytes', scope: 'request', why: 'the archive of an account that is imported; over it 413' },
+  maxArchiveBytes: { default: 32 * 1024 ** 3, unit: 'bytes', scope: 'request', why: 'the archive of an account that is imported; over it 413' },
   maxArchiveLineBytes: { default: 64 * 1024 * 1024, unit: 'bytes', scope: 'request', why: 'one line of it; over it 400' },
   maxPageSize: { default: 100, unit: 'count', scope: 'request', why: 'items of a list' },
   maxPageBytes: { default: 2 * 1024 * 1024, unit: 'bytes', scope: 'answer', why: 'props of sources with their definitions, or records of a data store, on one page; a fuller page has fewer entries, at least one' },
