@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { LIMITS } from '@headwater/shared';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveKeys } from '../../engine/src/cluster/archive/archive-keys.ts';
@@ -77,6 +80,9 @@ test('every table of the schema is archived, or is left out for a reason', async
 test('an account that was imported elsewhere goes on there, with its secrets and its history', async () => {
   const [hw, neighbour] = [await from.newAccount(), await into.newAccount()];
   await hw.api('PUT', '/environment_variables/TOKEN', { value: 'of-the-environment' });
+  // The app has another id in each instance.
+  const client = { client_id: 'own', client_secret: 'of-the-client' };
+  expect((await hw.api('PUT', '/users/me/oauth_clients/github', client)).status).toBe(200);
   const source = await hw.deploy(SOURCE, { token: 'of-the-source' });
   const { data: webhook } = await hw.api('POST', '/webhooks', { url: receiver.url, headers: { 'x-secret': 'shown' } });
   await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
@@ -96,7 +102,7 @@ test('an account that was imported elsewhere goes on there, with its secrets and
   const archive = await exported.text();
   expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
   for (const line of archive.trimEnd().split('\n')) JSON.parse(line);
-  expect(archive).not.toMatch(/of-the-environment|of-the-source/);
+  expect(archive).not.toMatch(/of-the-environment|of-the-source|of-the-client/);
   expect(archive).not.toContain(webhook.secret);
 
   const next = await neighbour.deploy(SOURCE, { token: 'next' });
@@ -116,6 +122,9 @@ test('an account that was imported elsewhere goes on there, with its secrets and
   expect((await moved('GET', `/webhooks/${webhook.id}/deliveries`)).data).toHaveLength(1);
   expect((await moved('GET', `/data_stores/${store.id}/records`)).text).toContain('12345678901234567');
   expect((await moved('GET', `/webhooks/${webhook.id}`)).data.secret).toBe(webhook.secret);
+  expect((await moved('GET', '/users/me/oauth_clients')).data).toMatchObject([
+    { app: { name_slug: 'github' }, client_id: 'own', has_secret: true },
+  ]);
 
   const endpoint = new URL(source.endpoint);
   const key = endpoint.pathname;
@@ -142,10 +151,11 @@ test('an account that was imported elsewhere goes on there, with its secrets and
   );
 });
 
-/** As somebody who knows the passphrase would change an archive. */
+let derived: ReturnType<typeof deriveKeys> | undefined;
+/** As somebody who knows the passphrase would change an archive, always of the same one. */
 async function signAnew(lines: readonly string[]): Promise<string> {
   const { key } = JSON.parse(lines[0] ?? '');
-  const mac = (await deriveKeys(PASSPHRASE, key)).mac();
+  const mac = (await (derived ??= deriveKeys(PASSPHRASE, key))).mac();
   const end = JSON.parse(lines.at(-1) ?? '').$end;
   const rows = lines.slice(0, -1);
   for (const line of rows) mac.update(`${line}\n`);
@@ -154,6 +164,12 @@ async function signAnew(lines: readonly string[]): Promise<string> {
 
 test('an archive that is not whole, is changed, or reaches for a neighbour leaves nothing', async () => {
   const [hw, neighbour] = [await from.newAccount(), await into.newAccount()];
+  await hw.api('POST', '/apps', {
+    name_slug: 'own',
+    name: 'Own',
+    auth_type: 'keys',
+    fields: [{ name: 'k', label: 'K' }],
+  });
   const source = await hw.deploy(SOURCE, { token: 'x' });
   const foreign = await neighbour.deploy(SOURCE, { token: 'y' });
   await hw.api('POST', `/sources/${source.id}/events`, { data: { n: 1 } });
@@ -202,6 +218,42 @@ test('an archive that is not whole, is changed, or reaches for a neighbour leave
       409,
       /maxSources is 0/,
     ],
+    ...['instance', '', "o_x' or true --"].map((id): (typeof cases)[number] => [
+      `of the account “${id}”`,
+      signAnew(lines.map((line) => line.replaceAll(hw.accountId, id))),
+      400,
+      /id is none/,
+    ]),
+    [
+      'with an app under a name of the catalogue',
+      signAnew(swap(`"slug":"${hw.accountId}:own"`, '"slug":"own"', /^\{"all_apps"/)),
+      400,
+      /all_apps that are not/,
+    ],
+    [
+      'with a count below 0',
+      signAnew(lines.map((line) => line.replace(/"db_bytes":\d+/, '"db_bytes":-1'))),
+      400,
+      /count below 0/,
+    ],
+    [
+      'with a secret of no kind',
+      signAnew(lines.map((line) => line.replace('{"$secret":{"kind":"source"', '{"$secret":{"kind":"none"'))),
+      400,
+      /secret of a kind/,
+    ],
+    [
+      'that is nested without end',
+      signAnew(
+        lines.map((line) =>
+          line.startsWith('{"accounts"')
+            ? line.replace('"limits":{}', `"limits":${'['.repeat(60_000)}${']'.repeat(60_000)}`)
+            : line,
+        ),
+      ),
+      400,
+      /cannot be stored/,
+    ],
     [
       'without a secret',
       signAnew(lines.filter((line) => !line.startsWith('{"$secret"'))),
@@ -226,7 +278,32 @@ test('an archive that is not whole, is changed, or reaches for a neighbour leave
     expect([name, (await into.admin('GET', `/tenants/${hw.accountId}`)).status]).toEqual([name, 404]);
   }
   expect(await rowsOf(into, neighbour.accountId)).toEqual(before);
-  expect((await importAs(into, archive)).status).toBe(200);
+  // The hash of its code is that of the code, whatever the file says.
+  const hashes = (instance: Headwater) =>
+    instance.sql`select bundle_hash from components where id = ${own?.component_id ?? ''}`;
+  const wrong = await signAnew(lines.map((line) => line.replace(/"bundle_hash":"\w+"/, '"bundle_hash":"of-another"')));
+  // A node takes one at a time.
+  const both = await Promise.all([importAs(into, wrong), importAs(into, wrong)]);
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
+  expect(await hashes(into)).toEqual(await hashes(from));
+});
+
+test('a client that asks before it sends an archive may send it, and a larger body elsewhere not', async () => {
+  const ask = async (path: string) => {
+    const asking = request(`${from.url}${path}`, {
+      method: 'POST',
+      headers: { expect: '100-continue', 'content-length': LIMITS.maxApiBodyBytes + 1 },
+    });
+    asking.on('error', () => undefined);
+    asking.flushHeaders();
+    const answer = await Promise.race([
+      once(asking, 'continue').then(() => 100),
+      once(asking, 'response').then(([{ statusCode }]) => statusCode as number),
+    ]);
+    asking.destroy();
+    return answer;
+  };
+  expect([await ask('/v1/accounts/import'), await ask('/v1/sources')]).toEqual([100, 413]);
 });
 
 test('archives are the operator’s alone', async () => {

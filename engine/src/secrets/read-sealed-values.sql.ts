@@ -1,5 +1,24 @@
 import type { Sql, Transaction } from '../db/database.ts';
 
+/** Kinds that are in archives of accounts. */
+export const ARCHIVED_KINDS = [
+  'connected-account',
+  'deployment',
+  'environment',
+  'oauth-client',
+  's3-settings',
+  'send',
+  'source',
+  'step',
+  'wait',
+  'webhook',
+  'webhook-auth',
+  'webhook-client-key',
+  'webhook-headers',
+  'webhook-previous',
+] as const;
+export type ArchivedKind = (typeof ARCHIVED_KINDS)[number];
+
 /**
  * The place of one sealed text. `id` and `prop` by kind, unless they are the id of the row and '':
  * - source: `prop` is the prop.
@@ -10,23 +29,7 @@ import type { Sql, Transaction } from '../db/database.ts';
  * - oauth-client: `prop` is the owner. idempotent-answer: `id` is the account, `prop` the key.
  */
 export interface SealedValue {
-  kind:
-    | 'connected-account'
-    | 'deployment'
-    | 'environment'
-    | 'idempotent-answer'
-    | 'oauth-client'
-    | 'oauth-state'
-    | 's3-settings'
-    | 'send'
-    | 'source'
-    | 'step'
-    | 'wait'
-    | 'webhook'
-    | 'webhook-auth'
-    | 'webhook-client-key'
-    | 'webhook-headers'
-    | 'webhook-previous';
+  kind: ArchivedKind | 'idempotent-answer' | 'oauth-state';
   id: string;
   prop: string;
   accountId: string;

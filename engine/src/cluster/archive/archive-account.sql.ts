@@ -46,6 +46,7 @@ export async function* archiveAccount(options: ExportOptions): AsyncGenerator<Bu
 type Archiving = ExportOptions & { key: ArchiveHead['key']; keys: ArchiveKeys };
 
 async function* archiveLines(sql: Sql, archiving: Archiving): AsyncGenerator<Buffer, undefined> {
+  const backend = await backendOf(sql);
   const head = await headOf(sql, archiving);
   const mac = archiving.keys.mac();
   const counts = { rows: 0, secrets: 0 };
@@ -59,7 +60,14 @@ async function* archiveLines(sql: Sql, archiving: Archiving): AsyncGenerator<Buf
       yield piece;
     }
   }
+  // A connection made anew would have another snapshot, and none after that.
+  if ((await backendOf(sql)) !== backend) throw new Error('The connection of the export was lost');
   yield lineOf({ $end: { ...counts, mac: mac.digest('hex') } satisfies ArchiveEnd });
+}
+
+async function backendOf(sql: Sql): Promise<number | undefined> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row?.pid;
 }
 
 const lineOf = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);

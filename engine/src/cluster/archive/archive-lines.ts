@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { ARCHIVED_KINDS, type ArchivedKind } from '../../secrets/read-sealed-values.sql.ts';
 import type { KeyDerivation } from './archive-keys.ts';
 
 /*
@@ -26,7 +27,7 @@ export interface ArchiveEnd {
 
 /** A secret at its place, with the text that its row has there. */
 export interface ArchivedSecret {
-  kind: string;
+  kind: ArchivedKind;
   id: string;
   prop: string;
   stored: string;
@@ -34,6 +35,8 @@ export interface ArchivedSecret {
 }
 
 const LINE_FEED = 0x0a;
+/** As newId makes them: other texts name things of the instance, or another account's by a trick. */
+const ACCOUNT_ID = /^o_[0-9A-Za-z]{1,64}$/;
 const ROW = /^\{"(\w+)":(?=\{)/;
 
 /** The table of a row, and the row as JSON text; undefined for another line. */
@@ -55,6 +58,7 @@ export function readArchiveHead(line: Buffer | undefined): ArchiveHead {
   if (!isHead(head)) throw damaged('is not an archive of an account');
   if (head.headwater_archive !== FORM)
     throw damaged(`has the form ${head.headwater_archive}, which this version does not know`);
+  if (!ACCOUNT_ID.test(head.account.id)) throw damaged('names an account whose id is none (o_…)');
   return head;
 }
 
@@ -77,7 +81,9 @@ export function isEnd(value: unknown): value is ArchiveEnd {
 export function isSecret(value: unknown): value is ArchivedSecret {
   const names = ['kind', 'id', 'prop', 'stored', 'sealed'] as const;
   const secret = value as Partial<ArchivedSecret> | null | undefined;
-  return names.every((name) => typeof secret?.[name] === 'string');
+  return (
+    names.every((name) => typeof secret?.[name] === 'string') && ARCHIVED_KINDS.some((kind) => kind === secret?.kind)
+  );
 }
 
 function parseLine(line: Buffer): unknown {

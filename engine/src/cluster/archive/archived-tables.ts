@@ -8,6 +8,8 @@ interface ArchivedTable {
   /** SQL by column, in place of its value: `t` is the row, and `:account` the id of the account. */
   out?: Readonly<Record<string, string>>;
   into?: Readonly<Record<string, string>>;
+  /** What holds for each row that is taken. */
+  only?: string;
 }
 
 /** The ids of apps of the server differ between instances, and their slugs do not. */
@@ -31,10 +33,16 @@ export const ARCHIVED: readonly ArchivedTable[] = [
   { table: 'accounts', owner: 'id', into: { suspended_at: 'now()' } },
   { table: 'users' },
   { table: 'api_keys' },
-  { table: 'all_apps' },
+  // Another slug could be that of an app of the catalogue, or of another account.
+  { table: 'all_apps', only: "starts_with(t.slug, :account || ':')" },
   { table: 'oauth_clients', owner: 'owner', ...BY_SLUG },
   { table: 'connected_accounts', ...BY_SLUG },
-  { table: 'components' },
+  // The hash names code in processes that accounts share: this node says it, and not the file. What
+  // is saved here is built here, and not taken from the file.
+  {
+    table: 'components',
+    into: { bundle_hash: "encode(sha256(convert_to(t.bundle, 'UTF8')), 'hex')", bundle_format: '0' },
+  },
   { table: 'emitters' },
   { table: 'deployments' },
   { table: 'dynamic_props' },

@@ -89,7 +89,8 @@ async function load(tx: Transaction, options: ImportOptions, { head, keys, end }
       continue;
     }
     const secret = readMarked(line, '$secret');
-    if (!isSecret(secret)) continue;
+    if (secret === undefined) continue;
+    if (!isSecret(secret)) throw damaged('has a secret of a kind that this version does not know');
     if (counts.secrets++ === 0) await inserter.end();
     const plain = keys.open(`${secret.kind} ${secret.id} ${secret.prop}`, secret.sealed);
     secrets.push({ value: placeOf(secret, id), sealed: options.sealer.seal(id, plain) });
@@ -103,7 +104,7 @@ async function load(tx: Transaction, options: ImportOptions, { head, keys, end }
 }
 
 const placeOf = ({ kind, id, prop, stored }: ArchivedSecret, accountId: string): SealedValue => ({
-  kind: kind as SealedValue['kind'],
+  kind,
   id,
   prop,
   accountId,
@@ -140,7 +141,9 @@ function createInserter(tx: Transaction, accountId: string, columns: ReadonlyMap
     const statement = insertOf(one, accountId, columns.get(one.table) ?? []);
     const { count } = await tx.unsafe(statement, [`[${given.join(',')}]`]);
     if (count !== given.length)
-      throw damaged(`has rows of ${one.table} that are not the account's own, or name something that is not`);
+      throw damaged(
+        `has rows of ${one.table} that are not the account's own, name something that is not, or count below 0`,
+      );
   }
   return {
     async add({ table, row }, rowBytes) {
@@ -155,12 +158,17 @@ function createInserter(tx: Transaction, accountId: string, columns: ReadonlyMap
   };
 }
 
+const COUNT = /(^|_)bytes(_|$)/;
+
 function insertOf(one: (typeof ARCHIVED)[number], accountId: string, columns: readonly string[]): string {
-  const { table, through, into = {} } = one;
+  const { table, through, into = {}, only } = one;
   const account = literal(accountId);
   const owner = ownerOf(one);
   const values = columns.map((name) => into[name]?.replaceAll(':account', account) ?? `t.${identifier(name)}`);
   const wheres = [
+    ...(only === undefined ? [] : [only.replaceAll(':account', account)]),
+    // What is held against limits is counted from there.
+    ...columns.filter((name) => COUNT.test(name)).map((name) => `coalesce(t.${identifier(name)} >= 0, true)`),
     owner === null
       ? `t.${through?.[0]} in (select o.id from ${through?.[1]} o where o.account_id = ${account})`
       : `t.${identifier(owner)} = ${account}`,
@@ -197,8 +205,8 @@ async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: Im
 }
 
 const UNIQUE_VIOLATION = '23505';
-/** Constraints, and values that their type does not take. */
-const BAD_ROW = /^2[23]/;
+/** Constraints, values that their type does not take, and those that are too long or nested too deep. */
+const BAD_ROW = /^(2[23]|54)/;
 
 function refusal(error: unknown): unknown {
   const {
