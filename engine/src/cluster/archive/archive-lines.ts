@@ -35,7 +35,7 @@ export interface ArchivedSecret {
 }
 
 const LINE_FEED = 0x0a;
-/** As newId makes them: other texts name things of the instance, or another account's by a trick. */
+/** As newId makes them: another text may name something of the instance. */
 const ACCOUNT_ID = /^o_[0-9A-Za-z]{1,64}$/;
 const ROW = /^\{"(\w+)":(?=\{)/;
 

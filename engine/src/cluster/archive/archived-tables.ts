@@ -8,7 +8,7 @@ interface ArchivedTable {
   /** SQL by column, in place of its value: `t` is the row, and `:account` the id of the account. */
   out?: Readonly<Record<string, string>>;
   into?: Readonly<Record<string, string>>;
-  /** What holds for each row that is taken. */
+  /** Condition of a row that an import takes. */
   only?: string;
 }
 

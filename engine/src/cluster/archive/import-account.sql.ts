@@ -167,7 +167,7 @@ function insertOf(one: (typeof ARCHIVED)[number], accountId: string, columns: re
   const values = columns.map((name) => into[name]?.replaceAll(':account', account) ?? `t.${identifier(name)}`);
   const wheres = [
     ...(only === undefined ? [] : [only.replaceAll(':account', account)]),
-    // What is held against limits is counted from there.
+    // Below 0 a count would widen a limit.
     ...columns.filter((name) => COUNT.test(name)).map((name) => `coalesce(t.${identifier(name)} >= 0, true)`),
     owner === null
       ? `t.${through?.[0]} in (select o.id from ${through?.[1]} o where o.account_id = ${account})`
@@ -205,7 +205,7 @@ async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: Im
 }
 
 const UNIQUE_VIOLATION = '23505';
-/** Constraints, values that their type does not take, and those that are too long or nested too deep. */
+/** Constraints, and values that their type does not take, or that are nested too deep. */
 const BAD_ROW = /^(2[23]|54)/;
 
 function refusal(error: unknown): unknown {
