@@ -32,40 +32,99 @@ const invite = (to: Headwater, email: string, role: string) => to.api('POST', '/
 
 /** Goes through the sign-in as a browser. Answers what the page gets, and a signed request. */
 async function enter(claims: Record<string, unknown>, cookies = new Map<string, string>(), from = '/sources') {
+  return goThrough(`${hw.url}/oauth/sign-in?from=${encodeURIComponent(from)}`, claims, cookies);
+}
+
+async function goThrough(start: string, claims: Record<string, unknown>, cookies: Map<string, string>) {
   provider.claims = claims;
-  const end = await browse(`${hw.url}/oauth/sign-in?from=${encodeURIComponent(from)}`, `${hw.url}/sign-in`, cookies);
+  const end = await browse(start, `${hw.url}/sign-in`, cookies);
   const hash = new URLSearchParams(end.hash.slice(1));
   const session = hash.get('session') ?? '';
-  const get = async (path: string) => {
+  const get = async (path: string, headers: Record<string, string> = {}) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(`${hw.url}/v1${path}`, { headers: { cookie, 'x-headwater-session': session } });
+    const answer = await fetch(`${hw.url}/v1${path}`, {
+      headers: { cookie, 'x-headwater-session': session, ...headers },
+    });
     return { status: answer.status, data: ((await answer.json()) as { data: Record<string, unknown> }).data };
   };
   return { hash, get };
 }
 
-test('who is invited joins with the verified address, and needs no password', async () => {
+const tokenOf = (invited: { data: { link: string } }) => invited.data.link.split('token=')[1] ?? '';
+
+/** As the page of an invitation begins it. */
+async function begin(token: string, cookies: Map<string, string>) {
+  const answer = await fetch(`${hw.url}/v1/session/invitation/oidc`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  });
+  for (const cookie of answer.headers.getSetCookie()) {
+    const [name = '', value = ''] = (cookie.split(';', 1)[0] ?? '').split('=', 2);
+    cookies.set(name, value);
+  }
+  return { status: answer.status, body: (await answer.json()) as { data: { url: string }; detail?: string } };
+}
+
+async function enterInvited(token: string, claims: Record<string, unknown>) {
+  const cookies = new Map<string, string>();
+  const { body } = await begin(token, cookies);
+  return goThrough(body.data.url, claims, cookies);
+}
+
+test('who signs in from an invitation joins its account and no other, and needs no password', async () => {
   const email = newEmail();
   const second = await hw.newAccount();
-  await invite(hw, email, 'developer');
+  const invited = await invite(hw, email, 'developer');
   await invite(second, email, 'viewer');
   const methods = await (await fetch(`${hw.url}/v1/session/methods`)).json();
   expect(methods).toEqual({ data: { password_reset: false, oidc: { name: 'Example login' } } });
-  const { hash, get } = await enter({ email: email.toUpperCase(), email_verified: true, name: 'Ada Lovelace' });
-  expect(hash.get('from')).toBe('/sources');
+  const claims = { email: email.toUpperCase(), email_verified: true, name: 'Ada Lovelace' };
+  // Without the link nobody joins: any account may invite any address.
+  expect((await enter(claims)).hash.toString()).toBe('refused=not_invited');
+  const { hash, get } = await enterInvited(tokenOf(invited), claims);
+  expect([hash.get('from'), hash.get('account')]).toEqual(['/', hw.accountId]);
   const { data } = await get('/session');
   expect(data).toMatchObject({ username: 'Ada Lovelace', member: { email, role: 'developer' } });
-  expect((data['member'] as { accounts: unknown[] }).accounts).toHaveLength(2);
+  expect((data['member'] as { accounts: unknown[] }).accounts).toHaveLength(1);
   expect((await get('/users/me')).data).toMatchObject({ email });
   expect((await signIn(hw, email, '')).status).toBe(401);
   const { data: entries } = await hw.api('GET', '/audit', { action: 'acceptInvitation' });
   expect(entries[0]).toMatchObject({ actor_name: email, after: { role: 'developer' } });
-  // The same person again; nobody is invited any more.
+  // The same person again, who is invited elsewhere and has not accepted.
   const again = await enter({ email, email_verified: true });
-  expect((await again.get('/session')).data).toMatchObject({ member: { email } });
+  expect(again.hash.get('from')).toBe('/sources');
+  expect(((await again.get('/session')).data['member'] as { accounts: unknown[] }).accounts).toHaveLength(1);
   expect((await hw.api('GET', '/members/invitations')).data).toEqual([]);
+  expect((await second.api('GET', '/members/invitations')).data).toHaveLength(1);
   const asked = new URLSearchParams(provider.requests.find(({ path }) => path === '/token')?.body);
   expect(asked.get('code_verifier')).toMatch(/^[\w-]{43}$/);
+});
+
+test('a person who is known accepts with the link of another account, once', async () => {
+  const email = newEmail();
+  await makeMember(hw, email, 'viewer');
+  const second = await hw.newAccount();
+  const token = tokenOf(await invite(second, email, 'admin'));
+  const claims = { email, email_verified: true };
+  const [first, late] = [new Map<string, string>(), new Map<string, string>()];
+  const [one, two] = [await begin(token, first), await begin(token, late)];
+  const { get } = await goThrough(one.body.data.url, claims, first);
+  const { data } = await get('/session', { 'x-headwater-account': second.accountId });
+  expect(data).toMatchObject({ member: { email, role: 'admin' } });
+  const ended = await goThrough(two.body.data.url, claims, late);
+  expect(ended.hash.toString()).toBe('refused=invitation_ended');
+  const { status, body } = await begin(token, new Map());
+  expect([status, body.detail]).toEqual([404, expect.stringContaining('was used or revoked')]);
+});
+
+test('an invitation is accepted with its own address alone', async () => {
+  const email = newEmail();
+  const token = tokenOf(await invite(hw, newEmail(), 'viewer'));
+  const { hash } = await enterInvited(token, { email, email_verified: true });
+  expect(hash.toString()).toBe('refused=other_address');
+  expect(await hw.sql`select from people where email = ${email}`).toHaveLength(0);
+  expect((await begin(token, new Map())).status).toBe(200);
 });
 
 test('a person that somebody made with the address of another is taken over by its owner', async () => {

@@ -209,7 +209,14 @@ test('a person signs in at the provider, and is told why not', async () => {
   await page.getByRole('link', { name: 'Sign in with Example login' }).click();
   await page.getByText('No account here knows your e-mail address').waitFor();
   await expectAccessible(page);
-  await headwater.api('POST', '/members/invitations', { email, role: 'viewer' });
+  const invited = await headwater.api('POST', '/members/invitations', { email, role: 'viewer' });
+  await page.goto(invited.data.link);
+  await page.getByRole('button', { name: 'Accept and sign in with Example login' }).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Accept and sign in with Example login' }).click();
+  await page.getByText(`${email} · viewer`).waitFor();
+  expect(page.url()).not.toContain('hw_invite_');
+  await page.getByRole('button', { name: 'Sign out' }).click();
   await page.goto(`${headwater.url}/sources`);
   await page.getByRole('link', { name: 'Sign in with Example login' }).click();
   await page.getByRole('heading', { name: 'Sources', level: 1 }).waitFor();

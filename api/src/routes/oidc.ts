@@ -30,7 +30,7 @@ export function mountOidc(app: App, options: OidcOptions): void {
     c.set('route', OIDC_PATH);
     const from = c.req.query('from') ?? '/';
     try {
-      const { url, flow } = await options.engine.people.beginOidc(OWN_PATH.test(from) ? from : '/');
+      const { url, flow } = await options.engine.people.beginOidc({ from: OWN_PATH.test(from) ? from : '/' });
       return redirect(url, [flowCookie(options.publicUrl, flow)]);
     } catch (error) {
       return refuse(c, error, options);
@@ -50,12 +50,13 @@ async function finish(c: ApiContext, options: OidcOptions): Promise<Response> {
   const { search } = new URL(c.req.url);
   if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The provider answered too much');
   const client = options.clientOf(c);
-  const answer = { flow: readFlow(c), parameters: new URLSearchParams(search) };
+  const answer = { flow: readFlow(c, options.publicUrl), parameters: new URLSearchParams(search) };
   const { bearer, from, joined } = await options.engine.people.finishOidc(answer, client);
   await options.onJoined(c, joined, client);
   const { id, cookie } = options.begin(bearer);
   // In the part of the URL that no request has; without the cookie it is worth nothing.
-  const hash = new URLSearchParams({ session: id, from });
+  const account = joined[0]?.accountId;
+  const hash = new URLSearchParams({ session: id, from, ...(account === undefined ? {} : { account }) });
   return redirect(`${options.publicUrl}/sign-in#${hash.toString()}`, [
     cookie,
     flowCookie(options.publicUrl, undefined),
@@ -77,7 +78,7 @@ function redirect(location: string, cookies: readonly string[]): Response {
 }
 
 /** `Lax`: the browser comes back from another site. Undefined: the browser forgets it. */
-function flowCookie(publicUrl: string, flow: string | undefined): string {
+export function flowCookie(publicUrl: string, flow: string | undefined): string {
   const { protocol, pathname } = new URL(publicUrl);
   const path = `${pathname.replace(/\/$/, '')}${OIDC_PATH}`;
   const secure = protocol === 'https:';
@@ -87,10 +88,12 @@ function flowCookie(publicUrl: string, flow: string | undefined): string {
 
 const cookieName = (secure: boolean) => `${secure ? '__Secure-' : ''}${COOKIE}`;
 
-function readFlow(c: ApiContext): string {
+function readFlow(c: ApiContext, publicUrl: string): string {
+  // Without the prefix, a neighbouring host without https could have set it.
+  const wanted = cookieName(new URL(publicUrl).protocol === 'https:');
   for (const part of (c.req.header('cookie') ?? '').split(';')) {
     const [name, value = ''] = part.trim().split('=', 2);
-    if (name === COOKIE || name === cookieName(true)) return value;
+    if (name === wanted) return value;
   }
   throw new OidcRefusal('expired', 'No sign-in is under way in this browser');
 }

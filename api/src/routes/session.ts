@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { readSessionBearer, type SignInClient } from '@headwater/engine';
+import { OidcRefusal, readSessionBearer, type SignInClient } from '@headwater/engine';
 import { ERRORS, HeadwaterError, LIMITS, RIGHTS, rightsOf, type Role, ROLES } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
-import { mountOidc, OIDC_PATH } from './oidc.ts';
+import { flowCookie, mountOidc, OIDC_PATH } from './oidc.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { readBodyBytes, utf8Text } from '../parameters/read-body.ts';
@@ -22,6 +22,7 @@ import {
 export const SESSION_PATH = '/v1/session';
 const INVITATION_PATH = `${SESSION_PATH}/invitation`;
 const ACCEPT_PATH = `${INVITATION_PATH}/accept`;
+const INVITED_OIDC_PATH = `${INVITATION_PATH}/oidc`;
 const METHODS_PATH = `${SESSION_PATH}/methods`;
 const RESET_PATH = `${SESSION_PATH}/password_reset`;
 const NEW_PASSWORD_PATH = `${RESET_PATH}/password`;
@@ -30,7 +31,7 @@ export const SESSION_METHODS: readonly [string, string[]][] = [
   [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
   [`^${SESSION_PATH}/methods$`, ['GET']],
   [`^${OIDC_PATH}(?:/callback)?$`, ['GET']],
-  [`^${SESSION_PATH}/(?:invitation(?:/accept)?|password_reset(?:/password)?)$`, ['POST']],
+  [`^${SESSION_PATH}/(?:invitation(?:/accept|/oidc)?|password_reset(?:/password)?)$`, ['POST']],
 ];
 const MAX_BODY_BYTES = 4_096;
 
@@ -167,6 +168,12 @@ export function mountSession(app: App, options: SessionOptions): void {
     const data = { account_name: accountName, email, role, expires_at: epochSeconds(expiresAt) };
     return c.json({ data }, 200, { 'cache-control': 'no-store' });
   });
+  mount('post', INVITED_OIDC_PATH, async (c) => {
+    const { token: invitation } = await readInput(c, linkSchema, '{ "token": … }');
+    const { url, flow } = await beginInvited(engine, invitation);
+    const headers = { 'cache-control': 'no-store', 'set-cookie': flowCookie(options.publicUrl, flow) };
+    return c.json({ data: { url } }, 200, headers);
+  });
   mount('post', ACCEPT_PATH, async (c) => acceptInvitation(c, options, scope));
   mount('post', RESET_PATH, async (c) => {
     const { email } = await readInput(c, resetSchema, '{ "email": … }');
@@ -174,6 +181,18 @@ export function mountSession(app: App, options: SessionOptions): void {
     return c.body(null, 202);
   });
   mount('post', NEW_PASSWORD_PATH, async (c) => resetPassword(c, options, scope));
+}
+
+/** The token is in the body: a link of another site makes nobody a member. */
+async function beginInvited({ people }: SessionOptions['engine'], invitation: string) {
+  try {
+    return await people.beginOidc({ invitation });
+  } catch (error) {
+    if (!(error instanceof OidcRefusal)) throw error;
+    throw new HeadwaterError('UNAVAILABLE', `${error.message}. Try again, or accept with a password.`, {
+      cause: error,
+    });
+  }
 }
 
 async function acceptInvitation(c: ApiContext, options: SessionOptions, scope: CookieScope): Promise<Response> {
@@ -360,6 +379,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
   registerInvitation(registry);
   registerReset(registry);
   registerOidc(registry);
+  registerInvitedOidc(registry);
 }
 
 function registerInvitation(registry: App['openAPIRegistry']): void {
@@ -469,7 +489,7 @@ function registerOidc(registry: App['openAPIRegistry']): void {
     tags: ['Session'],
     summary: 'Where the provider sends the browser back to',
     description:
-      'Signs the person in whose address the provider has verified. A person who is not known here joins the accounts that have invited the address; without an invitation the sign-in page says so.',
+      'Signs the person in whose address the provider has verified. With the invitation that the sign-in began with, the person joins its account. Others that nobody here knows are refused, and the sign-in page says why.',
     security: [],
     request: {
       query: z.object({
@@ -484,6 +504,33 @@ function registerOidc(registry: App['openAPIRegistry']): void {
       404: none,
       429: PROBLEMS[429],
       500: PROBLEMS[500],
+    },
+  });
+}
+
+function registerInvitedOidc(registry: App['openAPIRegistry']): void {
+  registry.registerPath({
+    method: 'post',
+    path: INVITED_OIDC_PATH,
+    operationId: 'beginInvitedOidcSignIn',
+    tags: ['Session'],
+    summary: 'Accept an invitation by a sign-in at the provider',
+    description:
+      'For browsers: sets a cookie for ten minutes, and answers where to go. The invitation is accepted when the provider has verified its address.',
+    security: [],
+    request: jsonBody(linkSchema),
+    responses: {
+      200: {
+        description: 'Where the browser goes on.',
+        content: {
+          'application/json': {
+            schema: z.object({ data: z.object({ url: z.string().describe('Of the provider.') }) }),
+          },
+        },
+      },
+      ...PROBLEMS,
+      404: describeProblem('The operator has set no provider, or the link does not work (any more)', ['NOT_FOUND']),
+      503: describeProblem('The provider does not answer', ['UNAVAILABLE']),
     },
   });
 }

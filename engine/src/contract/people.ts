@@ -111,14 +111,15 @@ export interface People {
   signInMethods(): { passwordReset: boolean; oidc?: { name: string } };
   /**
    * The URL to send the browser to, and what it is to bring back. `from`: the path of the UI to end
-   * at.
-   * Throws NOT_FOUND where the operator has set no provider, OidcRefusal `failed`.
+   * at. `invitation`: the token of the one to accept.
+   * Throws NOT_FOUND where the operator has set no provider, or the invitation does not work;
+   * OidcRefusal `failed`.
    */
-  beginOidc(from: string): Promise<{ url: string; flow: string }>;
+  beginOidc(begin: { from?: string; invitation?: string }): Promise<{ url: string; flow: string }>;
   /**
-   * A session of the person whose address the provider has verified, or of a new one in all
-   * accounts that have invited it. `parameters`: what the browser came back with. Throws
-   * OidcRefusal, and RATE_LIMITED as signIn.
+   * A session of the person whose address the provider has verified, who joins the account of the
+   * invitation with which the sign-in began, and no other. `parameters`: what the browser came
+   * back with. Throws OidcRefusal, and RATE_LIMITED as signIn.
    */
   finishOidc(
     answer: { flow: string; parameters: URLSearchParams },

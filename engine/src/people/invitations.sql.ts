@@ -85,17 +85,11 @@ export async function readInvitations(sql: Sql, accountId: string): Promise<Stor
   return rows.map(invitationOf);
 }
 
-/** Those of all accounts to an address, the oldest first. */
-export async function readInvitationsTo(tx: Transaction, email: string): Promise<StoredInvitation[]> {
-  const rows = await tx<Row[]>`
-    select ${columns(tx)}, false as is_mailed from invitations i
-    join accounts a on a.id = i.account_id and a.deleted_at is null
-    where i.email = ${email} and i.expires_at > now() order by i.created_at, i.id`;
-  return rows.map(invitationOf);
-}
-
 /** The account comes from the link, as whoever has it may have no account yet. */
-export async function findInvitation(sql: Sql, tokenHash: Uint8Array): Promise<StoredInvitation | undefined> {
+export async function findInvitation(
+  sql: Sql | Transaction,
+  tokenHash: Uint8Array,
+): Promise<StoredInvitation | undefined> {
   const [row] = await sql<Row[]>`
     select ${columns(sql)}, i.mail_token_hash = ${tokenHash} as is_mailed
     from invitations i join accounts a on a.id = i.account_id and a.deleted_at is null

@@ -133,7 +133,8 @@ function oneLine(text: string): string {
     .slice(0, 64);
 }
 
-async function openLink({ sql }: Pick<PeopleParts, 'sql'>, token: string): Promise<StoredInvitation> {
+/** Throws NOT_FOUND. */
+export async function openLink({ sql }: Pick<PeopleParts, 'sql'>, token: string): Promise<StoredInvitation> {
   const found = TOKEN.test(token) ? await findInvitation(sql, hashToken(token)) : undefined;
   if (found !== undefined) return found;
   throw new HeadwaterError(

@@ -22,6 +22,8 @@ export interface OidcFlow {
   endsAtMs: number;
   /** The path of the UI to end at. */
   from: string;
+  /** The token of the invitation with which it began. */
+  invitation?: string;
 }
 
 export interface OidcIdentity {
@@ -34,10 +36,22 @@ export interface OidcIdentity {
  * - `expired`: there is no such sign-in under way in this browser, or not any more.
  * - `unverified`: the provider does not say that the address is the person's.
  * - `domain`: addresses of this domain do not sign in here.
- * - `not_invited`: nobody here has the address, and it is not invited.
+ * - `not_invited`: nobody here has the address, and the sign-in began without an invitation.
+ * - `other_address`: the invitation with which it began is for another address.
+ * - `invitation_ended`: it was used or revoked since, or has expired.
+ * - `full`: its account has as many members as it may.
  * - `failed`: the provider did not answer as it should.
  */
-export type OidcRefusalReason = 'denied' | 'expired' | 'unverified' | 'domain' | 'not_invited' | 'failed';
+export type OidcRefusalReason =
+  | 'denied'
+  | 'expired'
+  | 'unverified'
+  | 'domain'
+  | 'not_invited'
+  | 'other_address'
+  | 'invitation_ended'
+  | 'full'
+  | 'failed';
 
 /** Thrown when a sign-in with the provider ends without a session. */
 export class OidcRefusal extends Error {

@@ -1,11 +1,18 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
 import type { InvitationRecord, People, SignInClient } from '../contract/people.ts';
 import type { Transaction } from '../db/database.ts';
+import { hashToken } from '../accounts/session-token.ts';
 import { lockAccount } from '../accounts/require-room.sql.ts';
 import { SealError } from '../secrets/seal.ts';
-import { deleteInvitation, deleteOwnerInvitationsOfKeys, readInvitationsTo } from './invitations.sql.ts';
-import { countMembers, insertMember } from './members.sql.ts';
+import {
+  deleteInvitation,
+  deleteOwnerInvitationsOfKeys,
+  findInvitation,
+  type StoredInvitation,
+} from './invitations.sql.ts';
+import { countMembers, insertMember, isMember } from './members.sql.ts';
 import { createOidcClient, type OidcFlow, type OidcIdentity, OidcRefusal } from './oidc-client.ts';
+import { openLink } from './invitations.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { clearPassword, insertPerson, lockPersonWithEmail, type Person } from './people.sql.ts';
 import { beginSession, requireTurns } from './sign-in.ts';
@@ -35,15 +42,18 @@ export function createOidcSignIn(parts: PeopleParts): OidcSignIn {
       passwordReset: mailer.isConfigured,
       ...(oidc === undefined ? {} : { oidc: { name: oidc.name ?? new URL(oidc.issuer).hostname } }),
     }),
-    async beginOidc(from) {
-      const { url, flow } = await requireProvider().begin(from);
-      return { url, flow: sealer.seal(SEALED_FOR, JSON.stringify(flow)) };
+    async beginOidc({ from = '/', invitation }) {
+      const provider = requireProvider();
+      // One that does not work is told of at once, in the words of accept().
+      if (invitation !== undefined) await openLink(parts, invitation);
+      const { url, flow } = await provider.begin(from);
+      return { url, flow: sealer.seal(SEALED_FOR, JSON.stringify({ ...flow, invitation })) };
     },
     async finishOidc({ flow: sealed, parameters }, browser) {
       const flow = openFlow(parts, sealed);
       await requireTurns(sql, undefined, browser.address);
       const identity = await requireProvider().finish(flow, parameters);
-      const { bearer, personId, joined } = await sql.begin((tx) => enter(tx, identity, browser));
+      const { bearer, personId, joined } = await sql.begin((tx) => enter(tx, identity, flow.invitation, browser));
       // One whose password another had made is somebody else's from now on.
       parts.cache.forgetWhere(({ member }) => member?.personId === personId);
       const who = await parts.authenticate(bearer);
@@ -68,36 +78,58 @@ interface Entered {
   joined: Joined[];
 }
 
-/** The person with this address, or a new one in the accounts that have invited it. */
-async function enter(tx: Transaction, identity: OidcIdentity, client: SignInClient): Promise<Entered> {
+/** The person with this address, who joins the account of the invitation with which this began. */
+async function enter(
+  tx: Transaction,
+  identity: OidcIdentity,
+  token: string | undefined,
+  client: SignInClient,
+): Promise<Entered> {
   const { email } = identity;
+  const invitation = token === undefined ? undefined : await lockInvited(tx, token, email);
   const known = await lockPersonWithEmail(tx, email);
-  if (known !== undefined) {
-    // Anybody who had a link can have made this person. The provider proves the address.
-    if (!known.isVerified) await clearPassword(tx, known.id);
-    return { bearer: await beginSession(tx, { id: known.id }, client), personId: known.id, joined: [] };
-  }
-  const invitations = await readInvitationsTo(tx, email);
-  // As everywhere the accounts' locks come first, here in one order.
-  for (const id of invitations.map(({ accountId }) => accountId).toSorted()) await lockAccount(tx, id);
-  const name = (identity.name ?? email.split('@')[0] ?? email).slice(0, LIMITS.maxNameChars).replaceAll('\0', '');
-  const person: Person = { id: newId('person'), email, name: name.toWellFormed(), isVerified: true };
-  if (invitations.length === 0) throw notInvited(identity);
-  if (!(await insertPerson(tx, person))) throw new OidcRefusal('failed', 'This person has just been made');
-  const joined: Joined[] = [];
-  for (const invitation of invitations) {
-    const { id, accountId, role } = invitation;
-    if (!(await deleteInvitation(tx, accountId, id)) || (await countMembers(tx, accountId)) >= LIMITS.maxMembers)
-      continue;
-    const userId = newId('user');
-    await insertMember(tx, { userId, accountId, personId: person.id, name: person.name, role });
-    if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
-    joined.push({ accountId, userId, invitation });
-  }
-  if (joined.length === 0) throw notInvited(identity);
-  return { bearer: await beginSession(tx, person, client), personId: person.id, joined };
+  // Anybody who had a link can have made this person. The provider proves the address.
+  if (known?.isVerified === false) await clearPassword(tx, known.id);
+  if (known === undefined && invitation === undefined) throw notInvited(identity);
+  const person = known ?? newPerson(identity);
+  if (known === undefined && !(await insertPerson(tx, person)))
+    throw new OidcRefusal('failed', 'This person has just been made');
+  const joined = invitation === undefined ? [] : await join(tx, invitation, person);
+  return { bearer: await beginSession(tx, { id: person.id }, client), personId: person.id, joined };
+}
+
+function newPerson({ email, name: given }: OidcIdentity): Person {
+  const name = (given ?? email.split('@')[0] ?? email).slice(0, LIMITS.maxNameChars).replaceAll('\0', '');
+  return { id: newId('person'), email, name: name.toWellFormed(), isVerified: true };
+}
+
+/** Takes the lock of its account, which comes before that of the person, as everywhere. */
+async function lockInvited(tx: Transaction, token: string, email: string): Promise<StoredInvitation> {
+  const invitation = await findInvitation(tx, hashToken(token));
+  if (invitation === undefined) throw invitationEnded();
+  if (invitation.email !== email)
+    throw new OidcRefusal('other_address', `The invitation is for ${invitation.email}, and this is ${email}`);
+  await lockAccount(tx, invitation.accountId);
+  return invitation;
+}
+
+/** The person joins this account alone, and not others that have invited the address. */
+async function join(tx: Transaction, invitation: StoredInvitation, person: Person): Promise<Joined[]> {
+  const { id, accountId, role, email } = invitation;
+  if (await isMember(tx, accountId, email)) return [];
+  if ((await countMembers(tx, accountId)) >= LIMITS.maxMembers)
+    throw new OidcRefusal('full', `The account ${accountId} has as many members as it may`);
+  if (!(await deleteInvitation(tx, accountId, id))) throw invitationEnded();
+  const userId = newId('user');
+  await insertMember(tx, { userId, accountId, personId: person.id, name: person.name, role });
+  if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
+  return [{ accountId, userId, invitation }];
 }
 
 function notInvited({ email }: OidcIdentity): OidcRefusal {
-  return new OidcRefusal('not_invited', `${email} belongs to no account here, and is not invited to one`);
+  return new OidcRefusal('not_invited', `${email} belongs to no account here, and came without an invitation`);
+}
+
+function invitationEnded(): OidcRefusal {
+  return new OidcRefusal('invitation_ended', 'The invitation was used or revoked, or has expired');
 }

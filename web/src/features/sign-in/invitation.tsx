@@ -30,11 +30,33 @@ export function Invitation() {
           {currentSession()?.member?.email === shown.email ? (
             <Join token={token} email={shown.email} />
           ) : (
-            <Accept token={token} email={shown.email} />
+            <>
+              <ProviderChoice token={token} />
+              <Accept token={token} email={shown.email} />
+            </>
           )}
         </>
       )}
     </SignInCard>
+  );
+}
+
+/** The provider sends the browser back to the sign-in page. */
+function ProviderChoice({ token }: { token: string }) {
+  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  const beginning = useMutation({
+    mutationFn: () => ask(api.POST('/v1/session/invitation/oidc', { body: { token } })),
+    onSuccess: ({ data }) => location.assign(data.url),
+  });
+  const provider = methods.data?.data.oidc ?? null;
+  if (provider === null) return null;
+  return (
+    <>
+      <Button needs={null} busy={beginning.isPending} onClick={() => beginning.mutate()}>
+        Accept and sign in with {provider.name}
+      </Button>
+      <ProblemNote error={beginning.error} />
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask, type Credentials, signIn, takeSession } from '../../api/client.ts';
+import { api, ask, type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -73,7 +73,11 @@ const REFUSALS: Readonly<Record<string, string>> = {
   expired: 'The sign-in took too long, or was begun in another browser. Try again.',
   unverified: 'The provider does not say that your e-mail address is verified. Ask its administrator.',
   domain: 'Addresses of your domain cannot sign in here.',
-  not_invited: 'No account here knows your e-mail address. Ask an admin of your account to invite you.',
+  not_invited:
+    'No account here knows your e-mail address. If you are invited, open the link of your invitation and sign in there; otherwise ask an admin of your account to invite you.',
+  other_address: 'The invitation is for another e-mail address than the one you have signed in with at the provider.',
+  invitation_ended: 'This invitation was used or revoked, or has expired. Ask for another one.',
+  full: 'The account has as many members as it may. Ask an admin of it.',
   failed: 'The provider did not answer as it should. Try again, or tell the operator of this server.',
 };
 
@@ -82,7 +86,11 @@ function ProviderReturn() {
   const [hash] = useState(() => new URLSearchParams(location.hash.slice(1)));
   const navigate = useNavigate();
   const taking = useMutation({
-    mutationFn: takeSession,
+    mutationFn: async (id: string) => {
+      await takeSession(id);
+      const joined = hash.get('account');
+      if (joined !== null) await switchAccount(joined);
+    },
     onSuccess: () => {
       rememberMethod('password');
       const from = hash.get('from') ?? '/';
