@@ -110,6 +110,10 @@ const methodsSchema = z
   })
   .openapi('SignInMethods');
 
+const begunSignInSchema = z
+  .object({ url: z.string().describe('Where the browser goes on, at the provider.') })
+  .openapi('BegunSignIn');
+
 interface Joined {
   accountId: string;
   userId: string;
@@ -524,7 +528,7 @@ function registerInvitedOidc(registry: App['openAPIRegistry']): void {
         description: 'Where the browser goes on.',
         content: {
           'application/json': {
-            schema: z.object({ data: z.object({ url: z.string().describe('Of the provider.') }) }),
+            schema: z.object({ data: begunSignInSchema }),
           },
         },
       },

@@ -219,3 +219,11 @@ it('recovery that has lost the change itself does not record that it made the so
   ]);
   expect(await stored(lease)).toEqual(nothing);
 });
+
+it('recovery leaves the change of a suspended account until it is resumed', async () => {
+  await sql`update sources set busy_until = now() - interval '1 second' where id = ${lease.sourceId}`;
+  await sql`update accounts set suspended_at = now() where id = ${accountId}`;
+  expect(await claim('recovery')).toBeUndefined();
+  await sql`update accounts set suspended_at = null where id = ${accountId}`;
+  expect((await claim('recovery'))?.id).toBe(lease.sourceId);
+});
