@@ -71,10 +71,9 @@ const MAX_GROUPS = 100;
  * isolate, groups per run.
  */
 export function makeConsole(log: RunLog, runs: RunTracker): Methods {
-  const groups = new WeakMap<RunContext, number>();
   const write: Write = (level, text) => {
     const context = runs.current();
-    const depth = (context && groups.get(context)) ?? 0;
+    const depth = context?.logGroups ?? 0;
     const indent = ' '.repeat(Math.min(depth, MAX_GROUPS) * GROUP_INDENT);
     log.write(context, level, depth === 0 ? text : indent + text.replaceAll('\n', `\n${indent}`));
   };
@@ -84,7 +83,7 @@ export function makeConsole(log: RunLog, runs: RunTracker): Methods {
       write(level, formatForLog(args));
   const enter = (by: number): void => {
     const context = runs.current();
-    if (context !== undefined) groups.set(context, Math.max(0, (groups.get(context) ?? 0) + by));
+    if (context !== undefined) context.logGroups = Math.max(0, context.logGroups + by);
   };
   const group = (args: unknown[]): void => {
     if (args.length > 0) at('info')(...args);

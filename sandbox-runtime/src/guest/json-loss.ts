@@ -1,4 +1,7 @@
-import { applyFunction } from './intrinsics.ts';
+import { applyFunction, isArray, ownKeys } from './intrinsics.ts';
+
+/** As in intrinsics.ts. */
+const descriptorOf = Object.getOwnPropertyDescriptor;
 
 /** So many members are looked at, and so many losses are told in a run. */
 const MAX_MEMBERS = 100;
@@ -43,10 +46,10 @@ function readLoss(value: object): string | undefined {
 function lossOf(value: object): string | undefined {
   const name = withoutJson(value);
   if (name !== undefined) return sentence('', name);
-  const keys = Object.keys(value);
+  const keys = isArray(value) ? (value as unknown as readonly unknown[]) : ownKeys(value);
   for (let index = 0; index < keys.length && index < MAX_MEMBERS; index += 1) {
-    const key = keys[index] as string;
-    const member = Object.getOwnPropertyDescriptor(value, key)?.value as unknown;
+    const key = (keys as unknown) === value ? `${index}` : (keys[index] as string);
+    const member = descriptorOf(value, key)?.value as unknown;
     const inner = withoutJson(member);
     if (inner !== undefined) return sentence(`.${key}`, inner);
   }
@@ -84,8 +87,10 @@ export function withoutJson(value: unknown): string | undefined {
   // A stream of Node that cannot be read, or one of old.
   if (typeof (value as { pipe?: unknown }).pipe === 'function') return 'stream';
   const global = globalThis as unknown as Record<string, unknown>;
-  return WITHOUT_JSON.find((name) => {
+  for (let index = 0; index < WITHOUT_JSON.length; index += 1) {
+    const name = WITHOUT_JSON[index] as string;
     const Class = global[name];
-    return typeof Class === 'function' && value instanceof (Class as new () => object);
-  });
+    if (typeof Class === 'function' && value instanceof (Class as new () => object)) return name;
+  }
+  return undefined;
 }

@@ -29,6 +29,8 @@ export interface RunContext {
    * error.
    */
   exceeded: ExceededLimit | undefined;
+  /** How many groups of `console.group` are open. */
+  logGroups: number;
   bytes: number;
   emits: number;
   sends: number;
@@ -153,6 +155,7 @@ export class RunTracker {
       open: 0,
       waitingRequests: [],
       responded: false,
+      logGroups: 0,
       exceeded: undefined,
       bytes: 0,
       emits: 0,
