@@ -1,3 +1,4 @@
+import { listShownKeys } from './node/array-keys.ts';
 import { inspect } from './node/inspect.ts';
 import { types } from './node/util-types.ts';
 
@@ -21,11 +22,17 @@ export function tableOf(value: unknown, columns?: unknown): string | undefined {
   const isSet = types.isSet(value);
   const rows: [string, unknown][] = isSet
     ? [...(value as Set<unknown>)].slice(0, MAX_ROWS).map((item, index) => [`${index}`, item])
-    : Object.keys(value)
+    : rowKeys(value)
         .slice(0, MAX_ROWS)
         .map((key) => [key, (value as Record<string, unknown>)[key]]);
   const chosen = Array.isArray(columns) ? columns.map(String) : undefined;
   return render(...cells(isSet ? ITERATION : INDEX, rows, chosen));
+}
+
+/** Not every index of a list or a view of megabytes. */
+function rowKeys(value: object): string[] {
+  const isList = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  return isList ? listShownKeys(value as unknown as ArrayLike<unknown>, 0, MAX_ROWS) : Object.keys(value);
 }
 
 function cells(index: string, rows: [string, unknown][], chosen: string[] | undefined): [string[], string[][]] {
