@@ -9,7 +9,6 @@ import { globSync, readFileSync } from 'node:fs';
 const MAX_COLUMNS = 100;
 const GENERATED = new Set([
   'docs/attacks.md',
-  'docs/cli.md',
   'docs/conformance.md',
   'web/src/api/schema.d.ts',
   'client/src/schema.d.ts',
