@@ -4,7 +4,7 @@ import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
 import { RATE_LIMIT_HEADER, RATE_LIMIT_POLICY_HEADER } from '../rate-limit-headers.ts';
 import { REQUEST_ID_HEADER } from '../request-id.ts';
 import { RUN_HEADER } from '../run-header.ts';
-import { SESSION_PATH } from '../routes/session.ts';
+import { SESSION_PATH } from '../routes/session-schemas.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, DELETE';
 /** Not the one that names a session: pages of other origins send keys. */

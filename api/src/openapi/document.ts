@@ -6,7 +6,7 @@ import { LIMITS } from '@headwater/shared';
 import { KEY_HEADER, REPLAYED_HEADER } from '../idempotent-answers.ts';
 import { registerArchives } from '../routes/archives.ts';
 import { registerOAuth } from '../routes/oauth.ts';
-import { registerSession } from '../routes/session.ts';
+import { registerSession } from '../routes/session-document.ts';
 import { STREAM_TOKEN } from '../stream-token.ts';
 import { registerWaitUrls } from '../routes/wait-urls.ts';
 import { registerDelivery } from './delivery-webhook.ts';
