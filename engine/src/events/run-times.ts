@@ -9,7 +9,7 @@ export interface RunTimes {
 /**
  * The invocation's id says when it was made. Clocks of nodes differ: nothing begins before that.
  */
-export function timesOf(run: {
+export function timesOfRun(run: {
   ran?: { fromMs: number; toMs: number };
   invocation?: { id: string };
 }): RunTimes | undefined {

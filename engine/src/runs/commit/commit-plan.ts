@@ -18,7 +18,7 @@ import {
   type RoomForHeld,
 } from './plan-listeners.ts';
 import { decidePublished, type PublishedEvent } from './published.ts';
-import { timesOf } from '../../events/run-times.ts';
+import { timesOfRun } from '../../events/run-times.ts';
 import type { HeldInvocation, InvocationKind } from '../../events/invocation.ts';
 import { readStoredLines } from '../../events/stored-lines.ts';
 import type { NewSend } from '../../outbox/sends/new-send.ts';
@@ -382,7 +382,7 @@ function eventRow(run: RunCommit, position: EventPosition, event: EmittedEvent):
     position,
     invocationId: beganWith(run) ?? null,
     cause: run.invocation?.cause,
-    times: timesOf(run),
+    times: timesOfRun(run),
     channel: channelOf(event),
     emitId: event.id === undefined ? null : storableText(String(event.id)),
     summary: event.summary === undefined ? null : storableText(event.summary),

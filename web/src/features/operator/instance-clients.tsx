@@ -1,23 +1,22 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
-import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { ClientFields, clientBody, NO_CLIENT } from '../connections/client-fields.tsx';
 
 /** The OAuth client of an app, for accounts that have set none of their own. */
 export function InstanceClients() {
   const [app, setApp] = useState('');
-  const [clientId, setClientId] = useState('');
-  const [secret, setSecret] = useState('');
+  const [client, setClient] = useState(NO_CLIENT);
   const params = { path: { id: app } };
-  const body = { client_id: clientId, ...(secret === '' ? {} : { client_secret: secret }) };
+  const body = clientBody(client);
   const setting = useMutation({
     mutationFn: () => ask(api.PUT('/v1/apps/{id}/oauth_client', { params, body })),
-    onSuccess: () => setSecret(''),
+    onSuccess: () => setClient({ ...client, secret: '' }),
   });
   const deleting = useMutation({
     mutationFn: () => ask(api.DELETE('/v1/apps/{id}/oauth_client', { params })),
@@ -33,7 +32,7 @@ export function InstanceClients() {
       title="OAuth client of an app"
       actions={
         <CopyMenu
-          command={{ method: 'PUT', path, body: { ...body, ...(secret === '' ? {} : { client_secret: '…' }) } }}
+          command={{ method: 'PUT', path, body: clientBody({ ...client, secret: client.secret === '' ? '' : '…' }) }}
           actions={{ Delete: { method: 'DELETE', path } }}
         />
       }
@@ -49,23 +48,8 @@ export function InstanceClients() {
           value={app}
           onChange={({ target }) => setApp(target.value)}
         />
-        <TextField
-          label="Client id"
-          required
-          value={clientId}
-          onChange={({ target }) => setClientId(target.value)}
-          errors={messagesFor(setting.error, 'client_id')}
-        />
-        <TextField
-          label="Client secret"
-          optional
-          type="password"
-          autoComplete="off"
-          value={secret}
-          onChange={({ target }) => setSecret(target.value)}
-          errors={messagesFor(setting.error, 'client_secret')}
-        />
-        <Button type="submit" kind="primary" busy={setting.isPending} disabled={app === '' || clientId === ''}>
+        <ClientFields value={client} onChange={setClient} error={setting.error} />
+        <Button type="submit" kind="primary" busy={setting.isPending} disabled={app === '' || client.clientId === ''}>
           Set the client
         </Button>
         <Button

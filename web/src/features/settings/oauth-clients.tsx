@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useId, useState } from 'react';
 import { publicUrl } from '../../api/base-url.ts';
 import { api, ask, type Schemas } from '../../api/client.ts';
-import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -13,6 +12,7 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ClientFields, clientBody, NO_CLIENT } from '../connections/client-fields.tsx';
 
 type Client = Schemas['OAuthClient'];
 
@@ -111,8 +111,7 @@ function useOAuthApps() {
 
 function SetClient({ client, onDone }: { client: Client | undefined; onDone: () => void }) {
   const [slug, setSlug] = useState(client?.app.name_slug ?? '');
-  const [clientId, setClientId] = useState(client?.client_id ?? '');
-  const [secret, setSecret] = useState('');
+  const [input, setInput] = useState({ clientId: client?.client_id ?? '', secret: '' });
   const listId = useId();
   const apps = useOAuthApps();
   const queries = useQueryClient();
@@ -121,13 +120,12 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
       ask(
         api.PUT('/v1/users/me/oauth_clients/{id}', {
           params: { path: { id: slug } },
-          body: { client_id: clientId, ...(secret === '' ? {} : { client_secret: secret }) },
+          body: clientBody(input),
         }),
       ),
     onSuccess: async () => {
       setSlug('');
-      setClientId('');
-      setSecret('');
+      setInput(NO_CLIENT);
       await queries.invalidateQueries({ queryKey: ['oauth-clients'] });
       onDone();
     },
@@ -161,25 +159,8 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
             </option>
           ))}
         </datalist>
-        <TextField
-          label="Client id"
-          required
-          autoComplete="off"
-          className="font-mono"
-          value={clientId}
-          onChange={({ target }) => setClientId(target.value)}
-          errors={messagesFor(setting.error, 'client_id')}
-        />
-        <TextField
-          label="Client secret"
-          optional
-          autoComplete="off"
-          className="font-mono [-webkit-text-security:disc]"
-          value={secret}
-          onChange={({ target }) => setSecret(target.value)}
-          errors={messagesFor(setting.error, 'client_secret')}
-        />
-        <Button type="submit" kind="primary" busy={setting.isPending} disabled={slug === '' || clientId === ''}>
+        <ClientFields value={input} onChange={setInput} error={setting.error} />
+        <Button type="submit" kind="primary" busy={setting.isPending} disabled={slug === '' || input.clientId === ''}>
           Set client
         </Button>
         {client !== undefined && <Button onClick={onDone}>Cancel</Button>}

@@ -8,7 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
-import { type WholeWebhook, waitingQuery } from './webhook-queries.ts';
+import { type WholeWebhook, waitingDeliveriesQuery } from './webhook-queries.ts';
 
 function useRefresh(id: string) {
   const queries = useQueryClient();
@@ -103,7 +103,7 @@ export function HoldNote({ webhook }: { webhook: WholeWebhook }) {
   const { id, active, draining_since, drain_per_second } = webhook;
   const isDraining = active && draining_since !== null;
   const status = active ? 'pending' : 'held';
-  const { data: waiting } = useQuery({ ...waitingQuery(id, status), enabled: !active || isDraining });
+  const { data: waiting } = useQuery({ ...waitingDeliveriesQuery(id, status), enabled: !active || isDraining });
   if (active && !isDraining) return null;
   const rate = drain_per_second === null ? 'as fast as it goes' : `${drain_per_second} a second`;
   return (

@@ -54,7 +54,7 @@ export const deliveryQuery = (id: string) =>
   });
 
 /** How many deliveries of this status there are, as far as the server counts them. */
-export const waitingQuery = (id: string, status: string) =>
+export const waitingDeliveriesQuery = (id: string, status: string) =>
   queryOptions({
     queryKey: ['waiting', id, status],
     queryFn: ({ signal }) =>
