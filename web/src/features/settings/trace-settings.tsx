@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -10,6 +11,8 @@ const KEY = ['account-settings'];
 /** Whether traces of callers go on in deliveries and fetches of the account. */
 export function TraceSettings() {
   const queries = useQueryClient();
+  /** Shown from the click on, until the server has answered. */
+  const [chosen, setChosen] = useState<boolean>();
   const settings = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => ask(api.GET('/v1/users/me/settings', { signal })).then((answer) => answer.data),
@@ -17,8 +20,9 @@ export function TraceSettings() {
   const changing = useMutation({
     mutationFn: (isOn: boolean) => ask(api.PUT('/v1/users/me/settings', { body: { trace_context: isOn } })),
     onSuccess: ({ data }) => queries.setQueryData(KEY, data),
+    onSettled: () => setChosen(undefined),
   });
-  const isOn = changing.isPending ? changing.variables : (settings.data?.trace_context ?? false);
+  const isOn = chosen ?? settings.data?.trace_context ?? false;
   return (
     <Panel
       title="Traces"
@@ -42,8 +46,10 @@ export function TraceSettings() {
               type="checkbox"
               className="mt-1"
               checked={isOn}
-              disabled={changing.isPending}
-              onChange={({ target }) => changing.mutate(target.checked)}
+              onChange={({ target }) => {
+                setChosen(target.checked);
+                changing.mutate(target.checked);
+              }}
             />
             <span>
               <span className="font-medium">Pass on traces of callers</span>
