@@ -20,7 +20,7 @@ interface ClientFieldsProps {
   error: unknown;
 }
 
-/** What a provider calls an OAuth client. Browsers keep no secret that is no password of theirs. */
+/** The fields of an OAuth client. No browser offers to keep the secret, which is no password. */
 export function ClientFields({ value, onChange, error }: ClientFieldsProps) {
   return (
     <>
