@@ -26,7 +26,7 @@ import {
 import { redeliverFailed } from '../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseUnbegun } from '../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
-import { releaseNode } from '../../engine/src/cluster/release-nodes.sql.ts';
+import { releaseNode } from '../../engine/src/cluster/nodes.sql.ts';
 import { limitsOf } from './delivery-world.ts';
 import { LEASE_SOURCES } from './lease-moves.ts';
 import { type LeaseRows, readLeaseRows } from './lease-states.ts';

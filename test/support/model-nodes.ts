@@ -1,10 +1,14 @@
 import { newId } from '@headwater/shared';
 import { requeueWaiting } from '../../engine/src/cluster/requeue-waiting.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
-import { heartbeatNode } from '../../engine/src/cluster/heartbeat-node.sql.ts';
+import {
+  heartbeatNode,
+  recordJobPool,
+  registerNode,
+  releaseDeadNodes,
+  releaseNode,
+} from '../../engine/src/cluster/nodes.sql.ts';
 import { COMPLETE_JOBS, RETURN_JOBS } from '../../engine/src/db/jobs/job-statements.ts';
-import { recordJobPool, registerNode } from '../../engine/src/cluster/register-node.sql.ts';
-import { releaseDeadNodes, releaseNode } from '../../engine/src/cluster/release-nodes.sql.ts';
 import { freeLostJobs } from '../../engine/src/db/jobs/unlock-jobs.ts';
 
 /*

@@ -10,9 +10,8 @@ import {
   countWaitingExecutions,
   listExecutionIds,
 } from '../../../engine/src/observe/read-executions.sql.ts';
-import { readStalledLanes } from '../../../engine/src/cluster/read-stalled-lanes.sql.ts';
-import { registerNode } from '../../../engine/src/cluster/register-node.sql.ts';
-import { releaseDeadNodes } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { readStalledLanes } from '../../../engine/src/cluster/requeue.sql.ts';
+import { registerNode, releaseDeadNodes } from '../../../engine/src/cluster/nodes.sql.ts';
 import { resumeExecution } from '../../../engine/src/workflows/run/resume-execution.sql.ts';
 import { requeueOverdueWaits, wakeExecutions } from '../../../engine/src/workflows/run/wake-executions.sql.ts';
 import type { Filled } from './fill-executions.ts';

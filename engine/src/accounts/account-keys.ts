@@ -4,13 +4,10 @@ import type { Sql } from '../db/database.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
 import type { AccountRoom } from './account-room.ts';
 import { generateApiKey } from './api-key.ts';
-import { createApiKey } from './create-api-key.sql.ts';
+import { createApiKey, readApiKeys, revokeApiKey, rotateApiKey } from './api-keys.sql.ts';
 import type { KeyCache } from './key-cache.ts';
-import { readApiKeys } from './read-api-keys.sql.ts';
-import { readOldestUser } from './read-first-user.sql.ts';
-import { resourceExists } from './resource-exists.sql.ts';
-import { revokeApiKey } from './revoke-api-key.sql.ts';
-import { rotateApiKey } from './rotate-api-key.sql.ts';
+import { readOldestUser } from './users.sql.ts';
+import { resourceExists } from './accounts.sql.ts';
 import { validateKey } from './validate-account.ts';
 
 const PORTAL_KEY_NAME = 'Link to the portal';

@@ -8,10 +8,8 @@ import {
 } from '@headwater/shared';
 import type { AccountLimitsRecord, Accounts } from '../contract/engine.ts';
 import { checkCondition, contentTag } from '../contract/content-tag.ts';
-import { changeAccountLimits } from './change-account-limits.sql.ts';
+import { changeAccountLimits, readAccountHistory, readAccountLimits } from './accounts.sql.ts';
 import type { Sql } from '../db/database.ts';
-import { readAccountHistory } from './read-account-history.sql.ts';
-import { readAccountLimits } from './read-account-limits.sql.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Reads and sets the limits of accounts; see Accounts. */

@@ -1,7 +1,7 @@
 import { notFound } from '@headwater/shared';
 import type { Accounts, AccountSettings } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
-import { changeAccountSettings, readAccountSettings } from './account-settings.sql.ts';
+import { changeAccountSettings, readAccountSettings } from './accounts.sql.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Settings that an account decides for itself; see Accounts. */

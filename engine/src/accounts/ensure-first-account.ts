@@ -1,9 +1,8 @@
 import { HeadwaterError, newId } from '@headwater/shared';
 import type { Database, Transaction } from '../db/database.ts';
-import { insertAccount } from './insert-account.sql.ts';
-import { insertApiKey } from './insert-api-key.sql.ts';
-import { readFirstUser } from './read-first-user.sql.ts';
-import { restoreApiKey } from './restore-api-key.sql.ts';
+import { insertAccount } from './accounts.sql.ts';
+import { insertApiKey, restoreApiKey } from './api-keys.sql.ts';
+import { readFirstUser } from './users.sql.ts';
 import { acceptApiKey, generateApiKey, type NewApiKey } from './api-key.ts';
 
 export interface FirstAccount {

@@ -2,8 +2,8 @@ import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
 import { every } from '../db/every.ts';
 import { ID_PREFIXES } from '@headwater/shared';
-import { recordKeyUses } from './record-key-uses.sql.ts';
-import { recordSessionUses } from './record-session-uses.sql.ts';
+import { recordKeyUses } from './api-keys.sql.ts';
+import { recordSessionUses } from './users.sql.ts';
 
 /** When keys and sessions were used last, told to the database now and then. */
 export interface KeyUses {

@@ -1,9 +1,8 @@
 import type { AccountLimits, ExceededLimit } from '@headwater/shared';
 import { overLimit } from './over-limit.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { deleteUnusedCode } from './delete-unused-code.sql.ts';
-import { jsonBytes } from './require-configuration-room.sql.ts';
-import { lockAccount } from './require-room.sql.ts';
+import { deleteUnusedCode } from './delete-account.sql.ts';
+import { jsonBytes, lockAccount } from './require-room.sql.ts';
 
 export type CodeLimits = Pick<AccountLimits, 'maxComponents' | 'maxCodeBytes'>;
 

@@ -1,10 +1,9 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
 import type { Accounts, AccountSummary } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
-import { changeAccount, suspendAccount } from './change-account.sql.ts';
+import { changeAccount, readAccounts, suspendAccount } from './accounts.sql.ts';
 import { beginAccountDeletion } from './delete-account.sql.ts';
 import type { LimitsCache } from './limits-cache.ts';
-import { readAccounts } from './read-accounts.sql.ts';
 import { validateAccountChange } from './validate-account.ts';
 
 /** The acts of an operator on one account; see Accounts. */

@@ -4,7 +4,7 @@ import type { Sql } from '../db/database.ts';
 import type { Deliverer } from '../outbox/deliveries/deliverer.ts';
 import type { SendRunner } from '../outbox/sends/send-runner.ts';
 import type { Dispatcher } from '../runs/dispatcher.ts';
-import { requeueAccount } from './requeue-account.sql.ts';
+import { requeueAccount } from './requeue.sql.ts';
 
 export interface SuspensionParts {
   sql: Sql;

@@ -1,9 +1,9 @@
 import { limitTimeShare } from '../runs/limit-time-share.ts';
 import type { Sql } from '../db/database.ts';
 import { deleteOldEmailCounts } from '../outbox/transports/email/count-email.sql.ts';
-import { deleteExpiredRecords } from '../data-stores/delete-expired-records.sql.ts';
+import { deleteExpiredRecords } from '../data-stores/delete-records.sql.ts';
 import { deleteExpiredDynamicProps } from '../props/dynamic-props.sql.ts';
-import { requeueOverdueTimers } from './requeue-timers.sql.ts';
+import { requeueOverdueTimers } from './requeue.sql.ts';
 import { freeLostJobs } from '../db/jobs/unlock-jobs.ts';
 import { requeueOverdueWaits } from '../workflows/run/wake-executions.sql.ts';
 import { requeueWaiting } from './requeue-waiting.ts';

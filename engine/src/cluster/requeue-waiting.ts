@@ -1,8 +1,7 @@
 import type { Sql } from '../db/database.ts';
 import { addRunLanes } from '../runs/insert-invocations.sql.ts';
-import { readStalledLanes } from './read-stalled-lanes.sql.ts';
+import { readStalledLanes, requeueStalledDeliveries } from './requeue.sql.ts';
 import { requeueStalledSends } from '../outbox/sends/release-sends.sql.ts';
-import { requeueStalledDeliveries } from './requeue-stalled-deliveries.sql.ts';
 
 /**
  * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0

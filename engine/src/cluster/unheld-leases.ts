@@ -2,7 +2,7 @@ import { every } from '../db/every.ts';
 import type { Log } from '../contract/log.ts';
 import type { Dispatcher } from '../runs/dispatcher.ts';
 import type { Sql } from '../db/database.ts';
-import { readLeases } from './read-leases.sql.ts';
+import { readLeases } from './nodes.sql.ts';
 import { releaseDeliveries } from '../outbox/deliveries/release-deliveries.sql.ts';
 import { type Claim, releaseInvocations } from '../runs/release-invocations.sql.ts';
 import { postponeSends } from '../outbox/sends/release-sends.sql.ts';

@@ -2,9 +2,13 @@ import { HeadwaterError, ID_PREFIXES, notFound } from '@headwater/shared';
 import type { Principal } from '../contract/base.ts';
 import type { ComponentRecord, Components } from '../contract/components.ts';
 import { findInRegistry } from '../registry/registry.ts';
-import { type ComponentUse, deleteComponent } from './delete-component.sql.ts';
-import { listComponents } from './list-components.sql.ts';
-import { publishComponent, unpublishComponent } from './publish-component.sql.ts';
+import {
+  type ComponentUse,
+  deleteComponent,
+  listComponents,
+  publishComponent,
+  unpublishComponent,
+} from './components.sql.ts';
 import { copyFromRegistry, findCopy } from '../registry/publish-to-registry.sql.ts';
 import { readComponent } from './read-component.sql.ts';
 import { createSaver, type SaveOptions, type Saver } from './save-component.ts';

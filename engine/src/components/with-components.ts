@@ -2,7 +2,7 @@ import type { Principal } from '../contract/base.ts';
 import type { Components } from '../contract/components.ts';
 import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
-import { deleteStepComponents } from './delete-step-components.sql.ts';
+import { deleteStepComponents } from './components.sql.ts';
 
 interface ComponentContext {
   db: { sql: Sql };

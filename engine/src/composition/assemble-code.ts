@@ -1,7 +1,7 @@
 import type { AuthCache } from '../connections/auth-cache.ts';
 import type { Changes } from '../cluster/follow-changes.ts';
 import { createComponents } from '../components/components.ts';
-import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
+import { readComponentBundle } from '../components/bundles.sql.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import { createImports, startImports } from '../registry/imports.ts';
 import { createRegistry } from '../registry/registry.ts';

@@ -7,7 +7,7 @@ import { createMaintenance } from '../cluster/maintain.ts';
 import { createHistoryMeter, type HistoryMeter } from '../cluster/retention/history-meter.ts';
 import { type NodeLease, startNodeLease } from '../cluster/node-lease.ts';
 import { refuseNodePorts } from '../cluster/node-ports.ts';
-import { readComponentBundle } from '../components/read-component-bundle.sql.ts';
+import { readComponentBundle } from '../components/bundles.sql.ts';
 import type { EngineOptions } from '../contract/engine-options.ts';
 import type { Log } from '../contract/log.ts';
 import type { Database, Sql } from '../db/database.ts';

@@ -2,7 +2,7 @@ import type { Log } from '../contract/log.ts';
 import { openDatabase } from '../db/database.ts';
 import { migrate } from '../db/server/migrate.ts';
 import { prepareDatabase } from '../db/server/prepare-database.ts';
-import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
+import { releaseAllNodes } from '../cluster/nodes.sql.ts';
 import { requeueWaiting } from '../cluster/requeue-waiting.ts';
 
 export interface HoldDatabaseOptions {

@@ -16,7 +16,7 @@ import type { EngineOptions } from '../contract/engine-options.ts';
 import type { HistoryOptions } from '../cluster/retention/history.ts';
 import type { RetentionOptions } from '../cluster/retention/retention.ts';
 import type { Sql } from '../db/database.ts';
-import { readAccountState } from '../accounts/read-account-limits.sql.ts';
+import { readAccountState } from '../accounts/accounts.sql.ts';
 
 export function fetchCode(guestFetch: GuestFetch, limits: Pick<LimitsCache, 'get'>) {
   return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => {

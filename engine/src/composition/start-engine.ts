@@ -14,9 +14,9 @@ import { createSealer } from '../secrets/seal.ts';
 import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { requeueWaiting } from '../cluster/requeue-waiting.ts';
-import { releaseAllNodes } from '../cluster/release-nodes.sql.ts';
+import { releaseAllNodes } from '../cluster/nodes.sql.ts';
 import { isDatabaseUnavailable } from '../db/lost-connection.ts';
-import { seedApps } from '../connections/apps/seed-apps.sql.ts';
+import { seedApps } from '../connections/apps/apps.sql.ts';
 
 /**
  * Two beats that are not answered, and one that is, fit into the time after which a node counts as

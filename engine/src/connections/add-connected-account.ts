@@ -1,6 +1,6 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Sql } from '../db/database.ts';
-import { insertConnectedAccount, type NewConnectedAccount } from './put-connected-account.sql.ts';
+import { insertConnectedAccount, type NewConnectedAccount } from './connected-accounts.sql.ts';
 
 /** Throws CONFLICT where an account has as many connected accounts as it may have. */
 export async function addConnectedAccount(sql: Sql, account: NewConnectedAccount): Promise<void> {

@@ -1,8 +1,7 @@
 import type { AppTest } from '../contract/app-definition.ts';
 import { fillText, fillUrl } from './apps/fill-template.ts';
 import type { CheckOutcome } from '../contract/apps.ts';
-import { recordHealth } from './change-connected-account.sql.ts';
-import type { ConnectedAccountRow } from './read-connected-accounts.sql.ts';
+import { type ConnectedAccountRow, recordHealth } from './connected-accounts.sql.ts';
 import { type AccountContext, openCredentials, partyOf, recordOf, requireAccount } from './account-context.ts';
 import { askUserinfo, type Proof, proofOf } from './ask-userinfo.ts';
 import type { ProviderRequest } from './provider-request.ts';

@@ -2,12 +2,17 @@ import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { findNamedApp } from './apps/apps.ts';
 import type { Principal } from '../contract/engine.ts';
 import type { ConnectedAccountCreate, ConnectedAccounts, DeletedAccount } from '../contract/apps.ts';
-import { deleteConnectedAccount, recordRevocation, renameConnectedAccount } from './change-connected-account.sql.ts';
+import {
+  type ConnectedAccountRow,
+  deleteConnectedAccount,
+  readConnectedAccounts,
+  recordRevocation,
+  renameConnectedAccount,
+  replaceCredentials,
+} from './connected-accounts.sql.ts';
 import type { Sql } from '../db/database.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
-import { replaceCredentials } from './put-connected-account.sql.ts';
-import { searchAppIds } from './apps/read-apps.sql.ts';
-import { type ConnectedAccountRow, readConnectedAccounts } from './read-connected-accounts.sql.ts';
+import { searchAppIds } from './apps/apps.sql.ts';
 import {
   type AccountContext,
   openCredentials,

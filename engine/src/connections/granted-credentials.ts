@@ -1,5 +1,5 @@
 import type { AppOAuth } from '../contract/app-definition.ts';
-import type { ConnectedCredentials } from './put-connected-account.sql.ts';
+import type { ConnectedCredentials } from './connected-accounts.sql.ts';
 import { valueAt } from './read-path.ts';
 import type { OAuthTokens } from './stored-credentials.ts';
 import type { Grant } from './token-answer.ts';

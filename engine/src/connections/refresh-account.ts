@@ -1,8 +1,10 @@
-import { recordHealth } from './change-connected-account.sql.ts';
-import { endRefreshLease } from './lease-refresh.sql.ts';
+import {
+  type ConnectedAccountRow,
+  endRefreshLease,
+  recordHealth,
+  replaceCredentials,
+} from './connected-accounts.sql.ts';
 import { retryWhileAway } from '../db/lost-connection.ts';
-import { replaceCredentials } from './put-connected-account.sql.ts';
-import type { ConnectedAccountRow } from './read-connected-accounts.sql.ts';
 import { type AccountContext, findAccount, partyOf, sealCredentials } from './account-context.ts';
 import { lifetimesOf, tokensOf } from './granted-credentials.ts';
 import type { StoredCredentials } from './stored-credentials.ts';

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import { SealError } from '../secrets/seal.ts';
-import { recordHealth } from './change-connected-account.sql.ts';
-import { leaseRefresh } from './lease-refresh.sql.ts';
-import type { ConnectedAccountRow } from './read-connected-accounts.sql.ts';
+import { type ConnectedAccountRow, leaseRefresh, recordHealth } from './connected-accounts.sql.ts';
 import { type AccountContext, findAccount, openCredentials } from './account-context.ts';
 import { refreshLeased } from './refresh-account.ts';
 import type { StoredCredentials } from './stored-credentials.ts';

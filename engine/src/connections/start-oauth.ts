@@ -4,7 +4,7 @@ import { findNamedApp } from './apps/apps.ts';
 import { fillUrl } from './apps/fill-template.ts';
 import type { Principal } from '../contract/engine.ts';
 import type { OAuthStart } from '../contract/apps.ts';
-import { insertOAuthState } from './oauth-states.sql.ts';
+import { insertOAuthState } from './oauth.sql.ts';
 import { type AccountContext, clientFor, requireAccount } from './account-context.ts';
 import { checkRedirect } from './check-redirect.ts';
 import { challengeOf, hashState, type OAuthRequest, randomText } from './oauth-request.ts';

@@ -3,13 +3,16 @@ import type { LimitsCache } from '../accounts/limits-cache.ts';
 import { createBoundedTurns } from '../fairness/bounded-turns.ts';
 import type { Principal } from '../contract/engine.ts';
 import type { DataStoreRecord, DataStores } from '../contract/data-stores.ts';
-import { createDataStore } from './create-data-store.sql.ts';
+import {
+  createDataStore,
+  type DataStoreRow,
+  deleteDataStore,
+  readDataStores,
+  updateDataStore,
+} from './data-stores.sql.ts';
 import { restAfterLongMs } from '../fairness/rest-after.ts';
 import type { Database } from '../db/database.ts';
-import { deleteDataStore } from './delete-data-store.sql.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
-import { type DataStoreRow, readDataStores } from './read-data-stores.sql.ts';
-import { updateDataStore } from './update-data-store.sql.ts';
 import { overLimit } from '../accounts/over-limit.ts';
 import { createRecords } from './records.ts';
 

@@ -5,17 +5,18 @@ import type { Condition, Page, Principal } from '../contract/engine.ts';
 import { checkCondition, contentTag } from '../contract/content-tag.ts';
 import type { DataStores, StoredRecord, TaggedRecord } from '../contract/data-stores.ts';
 import { restAfterLongMs } from '../fairness/rest-after.ts';
-import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
+import { clearDataStore } from './delete-records.sql.ts';
 import {
   type CheckRecord,
   countDataStoreRecords,
   listDataStoreRecords,
   readDataStoreRecord,
   type RecordRow,
-} from './read-data-store-records.sql.ts';
+  setDataStoreRecord,
+  deleteDataStoreRecord,
+} from './data-store-records.sql.ts';
 import type { Database } from '../db/database.ts';
-import type { DataStoreRow } from './read-data-stores.sql.ts';
-import { setDataStoreRecord } from './set-data-store-record.sql.ts';
+import type { DataStoreRow } from './data-stores.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
 import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
 import { overLimit } from '../accounts/over-limit.ts';

@@ -2,10 +2,15 @@ import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime'
 import { createLimiter, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
 import type { Sql } from '../db/database.ts';
 import { retryWhileAway } from '../db/lost-connection.ts';
-import { clearDataStore, deleteDataStoreRecord } from './delete-data-store-records.sql.ts';
-import { hasDataStoreRecord, listDataStoreRecords, readDataStoreRecord } from './read-data-store-records.sql.ts';
-import { findDataStores } from './read-data-stores.sql.ts';
-import { setDataStoreRecord } from './set-data-store-record.sql.ts';
+import { clearDataStore } from './delete-records.sql.ts';
+import {
+  hasDataStoreRecord,
+  listDataStoreRecords,
+  readDataStoreRecord,
+  setDataStoreRecord,
+  deleteDataStoreRecord,
+} from './data-store-records.sql.ts';
+import { findDataStores } from './data-stores.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
 import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
 import { endAtPace } from '../fairness/end-at-pace.ts';

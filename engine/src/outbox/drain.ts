@@ -27,7 +27,7 @@ import type { OutboxItem, Transport } from './transport.ts';
  *
  * The row is `pending` and leased by this node in all states but the last two. A crash leaves it
  * so: the node that finds this one dead ends the lease and adds the job of its lane
- * (cluster/release-nodes.sql.ts). A crash while it is in flight or being recorded leads to a second
+ * (cluster/nodes.sql.ts). A crash while it is in flight or being recorded leads to a second
  * attempt: at least once. A living node that has lost an item finds a lease that nothing holds, and
  * gives it back (cluster/unheld-leases.ts).
  */

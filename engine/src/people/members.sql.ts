@@ -1,5 +1,5 @@
 import type { Role } from '@headwater/shared';
-import { deletePeopleWithoutAccount } from '../accounts/delete-people.sql.ts';
+import { deletePeopleWithoutAccount } from '../accounts/delete-account.sql.ts';
 import { lockAccount } from '../accounts/require-room.sql.ts';
 import type { MemberRecord } from '../contract/people.ts';
 import type { Sql, Transaction } from '../db/database.ts';

@@ -1,6 +1,6 @@
 import type { AppDefinition } from '../contract/app-definition.ts';
 import type { Sql } from '../db/database.ts';
-import { ownSlug, seenBy } from '../connections/apps/visible-apps.sql.ts';
+import { ownSlug, seenBy } from '../connections/apps/apps.sql.ts';
 
 export interface KnownApp {
   name: string;

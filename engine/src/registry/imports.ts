@@ -8,8 +8,8 @@ import type { Log } from '../contract/log.ts';
 import type { Sql } from '../db/database.ts';
 import { beginComponent, type BegunComponent, giveBackAttempt } from './registry-import-files.sql.ts';
 import {
-  claimImport,
   type ClaimedImport,
+  claimImport,
   countWaitingImports,
   extendImport,
   insertImport,

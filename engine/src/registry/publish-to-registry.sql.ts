@@ -1,7 +1,6 @@
 import { newId, notFound } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
-import { type KeyState, readKeyState } from './read-registry.sql.ts';
-import { copiedColumns } from './registry-columns.sql.ts';
+import { copiedColumns, type KeyState, readKeyState } from './read-registry.sql.ts';
 import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require-code-room.sql.ts';
 
 /**

@@ -1,6 +1,15 @@
 import { createGiveWay } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
-import type { ImportTurn } from './import-turn.sql.ts';
+
+/**
+ * A turn of an import. Only a claim begins another, so a node that lost the import to one, as it
+ * stalled, writes no more to it.
+ */
+export interface ImportTurn {
+  id: string;
+  /** When it was claimed, as the database says it. */
+  turnAt: string;
+}
 
 export interface ImportFile {
   path: string;

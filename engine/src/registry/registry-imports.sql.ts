@@ -1,7 +1,6 @@
 import type { ImportedComponent, ImportRecord, ImportScope } from '../contract/components.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import type { ImportTurn } from './import-turn.sql.ts';
-import { type ImportFile, insertImportFiles } from './registry-import-files.sql.ts';
+import { type ImportFile, type ImportTurn, insertImportFiles } from './registry-import-files.sql.ts';
 
 export interface NewImport {
   id: string;

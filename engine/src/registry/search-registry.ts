@@ -2,7 +2,7 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { Page } from '../contract/base.ts';
 import type { RegistrySearch, RegistrySummary } from '../contract/components.ts';
 import type { Sql } from '../db/database.ts';
-import { type RegistryPlace, readRegistryPage } from './read-registry.sql.ts';
+import { readRegistryPage, type RegistryPlace } from './read-registry.sql.ts';
 
 /** Words beyond it narrow nothing that matters, and each costs time. */
 const MAX_WORDS = 16;

@@ -5,12 +5,11 @@ import type { HttpProp, TimerProp } from '../props/interfaces.ts';
 import { putEndpoints } from './create-source.sql.ts';
 import { type ChangeLease, leaseLost, type LeaseTerms } from '../db/change-lease.ts';
 import type { Sql } from '../db/database.ts';
-import { noteUnusedCode } from '../accounts/delete-unused-code.sql.ts';
+import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
 import { addRunLanes } from '../runs/insert-invocations.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { putTimers } from './put-timers.sql.ts';
-import { checkConfigurationRoom } from '../accounts/require-configuration-room.sql.ts';
-import { lockAccount } from '../accounts/require-room.sql.ts';
+import { checkConfigurationRoom, lockAccount } from '../accounts/require-room.sql.ts';
 
 /**
  * Takes the lease of a lifecycle change, so that hooks of one source never overlap on any node. The

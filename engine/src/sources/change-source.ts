@@ -11,7 +11,7 @@ import type { HttpProp } from '../props/interfaces.ts';
 import { deleteSourceRows, deleteWaitingInvocations } from './delete-source.sql.ts';
 import { deleteStoredValues } from './delete-stored-values.sql.ts';
 import { readSource, type SourceRow } from './read-sources.sql.ts';
-import { checkConfigurationRoom, jsonBytes } from '../accounts/require-configuration-room.sql.ts';
+import { checkConfigurationRoom, jsonBytes } from '../accounts/require-room.sql.ts';
 import { type DecidedProps, decideProps, type PropsOwner } from '../props/decide-props.ts';
 import { httpPropsOf, interfacesOf } from '../props/interfaces.ts';
 import {

@@ -4,8 +4,7 @@ import type { HttpProp } from '../props/interfaces.ts';
 import type { LeaseTerms } from '../db/change-lease.ts';
 import { chooseSlug } from '../db/choose-slug.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { jsonBytes, requireConfigurationRoom } from '../accounts/require-configuration-room.sql.ts';
-import { requireRoom } from '../accounts/require-room.sql.ts';
+import { jsonBytes, requireConfigurationRoom, requireRoom } from '../accounts/require-room.sql.ts';
 import { subscribeNewEmitter } from '../outbox/subscriptions/subscribe-new-emitter.sql.ts';
 
 export interface NewSource {

@@ -3,7 +3,7 @@ import { restAfterMs } from '../fairness/rest-after.ts';
 import type { ChangeLease } from '../db/change-lease.ts';
 import type { Sql, Transaction } from '../db/database.ts';
 import { deleteStoredValues } from './delete-stored-values.sql.ts';
-import { noteUnusedCode } from '../accounts/delete-unused-code.sql.ts';
+import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { dropTimers } from './put-timers.sql.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restAfterMs } from '../fairness/rest-after.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { deleteStepComponents } from '../components/delete-step-components.sql.ts';
+import { deleteStepComponents } from '../components/components.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { PARKED, wakeJobKey } from './run/park-executions.sql.ts';
 import { dropTimers } from '../sources/put-timers.sql.ts';

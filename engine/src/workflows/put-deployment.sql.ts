@@ -7,8 +7,7 @@ import { lockEnvironmentVariables } from '../environment/environment-variables.s
 import { addRunLanes } from '../runs/insert-invocations.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { putTimers } from '../sources/put-timers.sql.ts';
-import { requireConfigurationRoom } from '../accounts/require-configuration-room.sql.ts';
-import { lockAccount, requireRoom } from '../accounts/require-room.sql.ts';
+import { lockAccount, requireConfigurationRoom, requireRoom } from '../accounts/require-room.sql.ts';
 
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
 

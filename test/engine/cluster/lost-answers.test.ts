@@ -2,7 +2,7 @@ import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUnheldLeases } from '../../../engine/src/cluster/unheld-leases.ts';
 import { addJobs } from '../../../engine/src/db/jobs/add-jobs.ts';
-import { recordJobPool, registerNode } from '../../../engine/src/cluster/register-node.sql.ts';
+import { recordJobPool, registerNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { freeLostJobs } from '../../../engine/src/db/jobs/unlock-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testLog } from '../../support/logs.ts';

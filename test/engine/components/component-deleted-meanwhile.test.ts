@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { accountLimits } from '@headwater/shared';
-import { createComponent, type NewComponent } from '../../../engine/src/components/create-component.sql.ts';
+import { createComponent, type NewComponent } from '../../../engine/src/components/components.sql.ts';
 
 import { insertAccount } from '../../support/source-rows.ts';
 import { databaseOfTests } from '../../support/database-of-tests.ts';

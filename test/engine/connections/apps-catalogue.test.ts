@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { starterCatalogue } from '../../../engine/src/connections/catalogue/catalogue.ts';
 import { fillUrl } from '../../../engine/src/connections/apps/fill-template.ts';
 import { findAppFaults } from '../../../engine/src/connections/apps/validate-app.ts';
-import { seedApps } from '../../../engine/src/connections/apps/seed-apps.sql.ts';
+import { seedApps } from '../../../engine/src/connections/apps/apps.sql.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
 let headwater: Headwater;

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { insertConnectedAccount } from '../../../engine/src/connections/put-connected-account.sql.ts';
+import { insertConnectedAccount } from '../../../engine/src/connections/connected-accounts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 

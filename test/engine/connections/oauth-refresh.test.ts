@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { recordHealth } from '../../../engine/src/connections/change-connected-account.sql.ts';
-import { endRefreshLease, leaseRefresh } from '../../../engine/src/connections/lease-refresh.sql.ts';
+import { endRefreshLease, leaseRefresh, recordHealth } from '../../../engine/src/connections/connected-accounts.sql.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 import { addLoopbackApp, connect, type OAuthServer, startOAuthServer } from '../../support/oauth-server.ts';

@@ -1,9 +1,9 @@
 import { newId } from '@headwater/shared';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Sql } from '../../../engine/src/db/database.ts';
-import { clearDataStore, STORE_SLICE } from '../../../engine/src/data-stores/delete-data-store-records.sql.ts';
-import { deleteDataStore } from '../../../engine/src/data-stores/delete-data-store.sql.ts';
-import { setDataStoreRecord } from '../../../engine/src/data-stores/set-data-store-record.sql.ts';
+import { clearDataStore, STORE_SLICE } from '../../../engine/src/data-stores/delete-records.sql.ts';
+import { deleteDataStore } from '../../../engine/src/data-stores/data-stores.sql.ts';
+import { setDataStoreRecord } from '../../../engine/src/data-stores/data-store-records.sql.ts';
 import { accountDatabase } from '../../support/account-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type WatchedTransactions, watchTransactions } from '../../support/watch-transactions.ts';

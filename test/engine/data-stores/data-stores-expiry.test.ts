@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
 import { beforeEach, expect, test } from 'vitest';
-import { deleteExpiredRecords } from '../../../engine/src/data-stores/delete-expired-records.sql.ts';
-import { setDataStoreRecord } from '../../../engine/src/data-stores/set-data-store-record.sql.ts';
+import { deleteExpiredRecords } from '../../../engine/src/data-stores/delete-records.sql.ts';
+import { setDataStoreRecord } from '../../../engine/src/data-stores/data-store-records.sql.ts';
 import { accountDatabase } from '../../support/account-database.ts';
 
 /** As in delete-expired-records.ts. */

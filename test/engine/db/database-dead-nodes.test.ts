@@ -2,14 +2,15 @@ import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addJobs } from '../../../engine/src/db/jobs/add-jobs.ts';
 import { openDatabase, type Sql } from '../../../engine/src/db/database.ts';
-import { heartbeatNode } from '../../../engine/src/cluster/heartbeat-node.sql.ts';
-import { recordJobPool, registerNode } from '../../../engine/src/cluster/register-node.sql.ts';
 import {
   hasDeadNodes,
+  heartbeatNode,
+  recordJobPool,
+  registerNode,
   releaseAllNodes,
   releaseDeadNodes,
   releaseNode,
-} from '../../../engine/src/cluster/release-nodes.sql.ts';
+} from '../../../engine/src/cluster/nodes.sql.ts';
 import { startNodeLease } from '../../../engine/src/cluster/node-lease.ts';
 import { createSteadiness } from '../../../engine/src/cluster/steadiness.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

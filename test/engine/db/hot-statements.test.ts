@@ -18,7 +18,7 @@ import { skipDelivery } from '../../../engine/src/outbox/deliveries/skip-deliver
 import { countRedeliverable, redeliverFailed } from '../../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseDeliveries, releaseUnbegun } from '../../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { readReplayEvents } from '../../../engine/src/runs/replays/replay-events.sql.ts';
-import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue-stalled-deliveries.sql.ts';
+import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue.sql.ts';
 import { retryPending } from '../../../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { searchEvents } from '../../../engine/src/observe/search/search-events.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addStats } from '../../../engine/src/observe/stats/add-stats.sql.ts';
-import { expireStats } from '../../../engine/src/cluster/retention/expire-stats.sql.ts';
+import { expireStats } from '../../../engine/src/cluster/retention/delete-expired.sql.ts';
 import { noStats } from '../../../engine/src/events/stat-meter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { action } from '../../support/executions.ts';

@@ -4,7 +4,7 @@ import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-del
 import { deleteEvents } from '../../../engine/src/observe/search/delete-events.sql.ts';
 import { recordAttempts } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { releaseDeliveries } from '../../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
-import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue-stalled-deliveries.sql.ts';
+import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue.sql.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { blockedBy } from '../../support/blocked-backends.ts';
 import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { deleteOrphanedInvocations } from '../../../engine/src/runs/delete-orphaned-invocations.sql.ts';
 import { deleteSourceRows } from '../../../engine/src/sources/delete-source.sql.ts';
-import { readStalledLanes } from '../../../engine/src/cluster/read-stalled-lanes.sql.ts';
+import { readStalledLanes } from '../../../engine/src/cluster/requeue.sql.ts';
 import { deleteWebhook } from '../../../engine/src/outbox/webhooks/delete-webhook.sql.ts';
 import { subscribeNewEmitter } from '../../../engine/src/outbox/subscriptions/subscribe-new-emitter.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

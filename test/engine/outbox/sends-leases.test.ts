@@ -3,7 +3,7 @@ import type { Principal } from '../../../engine/src/contract/engine.ts';
 import { createRetention } from '../../../engine/src/cluster/retention/retention.ts';
 import { claimSends } from '../../../engine/src/outbox/sends/claim-sends.sql.ts';
 import { recordSendAttempts } from '../../../engine/src/outbox/sends/record-send-attempts.sql.ts';
-import { releaseDeadNodes } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { releaseDeadNodes } from '../../../engine/src/cluster/nodes.sql.ts';
 import { requeueStalledSends } from '../../../engine/src/outbox/sends/release-sends.sql.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../../../engine/src/contract/engine.ts';
 import { claimUpload } from '../../../engine/src/outbox/sends/claim-sends.sql.ts';
-import { releaseDeadNodes } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { releaseDeadNodes } from '../../../engine/src/cluster/nodes.sql.ts';
 import { hasSignature } from '../../support/aws-signature.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type ObjectServer, S3_CREDENTIALS, startObjectServer } from '../../support/object-server.ts';

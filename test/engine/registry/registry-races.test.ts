@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBundleHashes, readComponentBundle } from '../../../engine/src/components/read-component-bundle.sql.ts';
+import { readBundleHashes, readComponentBundle } from '../../../engine/src/components/bundles.sql.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 

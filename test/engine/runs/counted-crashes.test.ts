@@ -3,7 +3,7 @@ import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql
 import { countCrash } from '../../../engine/src/runs/count-crash.sql.ts';
 import { insertInvocations } from '../../../engine/src/runs/insert-invocations.sql.ts';
 import { releaseInvocations } from '../../../engine/src/runs/release-invocations.sql.ts';
-import { releaseDeadNodes, releaseNode } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { releaseDeadNodes, releaseNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { insertAccount, insertSource } from '../../support/source-rows.ts';
 

@@ -5,7 +5,7 @@ import { commitRuns } from '../../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { type FiredTick, fireTimers } from '../../../engine/src/sources/fire-timers.sql.ts';
 import { putTimers } from '../../../engine/src/sources/put-timers.sql.ts';
-import { releaseDeadNodes } from '../../../engine/src/cluster/release-nodes.sql.ts';
+import { releaseDeadNodes } from '../../../engine/src/cluster/nodes.sql.ts';
 import { modelHistories, type ModelDatabase, startModelDatabase, statementCut } from '../../support/model-harness.ts';
 import { startNode } from '../../support/model-nodes.ts';
 import { fc } from '../../support/properties.ts';

@@ -3,7 +3,7 @@ import type { TimerSchedule } from '../../../engine/src/schedule/next-tick.ts';
 import { endSourceChange } from '../../../engine/src/sources/change-source.sql.ts';
 import { deleteSourceRows } from '../../../engine/src/sources/delete-source.sql.ts';
 import { fireTimers } from '../../../engine/src/sources/fire-timers.sql.ts';
-import { requeueOverdueTimers } from '../../../engine/src/cluster/requeue-timers.sql.ts';
+import { requeueOverdueTimers } from '../../../engine/src/cluster/requeue.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { insertAccount, insertSource, leaseSource } from '../../support/source-rows.ts';
 

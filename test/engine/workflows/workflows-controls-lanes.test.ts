@@ -2,7 +2,7 @@ import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { HeldInvocation } from '../../../engine/src/events/invocation.ts';
 import { insertInTurn } from '../../../engine/src/workflows/controls/insert-in-turn.sql.ts';
-import { registerNode } from '../../../engine/src/cluster/register-node.sql.ts';
+import { registerNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { createTurns, type Turns } from '../../../engine/src/workflows/controls/turns.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';

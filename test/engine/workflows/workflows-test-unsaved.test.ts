@@ -1,7 +1,7 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUnsavedComponents } from '../../../engine/src/components/unsaved-components.ts';
-import type { NewComponent } from '../../../engine/src/components/create-component.sql.ts';
+import type { NewComponent } from '../../../engine/src/components/components.sql.ts';
 import { action, untilExecutions } from '../../support/executions.ts';
 import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 import { startReceiver } from '../../support/receiver.ts';

@@ -9,7 +9,7 @@ import { countSealedOtherwise } from '../../secrets/read-sealed-values.sql.ts';
 import { replaceSealedValuesIn } from '../../secrets/replace-sealed-values.sql.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { SealedValue } from '../../secrets/read-sealed-values.sql.ts';
-import { identifier, literal, readColumns, readMigrationNames } from './archive-columns.sql.ts';
+import { identifier, literal, readColumns, readMigrationNames } from './archive-account.sql.ts';
 import {
   type ArchivedSecret,
   type ArchiveHead,

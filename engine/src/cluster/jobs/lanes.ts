@@ -8,7 +8,7 @@ import type { Dispatcher } from '../../runs/dispatcher.ts';
 import type { SendRunner } from '../../outbox/sends/send-runner.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Turns } from '../../workflows/controls/turns.ts';
-import { recordJobPool } from '../register-node.sql.ts';
+import { recordJobPool } from '../nodes.sql.ts';
 import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
 import { createTicker, type TickerOptions } from './fire-timer.ts';
 import { type JobRunner, startJobRunner } from '../../db/jobs/job-runner.ts';

@@ -1,4 +1,4 @@
-import { idFloor } from '@headwater/shared';
+import { idFloor, LIMITS } from '@headwater/shared';
 import type { Sql } from '../../db/database.ts';
 
 /** Age limit for the rows of one source, workflow, webhook or account. */
@@ -141,4 +141,65 @@ const isOf = (sql: Sql, column: 'source_id' | 'workflow_id') => sql`${sql(column
 
 function columnsOf(expiries: readonly Expiry[]): { ids: string[]; beforeMs: number[] } {
   return { ids: expiries.map((expiry) => expiry.id), beforeMs: expiries.map((expiry) => expiry.beforeMs) };
+}
+
+/**
+ * Maximum rows deleted per account and counter step in one call; the next call deletes the rest.
+ */
+const MAX_ROWS = 10_000;
+
+/**
+ * Deletes minute counters past LIMITS.minuteStatsKeptMs, and hour and day counters older than their
+ * account's history. `beforeMs` 0: the account keeps hour and day counters for ever.
+ */
+export async function expireStats(sql: Sql, expiries: readonly Expiry[], nowMs: number): Promise<void> {
+  const minutesBeforeMs = nowMs - LIMITS.minuteStatsKeptMs;
+  await sql`
+    delete from stats where ctid in (
+      select old.ctid from unnest(
+        ${expiries.map(({ id }) => id)}::text[], ${expiries.map(({ beforeMs }) => beforeMs)}::int8[]
+      ) as x(account_id, before_ms)
+        cross join lateral (values (60, greatest(${minutesBeforeMs}::int8, x.before_ms)), (3600, x.before_ms - 3600000),
+          (86400, x.before_ms - 86400000))
+          as kept(step_seconds, from_ms)
+        cross join lateral (
+          select s.ctid from stats s
+          where s.account_id = x.account_id and s.step_seconds = kept.step_seconds and s.began_ms < kept.from_ms
+          order by s.began_ms limit ${MAX_ROWS}
+        ) as old
+    )`;
+}
+
+/** By then, work that began before the deletion has ended, and the query sees the rows it left. */
+const EMPTY_AFTER = '1 hour';
+
+/**
+ * Deletes those of the given deleted emitters to which no event, run, execution, send or stored
+ * value refers. Without this, an account could fill the database by making and deleting sources.
+ * Their components that were deleted earlier go too. Returns the number of emitters deleted.
+ */
+export async function deleteEmptiedEmitters(sql: Sql, ids: readonly string[]): Promise<number> {
+  const [row] = await sql<{ emitters: number }[]>`
+    with gone as (
+      delete from emitters e
+      where id = any(${[...ids]}::text[]) and deleted_at < now() - ${EMPTY_AFTER}::interval
+        and not exists (select from events x where x.emitter_id = e.id)
+        and not exists (select from missed_events x where x.emitter_id = e.id)
+        and not exists (select from runs x where x.source_id = e.id)
+        and not exists (select from live_lines x where x.emitter_id = e.id)
+        and not exists (select from invocations x where x.leased_by is null and x.source_id = e.id)
+        and not exists (select from nodes n join invocations x on x.leased_by = n.id and x.source_id = e.id)
+        and not exists (select from executions x where x.workflow_id = e.id)
+        and not exists (select from execution_waits x where x.workflow_id = e.id)
+        and not exists (select from sends x where x.workflow_id = e.id)
+        and not exists (select from component_db x where x.source_id = e.id)
+      returning id, component_id
+    ), left_code as (
+      -- What the deletion above takes away is still there for this statement.
+      delete from components c using (select distinct component_id from gone) as of_gone
+      where c.id = of_gone.component_id and c.deleted_at is not null
+        and not exists (select from emitters e where e.component_id = c.id and e.id not in (select id from gone))
+    )
+    select count(*) as emitters from gone`;
+  return row?.emitters ?? 0;
 }

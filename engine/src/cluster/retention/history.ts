@@ -1,10 +1,8 @@
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
-import { addHistory } from './add-history.sql.ts';
-import { cutHistory } from './cut-history.sql.ts';
+import { addHistory, cutHistory, expireHistory, readHistoriesKept } from './history.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { expireStats } from './expire-stats.sql.ts';
-import { expireHistory, readHistoriesKept } from './expire-history.sql.ts';
+import { expireStats } from './delete-expired.sql.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { createCountedFlush } from '../../db/counted-flush.ts';
 import { createHistoryMeter, type HistoryMeter } from './history-meter.ts';

@@ -5,6 +5,7 @@ import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Sql } from '../../db/database.ts';
 import {
+  deleteEmptiedEmitters,
   deleteExpiredDeliveries,
   deleteExpiredEvents,
   deleteExpiredExecutions,
@@ -15,11 +16,10 @@ import {
   type Expiry,
 } from './delete-expired.sql.ts';
 import { expireIdempotencyKeys } from '../../accounts/idempotency-keys.sql.ts';
-import { expirePeople } from '../../people/expire-people.sql.ts';
+import { expirePeople } from '../../people/people.sql.ts';
 import { expirePublishedIds } from '../../runs/commit/published-ids.sql.ts';
 import { expireSampleRequests } from '../../outbox/sample-receiver/sample-requests.sql.ts';
 import { trimAbandonedRuns } from '../../runs/trim-abandoned-runs.sql.ts';
-import { deleteEmptiedEmitters } from './delete-emptied-emitters.sql.ts';
 import { deleteLeftValues } from '../../sources/delete-stored-values.sql.ts';
 import { deleteExpiredTraces, deleteOldTraces } from './delete-trace-contexts.sql.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from './delete-unused-versions.sql.ts';

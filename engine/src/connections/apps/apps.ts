@@ -11,10 +11,8 @@ import {
   putOAuthClient,
   readOAuthClients,
   readOwnOAuthClients,
-} from '../oauth-clients.sql.ts';
-import { deleteOwnApp, insertOwnApp, replaceOwnApp } from './own-apps.sql.ts';
-import { insertApp, replaceApp } from './put-app.sql.ts';
-import { readApp, readAppPage } from './read-apps.sql.ts';
+} from '../oauth.sql.ts';
+import { deleteOwnApp, insertApp, insertOwnApp, readApp, readAppPage, replaceApp, replaceOwnApp } from './apps.sql.ts';
 import type { AppDefinition, StoredApp } from '../../contract/app-definition.ts';
 import { findAppFaults } from './validate-app.ts';
 

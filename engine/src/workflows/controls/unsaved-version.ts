@@ -11,7 +11,7 @@ import type { DecideContext } from '../../props/decide-props.ts';
 import { mergeDefinitions } from '../../props/merge-definitions.ts';
 import type { PropSealer } from '../../props/seal-props.ts';
 import type { Sql } from '../../db/database.ts';
-import { readBundleHashes } from '../../components/read-component-bundle.sql.ts';
+import { readBundleHashes } from '../../components/bundles.sql.ts';
 import { readDeploymentRuntime, type StepComponent } from '../run/read-workflow-runtime.sql.ts';
 import { findStepProblems } from '../check-namespaces.ts';
 import type { Deployment, Step } from '../deployment.ts';

@@ -1,4 +1,4 @@
-import type { Built } from '@headwater/sandbox-runtime';
+import type { Built, ComponentBundle } from '@headwater/sandbox-runtime';
 import type { Database, Sql } from '../db/database.ts';
 
 export interface BundleSearch {
@@ -48,4 +48,31 @@ export async function hasCode(sql: Sql, accountId: string, codeHash: string): Pr
   const rows = await sql`
     select from components where account_id = ${accountId} and code_hash = ${codeHash} and deleted_at is null limit 1`;
   return rows.length > 0;
+}
+
+/**
+ * The bundle of a component of an account or the registry; the caller has checked access. Undefined
+ * if it was deleted or withdrawn since. Its stored code is empty then and does not match the hash,
+ * by which sandbox processes know code.
+ */
+export async function readComponentBundle(sql: Sql, componentId: string): Promise<ComponentBundle | undefined> {
+  const [row] = await sql<{ bundle: string; source_map: string | null; hash: string }[]>`
+    select bundle, source_map, coalesce(bundle_hash, code_hash) as hash from components
+    where id = ${componentId} and deleted_at is null and bundle <> ''
+    union all
+    select bundle, source_map, coalesce(bundle_hash, code_hash) from registry_components
+    where id = ${componentId} and withdrawn_at is null and bundle <> ''`;
+  return row && { code: row.bundle, sourceMap: row.source_map ?? '', hash: row.hash };
+}
+
+/** Bundle hash by id, for the components that still exist. */
+export async function readBundleHashes(sql: Sql, componentIds: readonly string[]): Promise<Map<string, string>> {
+  const ids = [...componentIds];
+  const rows = await sql<{ id: string; hash: string }[]>`
+    select id, coalesce(bundle_hash, code_hash) as hash from components
+    where id = any(${ids}::text[]) and deleted_at is null
+    union all
+    select id, coalesce(bundle_hash, code_hash) from registry_components
+    where id = any(${ids}::text[]) and withdrawn_at is null`;
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
 }

@@ -1,11 +1,74 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import { addJobs } from '../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
-import { runLane } from '../runs/insert-invocations.sql.ts';
-import { PARKED } from '../workflows/run/park-executions.sql.ts';
-import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
+import { addJobs } from '../db/jobs/add-jobs.ts';
 import { freeLostJobs, unlockJobs } from '../db/jobs/unlock-jobs.ts';
+import { notifyNodeListens } from '../db/notify-changed.ts';
+import type { ListeningNode } from '../db/read-live-nodes.ts';
+import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
+import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
+import { runLane } from '../runs/insert-invocations.sql.ts';
+import type { Claim } from '../runs/release-invocations.sql.ts';
+import { PARKED } from '../workflows/run/park-executions.sql.ts';
+
+/**
+ * Renews the node's row, with its database connection and, if given, the pool name under which it
+ * locks jobs. Returns false if the node was declared dead meanwhile. Other nodes then have its
+ * leases, and the id must not be used again.
+ */
+export async function heartbeatNode(sql: Sql, id: string, jobPool?: string): Promise<boolean> {
+  const rows = await sql`
+    update nodes set seen_at = now(), job_pool = coalesce(${jobPool ?? null}, job_pool), backend_pid = pg_backend_pid(),
+      backend_start = (select backend_start from pg_stat_activity where pid = pg_backend_pid())
+    where id = ${id} returning id`;
+  return rows.length > 0;
+}
+
+/**
+ * Inserts a node's row before its first lease: a lease whose node has no row counts as a dead
+ * node's. `id` is new at every start of a process; `encryptionKeyId` as in LiveNode.
+ */
+export async function registerNode(
+  sql: Sql,
+  node: { id: string; role: string; encryptionKeyId?: string } & Partial<ListeningNode>,
+): Promise<void> {
+  const { id, role, encryptionKeyId = null, addresses = [], ports = [] } = node;
+  await sql`
+    insert into nodes (id, role, encryption_key_id, addresses, ports)
+    values (${id}, ${role}, ${encryptionKeyId}, ${addresses}::text[], ${ports}::int4[])`;
+  if (ports.length > 0) await notifyNodeListens(sql);
+}
+
+/**
+ * Notes which graphile-worker pool is the node's, so that its locked jobs can be unlocked when the
+ * node is dead. Left to graphile-worker they would stay locked for four hours. `ended` is the one
+ * it had before: what that left locked is free.
+ */
+export async function recordJobPool(sql: Sql, nodeId: string, poolId: string, ended?: string): Promise<void> {
+  await sql`update nodes set job_pool = ${poolId} where id = ${nodeId}`;
+  if (ended !== undefined) await unlockJobs(sql, [ended]);
+}
+
+export interface Leases {
+  invocations: Claim[];
+  deliveries: string[];
+  sends: { id: string; accountId: string }[];
+}
+
+/** As many as it may hold, each found by an index that begins with the node. */
+export async function readLeases(sql: Sql, nodeId: string): Promise<Leases> {
+  const [invocations, deliveries, sends] = await Promise.all([
+    sql<Claim[]>`select id, claim from invocations where leased_by = ${nodeId}`,
+    sql<{ id: string }[]>`select id from deliveries where leased_by = ${nodeId} and status = 'pending'`,
+    sql<Leases['sends']>`
+      select distinct unit_id as id, account_id as "accountId" from sends
+      where leased_by = ${nodeId} and status = 'pending' and unit_id is not null`,
+  ]);
+  return {
+    invocations: [...invocations],
+    deliveries: deliveries.map(({ id }) => id),
+    sends: [...sends],
+  };
+}
 
 export interface ReleasedNodes {
   nodes: string[];

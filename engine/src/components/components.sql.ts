@@ -1,0 +1,212 @@
+import type { ComponentBundle } from '@headwater/sandbox-runtime';
+import { type ComponentDescription, type ComponentType, HeadwaterError } from '@headwater/shared';
+import { codeBytes, type CodeLimits, insertCode } from '../accounts/require-code-room.sql.ts';
+import type { Page } from '../contract/base.ts';
+import type { ComponentListRequest, ComponentRecord, ComponentSummary } from '../contract/components.ts';
+import type { Database, Sql, Transaction } from '../db/database.ts';
+import { inPageOrder, readPage } from '../db/paging.ts';
+import { readComponent } from './read-component.sql.ts';
+
+export interface NewComponent extends ComponentDescription {
+  id: string;
+  accountId: string;
+  code: string;
+  codeHash: string;
+  codeUrl?: string;
+  bundle: ComponentBundle;
+  dependencies: Record<string, string>;
+  builtAt: Date;
+  /**
+   * It was given with a step or a source, and not saved by itself: it goes when nothing runs it any
+   * more.
+   */
+  ofStep: boolean;
+  bundleFormat: number;
+}
+
+/**
+ * Throws CONFLICT if the account has no room for it, or if it is deleted before it can be read
+ * back.
+ */
+export async function createComponent(
+  db: Database,
+  component: NewComponent,
+  limits: CodeLimits,
+): Promise<ComponentRecord> {
+  const { id, accountId } = component;
+  await insertCode(db.sql, accountId, limits, codeBytes(component), (tx) => insertComponent(tx, component));
+  const record = await readComponent(db, accountId, id);
+  if (record === undefined) throw new HeadwaterError('CONFLICT', `The component ${id} was deleted meanwhile`);
+  return record;
+}
+
+async function insertComponent(tx: Transaction, component: NewComponent): Promise<void> {
+  const { id, accountId, name, key, version, type, description, code, codeHash, codeUrl, bundle, dedupe } = component;
+  const { hooks, props, hasAdditionalProps, dependencies, builtAt, bundleFormat, ofStep } = component;
+  await tx`
+    insert into components (id, account_id, name, key, version, type, description, code, code_hash, code_url, bundle,
+      source_map, bundle_hash, dedupe, hooks, configurable_props, has_additional_props, dependencies, built_at,
+      bundle_format, of_step)
+    values (${id}, ${accountId}, ${name}, ${key ?? null}, ${version}, ${type}, ${description ?? null}, ${code}, ${codeHash},
+      ${codeUrl ?? null}, ${bundle.code}, ${bundle.sourceMap}, ${bundle.hash}, ${dedupe ?? null}, ${[...hooks]}::text[],
+      ${JSON.stringify(props)}::text::jsonb, ${hasAdditionalProps}, ${JSON.stringify(dependencies)}::text::jsonb,
+      to_timestamp(${builtAt.getTime()}::float8 / 1000), ${bundleFormat}, ${ofStep})`;
+}
+
+/** It is to stay as if it had been saved by itself. */
+export async function keepComponent({ sql }: Database, accountId: string, id: string): Promise<void> {
+  await sql`update components set of_step = false where account_id = ${accountId} and id = ${id} and of_step`;
+}
+
+export interface ComponentUse {
+  sources: number;
+  workflows: number;
+  webhooks: number;
+}
+
+/**
+ * Answers how many sources, workflows and webhooks use it, by any version of theirs; with none of
+ * them its code is gone, and the row too where no deleted source names it.
+ */
+export async function deleteComponent(sql: Sql, accountId: string, id: string): Promise<ComponentUse> {
+  return sql.begin(async (tx) => {
+    // A source that is being made holds the row by its foreign key, a workflow by a lock, and is
+    // counted once it is there.
+    await tx`select id from components where account_id = ${accountId} and id = ${id} for update`;
+    const [count] = await tx<{ live: number; total: number }[]>`
+      select count(*) filter (where deleted_at is null)::int as live, count(*)::int as total
+      from sources where component_id = ${id}`;
+    const { live = 0, total = 0 } = count ?? {};
+    const [used] = await tx<{ workflows: number }[]>`
+      select count(distinct workflow_id)::int as workflows from deployments
+      where account_id = ${accountId} and steps @> ${JSON.stringify([{ componentId: id }])}::text::jsonb`;
+    const [transforms] = await tx<{ webhooks: number }[]>`
+      select count(*)::int as webhooks from webhooks where transform_id = ${id}`;
+    const use = { sources: live, workflows: used?.workflows ?? 0, webhooks: transforms?.webhooks ?? 0 };
+    if (use.sources + use.workflows + use.webhooks > 0) return use;
+    if (total === 0) await tx`delete from components where account_id = ${accountId} and id = ${id}`;
+    // Without its hash, the empty bundle is never taken for an earlier build.
+    else
+      await tx`
+        update components set deleted_at = now(), published_at = null, registry_id = null, code = '', bundle = '',
+          source_map = null, bundle_hash = null
+        where account_id = ${accountId} and id = ${id}`;
+    return use;
+  });
+}
+
+/**
+ * Deletes those of `ids` that came from the code of steps and that nothing refers to any more.
+ * Components with a key and published ones stay, because users can look them up. The caller's
+ * transaction has deleted the versions that named them.
+ */
+export async function deleteStepComponents(tx: Transaction, accountId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  // A transaction that uses a component in a new version or source locks its row until commit. If
+  // the row is unlocked, the next statement sees that use.
+  const locked = await tx<{ id: string }[]>`
+    select id from components where account_id = ${accountId} and id = any(${[...ids]}::text[])
+      and of_step and key is null and published_at is null order by id for update skip locked`;
+  if (locked.length === 0) return;
+  await tx`
+    delete from components c where c.id = any(${locked.map(({ id }) => id)}::text[])
+      and not exists (select from emitters s where s.component_id = c.id)
+      and not exists (
+        select from deployments d where d.account_id = ${accountId}
+          and d.steps @> jsonb_build_array(jsonb_build_object('componentId', c.id))
+      )`;
+}
+
+interface SummaryRow {
+  id: string;
+  name: string;
+  key: string | null;
+  version: string;
+  type: ComponentType;
+  description: string | null;
+  code_hash: string;
+  code_url: string | null;
+  dedupe: 'unique' | 'greatest' | 'last' | null;
+  has_additional_props: boolean;
+  dependencies: Record<string, string>;
+  published_ms: number | null;
+  created_ms: number;
+  updated_ms: number;
+}
+
+/** Without code: a page of it could have a hundred megabytes. */
+export async function listComponents(
+  sql: Sql,
+  accountId: string,
+  { type, query, key, isPublished, ...page }: ComponentListRequest,
+): Promise<Page<ComponentSummary>> {
+  const text = query?.toLowerCase() ?? '';
+  // position() instead of like: the search text may contain % and _.
+  const where = sql`and deleted_at is null and registry_id is null
+    ${type === undefined ? sql`` : sql`and type = ${type}`}
+    ${key === undefined ? sql`` : sql`and key = ${key}`}
+    ${isPublished === undefined ? sql`` : sql`and (published_at is not null) = ${isPublished}`}
+    ${text === '' ? sql`` : sql`and (position(${text} in lower(name)) > 0 or position(${text} in lower(key)) > 0)`}`;
+  const { ids, ...rest } = await readPage(sql, { table: 'components', accountId, where, order: 'created' }, page);
+  const rows = await sql<SummaryRow[]>`
+    select id, name, key, version, type, description, code_hash, code_url, dedupe, has_additional_props, dependencies,
+      extract(epoch from published_at)::float8 * 1000 as published_ms,
+      extract(epoch from created_at)::float8 * 1000 as created_ms,
+      extract(epoch from updated_at)::float8 * 1000 as updated_ms
+    from components where account_id = ${accountId} and id = any(${ids}::text[]) and deleted_at is null`;
+  return { ...rest, items: inPageOrder(ids, rows.map(summaryOf)) };
+}
+
+function summaryOf(row: SummaryRow): ComponentSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    ...(row.key === null ? {} : { key: row.key }),
+    version: row.version,
+    type: row.type,
+    ...(row.description === null ? {} : { description: row.description }),
+    codeHash: row.code_hash,
+    ...(row.code_url === null ? {} : { codeUrl: row.code_url }),
+    ...(row.dedupe === null ? {} : { dedupe: row.dedupe }),
+    hasAdditionalProps: row.has_additional_props,
+    dependencies: row.dependencies,
+    ...(row.published_ms === null ? {} : { publishedAt: new Date(row.published_ms) }),
+    createdAt: new Date(row.created_ms),
+    updatedAt: new Date(row.updated_ms),
+  };
+}
+
+/**
+ * `taken`: another row with that key and version is published; the same code there counts as this
+ * one.
+ */
+export type PublishOutcome = { kind: 'published'; id: string } | { kind: 'taken' } | { kind: 'absent' };
+
+/**
+ * Publishes a saved component in its account. One at a time for each account, so that of two
+ * versions alike one is first.
+ */
+export async function publishComponent(sql: Sql, accountId: string, id: string): Promise<PublishOutcome> {
+  return sql.begin(async (tx): Promise<PublishOutcome> => {
+    await tx`select id from accounts where id = ${accountId} for no key update`;
+    const [row] = await tx<{ key: string; version: string; code_hash: string }[]>`
+      select key, version, code_hash from components
+      where account_id = ${accountId} and id = ${id} and registry_id is null and deleted_at is null for update`;
+    if (row === undefined) return { kind: 'absent' };
+    const [known] = await tx<{ id: string; code_hash: string }[]>`
+      select id, code_hash from components
+      where account_id = ${accountId} and key = ${row.key} and version = ${row.version} and published_at is not null`;
+    if (known !== undefined && known.id !== id)
+      return known.code_hash === row.code_hash ? { kind: 'published', id: known.id } : { kind: 'taken' };
+    await tx`
+      update components set published_at = now(), updated_at = now()
+      where account_id = ${accountId} and id = ${id} and published_at is null`;
+    return { kind: 'published', id };
+  });
+}
+
+export async function unpublishComponent(sql: Sql, accountId: string, id: string): Promise<void> {
+  await sql`
+    update components set published_at = null, updated_at = now()
+    where account_id = ${accountId} and id = ${id} and published_at is not null`;
+}
