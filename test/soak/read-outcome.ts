@@ -35,11 +35,15 @@ export async function readFailedRuns(sql: Sql): Promise<FailedRun[]> {
     from runs where error_code is not null order by id`;
 }
 
-/** Everything that is accepted and has not ended. Empty once the system is drained. */
+/**
+ * Everything that is accepted and has not ended. Empty once the system is drained. A tick that its
+ * stopped timer holds is not stuck: it waits for the start of the timer.
+ */
 export async function readStuck(sql: Sql): Promise<StuckRow[]> {
   return sql<StuckRow[]>`
     with left_over as (
-      select 'invocation' as kind, id, source_id as owner, leased_by, created_at from invocations
+      select 'invocation' as kind, i.id, i.source_id as owner, i.leased_by, i.created_at
+      from invocations i join emitters e on e.id = i.source_id and e.active
       union all
       select 'execution', id, workflow_id, null, started_at from executions where ended_at is null
       union all
@@ -56,7 +60,8 @@ export async function readStuck(sql: Sql): Promise<StuckRow[]> {
 /** Grows with everything that ends, also while as much is left as before. */
 export async function readProgress(sql: Sql): Promise<{ left: number; done: number }> {
   const [row] = await sql<{ left: number; done: number }[]>`
-    select ((select count(*) from invocations) + (select count(*) from deliveries where status = 'pending')
+    select ((select count(*) from invocations i join emitters e on e.id = i.source_id and e.active)
+        + (select count(*) from deliveries where status = 'pending')
         + (select count(*) from sends where status = 'pending'))::int4 as left,
       ((select count(*) from events) + (select count(*) from executions where ended_at is not null)
         + (select sum(attempt_count) from deliveries))::int8::float8 as done`;
