@@ -76,7 +76,7 @@ export type {
 export type { Idempotency, KeptAnswer, KeyedRequest } from './contract/idempotency.ts';
 export { type ReplayRecord, type Replays } from './contract/replays.ts';
 export type { NewEvent, Publication, Publisher } from './contract/publish.ts';
-export { INGEST_CODE } from './ingest/ingest-code.ts';
+export { INGEST_CODE } from './ingest/events-source.ts';
 export { runIsLost } from './runs/lost-runs.ts';
 export type { SampleReceiver, SampleRequest } from './contract/sample-receiver.ts';
 export type {

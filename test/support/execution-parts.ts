@@ -5,7 +5,7 @@ import type { Sealer } from '../../engine/src/secrets/seal.ts';
 import { type CommittedRun, commitRuns } from '../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
 import type { ExecutionProgress } from '../../engine/src/workflows/run/read-execution-progress.sql.ts';
-import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
+import { releaseInvocations } from '../../engine/src/runs/invocations.sql.ts';
 import type { WorkflowRuntimes } from '../../engine/src/workflows/run/deployment-runtime.ts';
 import { createExecution } from '../../engine/src/workflows/run/execution.ts';
 import {

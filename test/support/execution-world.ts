@@ -1,7 +1,7 @@
 import { accountLimits, newId } from '@headwater/shared';
 import { createPostponedLanes } from '../../engine/src/db/jobs/postponed-lanes.ts';
 import { runSourceLane } from '../../engine/src/cluster/jobs/run-source.ts';
-import { createWaker } from '../../engine/src/cluster/jobs/wake-execution.ts';
+import { createWaker } from '../../engine/src/cluster/jobs/lanes.ts';
 import { createUnheldLeases } from '../../engine/src/cluster/unheld-leases.ts';
 import type { Dispatcher } from '../../engine/src/runs/dispatcher.ts';
 import type { HeldInvocation } from '../../engine/src/events/invocation.ts';
@@ -11,9 +11,8 @@ import { changeWorkflow } from '../../engine/src/workflows/change-workflow.sql.t
 import type { Sql } from '../../engine/src/db/database.ts';
 import { cancelWaitingExecutions, deleteWorkflow } from '../../engine/src/workflows/delete-workflow.sql.ts';
 import { insertInTurn } from '../../engine/src/workflows/controls/insert-in-turn.sql.ts';
-import { insertInvocations } from '../../engine/src/runs/insert-invocations.sql.ts';
+import { insertInvocations, releaseInvocations } from '../../engine/src/runs/invocations.sql.ts';
 import { createProgressReads } from '../../engine/src/workflows/run/read-execution-progress.sql.ts';
-import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
 import { requeueOverdueWaits } from '../../engine/src/workflows/run/wake-executions.sql.ts';
 import { createTurns } from '../../engine/src/workflows/controls/turns.ts';
 import { createWorkflowRuntimes } from '../../engine/src/workflows/run/deployment-runtime.ts';

@@ -5,9 +5,9 @@ import type { Dispatcher } from '../../engine/src/runs/dispatcher.ts';
 import type { HeldInvocation } from '../../engine/src/events/invocation.ts';
 import type { SourceRuntime } from '../../engine/src/runs/source-runtime.ts';
 import { endSourceChange, stopSource } from '../../engine/src/sources/change-source.sql.ts';
-import { countCrash } from '../../engine/src/runs/count-crash.sql.ts';
+import { countCrash, insertInvocations, releaseInvocations } from '../../engine/src/runs/invocations.sql.ts';
 import { deleteSourceRows, deleteWaitingInvocations } from '../../engine/src/sources/delete-source.sql.ts';
-import { retryRuns } from '../../engine/src/runs/retry-runs.sql.ts';
+import { retryRuns } from '../../engine/src/runs/abandoned-runs.sql.ts';
 import { createAccountLanes } from '../../engine/src/outbox/deliveries/account-lanes.ts';
 import { createLaneTurns } from '../../engine/src/db/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../engine/src/db/jobs/postponed-lanes.ts';
@@ -17,7 +17,6 @@ import { claimDeliveries } from '../../engine/src/outbox/deliveries/claim-delive
 import { claimGoverned } from '../../engine/src/outbox/deliveries/claim-governed.sql.ts';
 import { commitRuns } from '../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../engine/src/db/database.ts';
-import { insertInvocations } from '../../engine/src/runs/insert-invocations.sql.ts';
 import {
   type DeliveryResult,
   recordAttempts,
@@ -25,7 +24,6 @@ import {
 } from '../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { redeliverFailed } from '../../engine/src/outbox/deliveries/redeliver.sql.ts';
 import { releaseUnbegun } from '../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
-import { releaseInvocations } from '../../engine/src/runs/release-invocations.sql.ts';
 import { releaseNode } from '../../engine/src/cluster/nodes.sql.ts';
 import { limitsOf } from './delivery-world.ts';
 import { LEASE_SOURCES } from './lease-moves.ts';

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import type { Sql } from '../../engine/src/db/database.ts';
-import { addRunLanes } from '../../engine/src/runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../../engine/src/runs/invocations.sql.ts';
 import { notifySourceChanged } from '../../engine/src/db/notify-changed.ts';
 
 export interface TurnSettings {

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import type { Sql } from '../../../engine/src/db/database.ts';
-import { insertInvocationRows } from '../../../engine/src/runs/insert-invocations.sql.ts';
+import { insertInvocationRows } from '../../../engine/src/runs/invocations.sql.ts';
 
 /** The work of a node for one tenant. */
 export interface Work {

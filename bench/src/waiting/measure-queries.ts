@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { createRetention } from '../../../engine/src/cluster/retention/retention.ts';
 import { cancelExecution } from '../../../engine/src/workflows/run/cancel-execution.sql.ts';
 import { claimExecutions } from '../../../engine/src/workflows/controls/claim-executions.sql.ts';
-import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
+import { claimInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { deleteWorkflow } from '../../../engine/src/workflows/delete-workflow.sql.ts';
 import {

@@ -1,22 +1,42 @@
-import { HeadwaterError, newId } from '@headwater/shared';
-import type { Accounts } from '../contract/engine.ts';
-import type { Database, Sql } from '../db/database.ts';
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
+import type { Accounts, AccountSettings } from '../contract/engine.ts';
 import { createBatcher } from '../db/batcher.ts';
-import { findApiKeys, insertApiKey } from './api-keys.sql.ts';
-import { findUserSessions, readMemberships, readUser } from './users.sql.ts';
-import { insertAccount, readAccounts } from './accounts.sql.ts';
+import type { Database, Sql } from '../db/database.ts';
 import { readPage } from '../db/paging.ts';
-import { createAccountLimits } from './account-limits.ts';
-import { createAccountSettings } from './account-settings.ts';
-import type { AccountRoom } from './account-room.ts';
-import { generateApiKey, hashApiKey } from './api-key.ts';
 import { createAccountKeys } from './account-keys.ts';
+import { createAccountLimits } from './account-limits.ts';
+import type { AccountRoom } from './account-room.ts';
+import { changeAccountSettings, insertAccount, readAccounts, readAccountSettings } from './accounts.sql.ts';
+import { generateApiKey, hashApiKey } from './api-key.ts';
+import { findApiKeys, insertApiKey } from './api-keys.sql.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { LimitsCache } from './limits-cache.ts';
 import { readSessionBearer, type SessionBearer } from './session-token.ts';
 import { createTenants } from './tenants.ts';
+import { findUserSessions, readMemberships, readUser } from './users.sql.ts';
 import { validateAccount } from './validate-account.ts';
+
+/** Settings that an account decides for itself; see Accounts. */
+function createAccountSettings(
+  sql: Sql,
+  cache: Pick<LimitsCache, 'refresh'>,
+): Pick<Accounts, 'settings' | 'changeSettings'> {
+  async function read(accountId: string): Promise<AccountSettings> {
+    const found = await readAccountSettings(sql, accountId);
+    if (found === undefined) throw notFound('account', accountId);
+    return found;
+  }
+  return {
+    settings: (who) => read(who.accountId),
+    async changeSettings({ accountId }, change) {
+      await changeAccountSettings(sql, accountId, change);
+      // The notification reaches this node too, but later than the answer of this call.
+      await cache.refresh(accountId);
+      return read(accountId);
+    },
+  };
+}
 
 /** Longer than any key there is; keeps a hostile header from being hashed. */
 const MAX_KEY_CHARS = 256;

@@ -6,8 +6,7 @@ import { notifyNodeListens } from '../db/notify-changed.ts';
 import type { ListeningNode } from '../db/read-live-nodes.ts';
 import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
 import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
-import { runLane } from '../runs/insert-invocations.sql.ts';
-import type { Claim } from '../runs/release-invocations.sql.ts';
+import { type Claim, runLane } from '../runs/invocations.sql.ts';
 import { PARKED } from '../workflows/run/park-executions.sql.ts';
 
 /**

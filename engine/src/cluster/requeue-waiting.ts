@@ -1,5 +1,5 @@
 import type { Sql } from '../db/database.ts';
-import { addRunLanes } from '../runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../runs/invocations.sql.ts';
 import { readStalledLanes, requeueStalledDeliveries } from './requeue.sql.ts';
 import { requeueStalledSends } from '../outbox/sends/release-sends.sql.ts';
 

@@ -3,7 +3,7 @@ import { addJobs } from '../db/jobs/add-jobs.ts';
 import { crowdPriority } from '../db/jobs/job-crowds.ts';
 import { deliverLane, lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
 import { sendLane } from '../outbox/sends/send-lane.ts';
-import { runLane } from '../runs/insert-invocations.sql.ts';
+import { runLane } from '../runs/invocations.sql.ts';
 import { timerJob } from '../sources/fire-timers.sql.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Dispatcher } from '../runs/dispatcher.ts';
 import type { Sql } from '../db/database.ts';
 import { readLeases } from './nodes.sql.ts';
 import { releaseDeliveries } from '../outbox/deliveries/release-deliveries.sql.ts';
-import { type Claim, releaseInvocations } from '../runs/release-invocations.sql.ts';
+import { type Claim, releaseInvocations } from '../runs/invocations.sql.ts';
 import { postponeSends } from '../outbox/sends/release-sends.sql.ts';
 
 export interface UnheldLeasesOptions {

@@ -8,10 +8,8 @@ import type { StatCount, UseCount } from '../events/stat-meter.ts';
 import { startStats } from '../observe/stats/start-stats.ts';
 import type { HistoryCount } from '../accounts/history-row-bytes.ts';
 import { watchHeld } from '../observe/usage/watch-held.ts';
-import { readAccountDbSizes } from '../runs/counts/read-account-db-sizes.sql.ts';
-import { readBacklogs } from '../runs/counts/read-backlogs.sql.ts';
+import { readAccountDbSizes, readBacklogs, readWaitingBytes } from '../runs/counts/counts.sql.ts';
 import { addNotice } from '../outbox/webhooks/webhook-notices.sql.ts';
-import { readWaitingBytes } from '../runs/counts/read-waiting-bytes.sql.ts';
 import { type AccountBacklogs, startAccountBacklogs } from '../runs/counts/account-backlogs.ts';
 import { type AccountSums, startAccountSums } from '../runs/counts/account-sums.ts';
 

@@ -1,7 +1,18 @@
 import type { Principal, SourceCreate } from '../contract/engine.ts';
 import type { Sql } from '../db/database.ts';
-import { chooseEventsSource, readEventsSource } from './events-source.sql.ts';
-import { INGEST_CODE } from './ingest-code.ts';
+import { chooseEventsSource, readEventsSource } from './ingest.sql.ts';
+
+/** A source for events from the API. A manual run emits its event too. */
+export const INGEST_CODE = `// Events come from POST /v1/sources/{id}/events, and need no code.
+export default {
+  name: 'Events',
+  description: 'Emits the events that the API is given for it.',
+  version: '1.0.0',
+  async run(event) {
+    this.$emit(event);
+  },
+};
+`;
 
 /** The source of an account that events without one go to. */
 export interface EventsSource {

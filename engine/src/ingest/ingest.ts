@@ -13,7 +13,7 @@ import { noRoomToAnswer } from '../runs/no-room-to-answer.ts';
 import type { Sql } from '../db/database.ts';
 import type { TraceContexts } from '../tracing/trace-contexts.ts';
 import type { InTurnIntake } from '../workflows/controls/in-turn-intake.ts';
-import { readEndpoints } from './read-endpoints.sql.ts';
+import { readEndpoints } from './ingest.sql.ts';
 
 export interface IngestOptions {
   sql: Sql;

@@ -3,11 +3,16 @@ import { hashToken } from '../accounts/session-token.ts';
 import type { People } from '../contract/people.ts';
 import { normalizeEmail } from './email-address.ts';
 import { readUsersOf } from './members.sql.ts';
-import { deletePasswordReset, findPasswordReset, insertPasswordReset } from './password-resets.sql.ts';
+import {
+  deletePasswordReset,
+  findPasswordReset,
+  insertPasswordReset,
+  renewSignInTurns,
+  takeSignInTurn,
+} from './sign-in.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { findPerson, lockPerson, markVerified, readPerson, setPassword } from './people.sql.ts';
 import { beginSession, checkNewPassword, clientNetwork, requireTurns, wrongPassword } from './sign-in.ts';
-import { renewSignInTurns, takeSignInTurn } from './sign-in-turns.sql.ts';
 
 const TOKEN = /^hw_reset_[0-9A-Za-z]{40}$/;
 const SECONDS_BETWEEN = 1_200;

@@ -6,7 +6,7 @@ import type { Sql, Transaction } from '../db/database.ts';
 import { normalizeEmail } from './email-address.ts';
 import { findPerson, lockPerson, type Person, readPerson, setPassword } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { renewSignInTurns, takeSignInTurn } from './sign-in-turns.sql.ts';
+import { renewSignInTurns, takeSignInTurn } from './sign-in.sql.ts';
 import {
   deleteSessionOfToken,
   deleteUserSession,

@@ -5,8 +5,14 @@ import { NOTHING_QUEUED, type Queued, sumOf } from './commit/queued.ts';
 import type { Sql } from '../db/database.ts';
 import { emitterExists } from '../events/emitter-exists.sql.ts';
 import { inPageOrder, readPage } from '../db/paging.ts';
-import { readAbandonedRuns } from './read-abandoned-runs.sql.ts';
-import { type AbandonedRunSize, chosenRuns, isInvocation, readAbandonedRunSizes, retryRuns } from './retry-runs.sql.ts';
+import {
+  type AbandonedRunSize,
+  chosenRuns,
+  isInvocation,
+  readAbandonedRuns,
+  readAbandonedRunSizes,
+  retryRuns,
+} from './abandoned-runs.sql.ts';
 import type { AccountBacklogs } from './counts/account-backlogs.ts';
 import { isWorkflow } from '../events/invocation.ts';
 

@@ -1,4 +1,4 @@
-import type { Claim } from './release-invocations.sql.ts';
+import type { Claim } from './invocations.sql.ts';
 import type { HeldInvocation } from '../events/invocation.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { RunResponse } from '../contract/engine.ts';
 import type { StatCount } from '../events/stat-meter.ts';
 import { type Batcher, type BatcherWatch, createBatcher } from '../db/batcher.ts';
 import type { Sql } from '../db/database.ts';
-import { insertInvocations, type NewInvocation } from './insert-invocations.sql.ts';
+import { insertInvocations, type NewInvocation } from './invocations.sql.ts';
 import type { AccountBacklogs } from './counts/account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { HeldInvocation } from '../events/invocation.ts';

@@ -5,7 +5,7 @@ import { createUnkeptRedactor, type UnkeptRedactor } from '../secrets/kept-redac
 import type { SecretValue } from '../secrets/redactor.ts';
 import { openProps, type PropOpener, secretsIn, type SourceProp } from '../props/run-props.ts';
 import type { Sql } from '../db/database.ts';
-import { readSourceRuntime, type SourceRuntimeRow } from './read-source-runtime.sql.ts';
+import { readSourceRuntime, type SourceRuntimeRow } from './source-runtime.sql.ts';
 
 /** A source made ready to run; its component's code is read for each run. */
 export interface SourceRuntime {

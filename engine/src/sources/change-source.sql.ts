@@ -6,7 +6,7 @@ import { putEndpoints } from './create-source.sql.ts';
 import { type ChangeLease, leaseLost, type LeaseTerms } from '../db/change-lease.ts';
 import type { Sql } from '../db/database.ts';
 import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
-import { addRunLanes } from '../runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../runs/invocations.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { putTimers } from './put-timers.sql.ts';
 import { checkConfigurationRoom, lockAccount } from '../accounts/require-room.sql.ts';

@@ -1,11 +1,73 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { restAfterMs } from '../fairness/rest-after.ts';
+import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
 import type { ChangeLease } from '../db/change-lease.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { deleteStoredValues } from './delete-stored-values.sql.ts';
-import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
+import { inIndexOrder } from '../events/read-events.sql.ts';
+import { restAfterMs } from '../fairness/rest-after.ts';
 import { dropTimers } from './put-timers.sql.ts';
+
+/** Values that are deleted in one transaction: a fraction of a second of one processor. */
+const VALUES_BATCH = 2_000;
+
+/**
+ * Deletes the `$.service.db` of a deleted source, in short transactions with pauses. Ten megabytes
+ * of small values are a hundred and fifty thousand rows: one transaction would delay all tenants'
+ * commits. No run adds to them, since the source's state is gone. If this ends early, retention
+ * deletes the rest. `inTurn` limits concurrent transactions of an account.
+ */
+export async function deleteStoredValues(
+  sql: Sql,
+  accountId: string,
+  sourceId: string,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T> = (work) => work(),
+): Promise<void> {
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const begunMs = performance.now();
+    const at: string = from;
+    from = await inTurn(() => deleteSomeValues(sql, { accountId, sourceId, from: at }));
+    if (from !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
+  }
+}
+
+/**
+ * Answers the last one where there may be more. The next ones are looked for from there, as the
+ * index still has those that were deleted, and each slice would read all before it.
+ */
+async function deleteSomeValues(
+  sql: Sql,
+  { accountId, sourceId, from }: { accountId: string; sourceId: string; from: string },
+): Promise<string | undefined> {
+  const [row] = await inIndexOrder(
+    sql,
+    (tx) => tx<{ count: number; last: string | null }[]>`
+      with gone as (
+        delete from component_db where account_id = ${accountId} and source_id = ${sourceId} and key = any(array(
+          select key from component_db where account_id = ${accountId} and source_id = ${sourceId} and key >= ${from}
+          order by key limit ${VALUES_BATCH} for update skip locked
+        ))
+        returning key
+      )
+      select count(*)::int4 as count, max(key) as last from gone`,
+  );
+  return row?.count === VALUES_BATCH ? (row.last ?? undefined) : undefined;
+}
+
+/**
+ * Deletes values that remain because a node ended early: at most `limit`, for the deleted ones of
+ * these emitters. Returns how many.
+ */
+export async function deleteLeftValues(sql: Sql, emitterIds: readonly string[], limit: number): Promise<number> {
+  const rows = await sql`
+    delete from component_db d using (
+      select e.id, kept.key from emitters e cross join lateral (
+        select key from component_db where source_id = e.id limit ${limit} for update skip locked
+      ) as kept
+      where e.id = any(${[...emitterIds]}::text[]) and e.deleted_at is not null limit ${limit}
+    ) as old
+    where d.source_id = old.id and d.key = old.key`;
+  return rows.count;
+}
 
 /**
  * Ends a source: no endpoint, timer, subscription, waiting invocation or secret is left. Its events
@@ -44,7 +106,7 @@ export async function deleteSourceRows(sql: Sql, lease: ChangeLease): Promise<bo
  * Invocations deleted in one transaction: a statement that waits for one of these rows waits for a
  * fraction of a second.
  */
-const DELETE_BATCH = 2_000;
+const INVOCATIONS_BATCH = 2_000;
 
 /**
  * Deletes waiting invocations of a source before its deletion, in short transactions. With the
@@ -62,7 +124,7 @@ export async function deleteWaitingInvocations(
   for (let after: string | undefined = ''; after !== undefined; ) {
     const begunMs = performance.now();
     const last: string = after;
-    after = await inTurn(() => deleteSome(sql, lease, last));
+    after = await inTurn(() => deleteSomeInvocations(sql, lease, last));
     if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
   }
 }
@@ -86,17 +148,17 @@ async function isHeld(tx: Transaction, { accountId, sourceId, changeId, nodeId }
 }
 
 /** Answers the last one where there may be more. */
-async function deleteSome(sql: Sql, lease: ChangeLease, after: string): Promise<string | undefined> {
+async function deleteSomeInvocations(sql: Sql, lease: ChangeLease, after: string): Promise<string | undefined> {
   const { accountId, sourceId } = lease;
   return sql.begin(async (tx) => {
     if (!(await isHeld(tx, lease))) return undefined;
     const rows = await tx<{ id: string }[]>`
       select id from invocations
       where account_id = ${accountId} and source_id = ${sourceId} and leased_by is null and id > ${after}
-      order by leased_by, source_id, id limit ${DELETE_BATCH} for update`;
+      order by leased_by, source_id, id limit ${INVOCATIONS_BATCH} for update`;
     if (rows.length === 0) return undefined;
     await tx`delete from invocations where id = any(${rows.map(({ id }) => id)}::text[])`;
-    return rows.length === DELETE_BATCH ? rows.at(-1)?.id : undefined;
+    return rows.length === INVOCATIONS_BATCH ? rows.at(-1)?.id : undefined;
   });
 }
 

@@ -6,7 +6,7 @@ import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { nextAfterMs, nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
 import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../db/database.ts';
-import { placeOf, runLane } from '../runs/insert-invocations.sql.ts';
+import { placeOf, runLane } from '../runs/invocations.sql.ts';
 
 export interface FireTimersOptions {
   nodeId: string;

@@ -13,7 +13,7 @@ import { beginSourceChange, endSourceChange, extendSourceChange, markHooksBegun 
 import { leaveHooksToRecovery } from './claim-abandoned-source.sql.ts';
 import type { Database } from '../db/database.ts';
 import { dropUndeployedSource } from './delete-source.sql.ts';
-import { readSourceRuntime } from '../runs/read-source-runtime.sql.ts';
+import { readSourceRuntime } from '../runs/source-runtime.sql.ts';
 import type { DecideContext } from '../props/decide-props.ts';
 import type { Interfaces } from '../props/interfaces.ts';
 

@@ -14,8 +14,13 @@ import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
 import { readPage } from '../db/paging.ts';
 import { pageRuns, readRuns } from '../runs/read-runs.sql.ts';
-import { readSourceActivity, type SourceActivity } from './read-source-activity.sql.ts';
-import { readSource, readSourcesById, type SourceRow } from './read-sources.sql.ts';
+import {
+  readSource,
+  readSourceActivity,
+  readSourcesById,
+  type SourceActivity,
+  type SourceRow,
+} from './read-sources.sql.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
 import type { Intake } from '../runs/intake.ts';

@@ -3,7 +3,7 @@ import type { SourceCreate } from '../contract/components.ts';
 import type { TriggerInput } from '../contract/workflows.ts';
 import { findTextFault } from '../contract/field-faults.ts';
 import { timerCheck, timerOf } from '../schedule/check-timer.ts';
-import { callsRespond } from './calls-respond.sql.ts';
+import { callsRespond } from './read-workflows.sql.ts';
 import type { Sql } from '../db/database.ts';
 import type { Step, Trigger } from './deployment.ts';
 import { requireAtMost } from './require-at-most.ts';

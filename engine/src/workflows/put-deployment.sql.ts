@@ -4,7 +4,7 @@ import type { Deployment, Step, Trigger } from './deployment.ts';
 import { putEndpoints } from '../sources/create-source.sql.ts';
 import type { Sql, Transaction } from '../db/database.ts';
 import { lockEnvironmentVariables } from '../environment/environment-variables.sql.ts';
-import { addRunLanes } from '../runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../runs/invocations.sql.ts';
 import { notifySourceChanged } from '../db/notify-changed.ts';
 import { putTimers } from '../sources/put-timers.sql.ts';
 import { lockAccount, requireConfigurationRoom, requireRoom } from '../accounts/require-room.sql.ts';

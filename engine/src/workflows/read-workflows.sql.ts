@@ -1,6 +1,6 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { Deployment } from './deployment.ts';
 import type { Sql, Transaction } from '../db/database.ts';
+import type { Deployment } from './deployment.ts';
 
 /** A workflow with one of its versions. */
 export interface WorkflowRow extends Omit<Deployment, 'id'> {
@@ -111,4 +111,29 @@ export async function findEmitters(sql: Sql, accountId: string, ids: readonly st
     select id from emitters where account_id = ${accountId} and id = any(${[...ids]}::text[])
       and deleted_at is null and deployed_at is not null`;
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Whether the code of one of these components calls `$.respond`; see
+ * migrations/0038_code_that_responds.sql.
+ */
+export async function callsRespond(sql: Sql, accountId: string, componentIds: readonly string[]): Promise<boolean> {
+  const rows = await sql`
+    select from components where account_id = ${accountId} and id = any(${[...componentIds]}::text[]) and calls_respond
+    limit 1`;
+  return rows.length > 0;
+}
+
+/** The id of the version that a workflow runs now, also where this node has not heard of it yet. */
+export async function readCurrentDeployment(sql: Sql, workflowId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select deployment_id as id from emitters where id = ${workflowId} and deployment_id is not null`;
+  return row?.id;
+}
+
+/** The id of the newest version of a workflow, deployed or not. */
+export async function readNewestDeployment(sql: Sql, workflowId: string): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from deployments where workflow_id = ${workflowId} order by version desc limit 1`;
+  return row?.id;
 }

@@ -1,6 +1,6 @@
 import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { insertInvocationRows, insertInvocations } from '../../../engine/src/runs/insert-invocations.sql.ts';
+import { insertInvocationRows, insertInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ADMIN_KEY, deploy, startServer, type TestServer } from '../../support/server.ts';

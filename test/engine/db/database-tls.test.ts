@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../engine/src/db/server/embedded-postgres.ts';
-import { placeOfUrl } from '../../../engine/src/db/tls-of-url.ts';
+import { placeOfUrl } from '../../../engine/src/db/postgres-at.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testLog } from '../../support/logs.ts';
 import { AUTHORITY, SERVER } from '../../support/test-certificates.ts';

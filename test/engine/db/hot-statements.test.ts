@@ -2,7 +2,7 @@ import { newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
 import { claimGoverned } from '../../../engine/src/outbox/deliveries/claim-governed.sql.ts';
-import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
+import { claimInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { claimOfAccount, readDueWebhooks } from '../../../engine/src/outbox/deliveries/claim-of-account.sql.ts';
 import { claimSends } from '../../../engine/src/outbox/sends/claim-sends.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createLaneTurns } from '../../../engine/src/db/jobs/lane-turns.ts';
 import { createPostponedLanes } from '../../../engine/src/db/jobs/postponed-lanes.ts';
 import { runSourceLane } from '../../../engine/src/cluster/jobs/run-source.ts';
-import { insertInvocations } from '../../../engine/src/runs/insert-invocations.sql.ts';
+import { insertInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { registerNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { accountDatabase } from '../../support/account-database.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addStats } from '../../../engine/src/observe/stats/add-stats.sql.ts';
+import { addStats } from '../../../engine/src/observe/stats/stats.sql.ts';
 import { expireStats } from '../../../engine/src/cluster/retention/delete-expired.sql.ts';
 import { noStats } from '../../../engine/src/events/stat-meter.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lookAtHeld } from '../../../engine/src/observe/usage/watch-held.ts';
-import { addStats } from '../../../engine/src/observe/stats/add-stats.sql.ts';
-import { expireUsage } from '../../../engine/src/observe/usage/usage-days.sql.ts';
+import { addStats } from '../../../engine/src/observe/stats/stats.sql.ts';
+import { expireUsage } from '../../../engine/src/observe/usage/usage.sql.ts';
 import { createStatMeter } from '../../../engine/src/events/stat-meter.ts';
 import { accountLimits, LIMITS } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunCommit } from '../../../engine/src/runs/commit/commit-plan.ts';
-import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
+import { claimInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { type CommittedRun, commitRuns } from '../../../engine/src/runs/commit/commit-runs.sql.ts';
 import { readListeners } from '../../../engine/src/runs/commit/read-listeners.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';

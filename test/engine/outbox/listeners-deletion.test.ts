@@ -1,7 +1,7 @@
 import { accountLimits, newId } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sql } from '../../../engine/src/db/database.ts';
-import { deleteOrphanedInvocations } from '../../../engine/src/runs/delete-orphaned-invocations.sql.ts';
+import { deleteOrphanedInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { deleteSourceRows } from '../../../engine/src/sources/delete-source.sql.ts';
 import { readStalledLanes } from '../../../engine/src/cluster/requeue.sql.ts';
 import { deleteWebhook } from '../../../engine/src/outbox/webhooks/delete-webhook.sql.ts';

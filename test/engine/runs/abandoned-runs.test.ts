@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { trimAbandonedRuns } from '../../../engine/src/runs/trim-abandoned-runs.sql.ts';
+import { trimAbandonedRuns } from '../../../engine/src/runs/abandoned-runs.sql.ts';
 import { LIMITS, newId } from '../../../shared/src/index.ts';
 import { childProcesses } from '../../support/child-processes.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
-import { countCrash } from '../../../engine/src/runs/count-crash.sql.ts';
-import { insertInvocations } from '../../../engine/src/runs/insert-invocations.sql.ts';
-import { releaseInvocations } from '../../../engine/src/runs/release-invocations.sql.ts';
+import {
+  claimInvocations,
+  countCrash,
+  insertInvocations,
+  releaseInvocations,
+} from '../../../engine/src/runs/invocations.sql.ts';
 import { releaseDeadNodes, releaseNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { insertAccount, insertSource } from '../../support/source-rows.ts';

@@ -5,10 +5,10 @@ import type { ChangeLease } from '../../../engine/src/db/change-lease.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import {
   deleteSourceRows,
+  deleteStoredValues,
   deleteWaitingInvocations,
   dropUndeployedSource,
 } from '../../../engine/src/sources/delete-source.sql.ts';
-import { deleteStoredValues } from '../../../engine/src/sources/delete-stored-values.sql.ts';
 import { fireTimers } from '../../../engine/src/sources/fire-timers.sql.ts';
 import { putTimers } from '../../../engine/src/sources/put-timers.sql.ts';
 import { blockedBy } from '../../support/blocked-backends.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { FireTimerPayload } from '../../../engine/src/db/jobs/tasks.ts';
-import { claimInvocations } from '../../../engine/src/runs/claim-invocations.sql.ts';
+import { claimInvocations } from '../../../engine/src/runs/invocations.sql.ts';
 import { commitRuns } from '../../../engine/src/runs/commit/commit-runs.sql.ts';
 import type { Sql } from '../../../engine/src/db/database.ts';
 import { type FiredTick, fireTimers } from '../../../engine/src/sources/fire-timers.sql.ts';

@@ -2,7 +2,7 @@ import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimExecutions } from '../../../engine/src/workflows/controls/claim-executions.sql.ts';
 import { insertInTurn } from '../../../engine/src/workflows/controls/insert-in-turn.sql.ts';
-import { insertInvocationRows } from '../../../engine/src/runs/insert-invocations.sql.ts';
+import { insertInvocationRows } from '../../../engine/src/runs/invocations.sql.ts';
 import { registerNode, releaseNode } from '../../../engine/src/cluster/nodes.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { ACCOUNT_LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Principal } from '../../../engine/src/contract/base.ts';
 import type { Sources } from '../../../engine/src/contract/engine.ts';
-import { createWorkflow } from '../../../engine/src/workflows/create-workflow.sql.ts';
+import { createWorkflow } from '../../../engine/src/workflows/change-workflow.sql.ts';
 import type { Database, Sql } from '../../../engine/src/db/database.ts';
 import { withSources } from '../../../engine/src/workflows/deploy-sources.ts';
 import type { Trigger } from '../../../engine/src/workflows/deployment.ts';

@@ -5,7 +5,7 @@ import { createOpenEnvironment } from '../../../engine/src/environment/open-envi
 import { fixedKeys } from '../../../engine/src/secrets/master-key.ts';
 import { rotateKeys } from '../../../engine/src/secrets/rotate-keys.ts';
 import { createSealer } from '../../../engine/src/secrets/seal.ts';
-import { openContext } from '../../../engine/src/workflows/run/sealed-context.ts';
+import { openContext } from '../../../engine/src/workflows/run/execution-context.ts';
 
 import { insertAccount } from '../../support/source-rows.ts';
 import { databaseOfTests } from '../../support/database-of-tests.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { testedResponse } from '../../../engine/src/workflows/controls/tested-response.ts';
+import { testedResponse } from '../../../engine/src/workflows/controls/play-steps.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 
 const MAX = LIMITS.shownStepBytes;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJobCrowds } from '../../../engine/src/db/jobs/job-crowds.ts';
 import { executionBytes } from '../../../engine/src/runs/commit/history-bytes.ts';
 import { PARKED, parkExecutions } from '../../../engine/src/workflows/run/park-executions.sql.ts';
-import { readWaitingBytes } from '../../../engine/src/runs/counts/read-waiting-bytes.sql.ts';
+import { readWaitingBytes } from '../../../engine/src/runs/counts/counts.sql.ts';
 import { resumeExecution } from '../../../engine/src/workflows/run/resume-execution.sql.ts';
 import { createExecutionCommitter } from '../../../engine/src/workflows/run/execution-committer.ts';
 import type { ExecutionCommit, ExecutionWait } from '../../../engine/src/runs/commit/execution-rows.ts';

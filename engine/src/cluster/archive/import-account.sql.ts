@@ -4,7 +4,7 @@ import { BIGINT_AS_NUMBER, type Transaction } from '../../db/database.ts';
 import { notifyAccountChanged } from '../../db/notify-changed.ts';
 import { codeOf } from '../../db/lost-connection.ts';
 import { postgresAt } from '../../db/postgres-at.ts';
-import { HELD_LIMITS, readHeld } from '../../observe/usage/read-held.sql.ts';
+import { HELD_LIMITS, readHeld } from '../../observe/usage/usage.sql.ts';
 import { countSealedOtherwise } from '../../secrets/read-sealed-values.sql.ts';
 import { replaceSealedValuesIn } from '../../secrets/replace-sealed-values.sql.ts';
 import type { Sealer } from '../../secrets/seal.ts';

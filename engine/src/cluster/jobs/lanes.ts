@@ -1,25 +1,16 @@
 import type { ActiveTenants } from '@headwater/shared';
+import { deleteSomeOfAccount, deletionJob } from '../../accounts/delete-account.sql.ts';
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import { createAccountDeleter } from './delete-account.ts';
-import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
 import type { Log } from '../../contract/log.ts';
-import type { NodeLease } from '../node-lease.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import type { SendRunner } from '../../outbox/sends/send-runner.ts';
+import { createBatcher } from '../../db/batcher.ts';
 import type { Sql } from '../../db/database.ts';
-import type { Turns } from '../../workflows/controls/turns.ts';
-import { recordJobPool } from '../nodes.sql.ts';
-import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
-import { createTicker, type TickerOptions } from './fire-timer.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { type JobRunner, startJobRunner } from '../../db/jobs/job-runner.ts';
 import { createLaneTurns } from '../../db/jobs/lane-turns.ts';
-import { createWaker } from './wake-execution.ts';
-import { createReplayer, type ReplayerOptions } from '../../runs/replays/replay-events.ts';
 import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
-import { runSourceLane } from './run-source.ts';
 import {
-  type DeliverAccountPayload,
   type DeleteAccountPayload,
+  type DeliverAccountPayload,
   type DeliverWebhookPayload,
   type FireTimerPayload,
   type ReplayEventsPayload,
@@ -28,6 +19,59 @@ import {
   TASKS,
   type WakeExecutionPayload,
 } from '../../db/jobs/tasks.ts';
+import { restAfterMs } from '../../fairness/rest-after.ts';
+import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
+import type { SendRunner } from '../../outbox/sends/send-runner.ts';
+import type { Dispatcher } from '../../runs/dispatcher.ts';
+import { addRunLanes } from '../../runs/invocations.sql.ts';
+import { createReplayer, type ReplayerOptions } from '../../runs/replays/replay-events.ts';
+import type { Turns } from '../../workflows/controls/turns.ts';
+import { wakeExecutions } from '../../workflows/run/wake-executions.sql.ts';
+import type { NodeLease } from '../node-lease.ts';
+import { recordJobPool } from '../nodes.sql.ts';
+import { createTicker, type TickerOptions } from './fire-timer.ts';
+import { runSourceLane } from './run-source.ts';
+
+const BATCH_ROWS = 2_000;
+/**
+ * Delay of the last check after everything is deleted. It finds rows that a node committed before
+ * it heard of the deletion.
+ */
+const SECOND_LOOK_MS = 60_000;
+
+/**
+ * One batch of an account's deletion. The job comes back until nothing is left, after a pause as
+ * long as the batch: other tenants' work goes on. If a node dies, the next batch continues its
+ * work.
+ */
+function createAccountDeleter(sql: Sql): (payload: DeleteAccountPayload) => Promise<void> {
+  return async ({ accountId, isSecondLook = false }) => {
+    const beganMs = performance.now();
+    const hasMore = await deleteSomeOfAccount(sql, accountId, BATCH_ROWS);
+    const restMs = restAfterMs(performance.now() - beganMs);
+    if (hasMore) return addJobs(sql, [deletionJob(accountId, Date.now() + restMs)]);
+    if (isSecondLook) return;
+    const job = deletionJob(accountId, Date.now() + SECOND_LOOK_MS);
+    await addJobs(sql, [{ ...job, payload: { accountId, isSecondLook: true } }]);
+  };
+}
+
+const MAX_BATCH = 64;
+/** Those that wake together share a transaction; one that comes alone does not wait. */
+const MIN_INTERVAL_MS = 5;
+
+/** Wakes executions that have waited. Rejects where that is to be tried again. */
+export function createWaker(sql: Sql): (payload: WakeExecutionPayload) => Promise<void> {
+  const batcher = createBatcher<string, void>({
+    maxBatch: MAX_BATCH,
+    minIntervalMs: MIN_INTERVAL_MS,
+    commit: async (ids) => {
+      await wakeExecutions(sql, ids);
+      return ids.map(() => undefined);
+    },
+  });
+  return ({ executionId }) => batcher.add(executionId);
+}
 
 export interface LanesOptions {
   /** URL of the host in use now. */

@@ -1,10 +1,8 @@
 import type { LimitsCache } from '../../accounts/limits-cache.ts';
 import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { claimInvocations } from '../../runs/claim-invocations.sql.ts';
+import { addRunLanes, claimInvocations, deleteOrphanedInvocations } from '../../runs/invocations.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { deleteOrphanedInvocations } from '../../runs/delete-orphaned-invocations.sql.ts';
-import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
-import { readSourceAccount } from '../../runs/read-source-account.sql.ts';
+import { readSourceAccount } from '../../runs/source-runtime.sql.ts';
 import type { Turns } from '../../workflows/controls/turns.ts';
 import type { LaneTurns } from '../../db/jobs/lane-turns.ts';
 import type { PostponedLanes } from '../../db/jobs/postponed-lanes.ts';

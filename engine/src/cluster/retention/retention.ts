@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { expireAudit } from '../../observe/audit/audit-log.sql.ts';
-import { expireUsage } from '../../observe/usage/usage-days.sql.ts';
+import { expireUsage } from '../../observe/usage/usage.sql.ts';
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Sql } from '../../db/database.ts';
@@ -19,8 +19,8 @@ import { expireIdempotencyKeys } from '../../accounts/idempotency-keys.sql.ts';
 import { expirePeople } from '../../people/people.sql.ts';
 import { expirePublishedIds } from '../../runs/commit/published-ids.sql.ts';
 import { expireSampleRequests } from '../../outbox/sample-receiver/sample-requests.sql.ts';
-import { trimAbandonedRuns } from '../../runs/trim-abandoned-runs.sql.ts';
-import { deleteLeftValues } from '../../sources/delete-stored-values.sql.ts';
+import { trimAbandonedRuns } from '../../runs/abandoned-runs.sql.ts';
+import { deleteLeftValues } from '../../sources/delete-source.sql.ts';
 import { deleteExpiredTraces, deleteOldTraces } from './delete-trace-contexts.sql.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from './delete-unused-versions.sql.ts';
 import { type KeptDays, readEmittersKeptDays, readWebhooksKeptDays, readWorkflowsKept } from './read-kept-days.sql.ts';

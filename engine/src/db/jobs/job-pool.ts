@@ -1,7 +1,7 @@
 import { type Client, Pool, type PoolClient } from 'pg';
 import { LIMITS } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
-import { placeOfUrl } from '../tls-of-url.ts';
+import { placeOfUrl } from '../postgres-at.ts';
 import { replaceJobStatements } from './job-reports.ts';
 import { createPersistence } from './until-done.ts';
 

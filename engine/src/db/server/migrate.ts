@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
 import { Pool } from 'pg';
 import type postgres from 'postgres';
-import { postgresAt } from '../postgres-at.ts';
-import { placeOfUrl } from '../tls-of-url.ts';
+import { placeOfUrl, postgresAt } from '../postgres-at.ts';
 import { HeadwaterError } from '@headwater/shared';
 import type { Log } from '../../contract/log.ts';
 

@@ -1,11 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
+import type { Sql, Transaction } from '../../db/database.ts';
 import type { EventPosition } from '../../events/event-id.ts';
+import { type EventRange, inIndexOrder } from '../../events/read-events.sql.ts';
 import { restAfterMs } from '../../fairness/rest-after.ts';
 import { cancelDue, type EventSpan, within } from './cancel-due.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import { type EventRange, inIndexOrder } from '../../events/read-events.sql.ts';
-import { uncountHistory } from './uncount-history.sql.ts';
+
+/**
+ * Subtracts deleted bytes from an account's history, for deletions before retention. `beganMs`:
+ * start of the part that the bytes belong to.
+ */
+export async function uncountHistory(
+  tx: Transaction,
+  accountId: string,
+  freed: readonly { beganMs: number; bytes: number }[],
+): Promise<void> {
+  if (freed.length === 0) return;
+  await tx`select from account_histories where account_id = ${accountId} for update`;
+  await tx`
+    with freed as (
+      select p.began_ms, least(p.bytes, f.bytes) as bytes
+      from unnest(
+        ${freed.map(({ beganMs }) => beganMs)}::int8[], ${freed.map(({ bytes }) => bytes)}::int8[]
+      ) as f(began_ms, bytes) join history_parts p on p.account_id = ${accountId} and p.began_ms = f.began_ms
+    ), parts as (
+      update history_parts p set bytes = p.bytes - freed.bytes from freed
+      where p.account_id = ${accountId} and p.began_ms = freed.began_ms
+    )
+    update account_histories set bytes = bytes - (select coalesce(sum(bytes), 0)::int8 from freed)
+    where account_id = ${accountId}`;
+}
 
 /**
  * Events deleted in one transaction: a statement that waits for one of these rows waits for a

@@ -1,7 +1,7 @@
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
 import { createCountedFlush } from '../../db/counted-flush.ts';
-import { addStats } from './add-stats.sql.ts';
+import { addStats } from './stats.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import type { StatMeter, StatPart } from '../../events/stat-meter.ts';
 

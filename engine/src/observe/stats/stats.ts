@@ -10,19 +10,19 @@ import type {
 } from '../../contract/stats.ts';
 import { throwFields } from '../../contract/field-faults.ts';
 import type { Sql } from '../../db/database.ts';
-import { readAccountStats } from './read-account-stats.sql.ts';
-import { readBacklogs } from '../../runs/counts/read-backlogs.sql.ts';
-import { readNodes } from './read-nodes.sql.ts';
 import {
   isSubject,
-  readStatBuckets,
+  readAccountStats,
   readActiveSubjects,
+  readNodes,
+  readOldestWaiting,
+  readStatBuckets,
   readSubjectBuckets,
   type StatQuery,
   type SubjectBuckets,
   type SubjectName,
-} from './read-stats.sql.ts';
-import { readOldestWaiting } from './read-waiting.sql.ts';
+} from './stats.sql.ts';
+import { readBacklogs } from '../../runs/counts/counts.sql.ts';
 import { noStats } from '../../events/stat-meter.ts';
 
 const HOUR_SECONDS = 3600;

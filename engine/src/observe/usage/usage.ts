@@ -3,7 +3,7 @@ import { throwFields } from '../../contract/field-faults.ts';
 import type { Usage, UsageDay, UsageRecord } from '../../contract/usage.ts';
 import type { Sql } from '../../db/database.ts';
 import { nothingUsed, type UseCount } from '../../events/stat-meter.ts';
-import { readUsageDays } from './usage-days.sql.ts';
+import { readUsageDays } from './usage.sql.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const DEFAULT_DAYS = 30;

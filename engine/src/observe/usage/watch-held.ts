@@ -4,8 +4,7 @@ import type { Log } from '../../contract/log.ts';
 import type { Sql } from '../../db/database.ts';
 import { every } from '../../db/every.ts';
 import { limitTimeShare } from '../../runs/limit-time-share.ts';
-import { tellNearLimits } from './limit-notices.sql.ts';
-import { findUnseenAccounts, HELD_LIMITS, noteStorage, readHeld } from './read-held.sql.ts';
+import { findUnseenAccounts, HELD_LIMITS, noteStorage, readHeld, tellNearLimits } from './usage.sql.ts';
 
 export interface HeldOptions {
   sql: Sql;

@@ -2,7 +2,7 @@ import { ID_PREFIXES, idFloor, type IdKind, randomToken } from '@headwater/share
 import type { EventRow, FanOut } from './event-rows.ts';
 import type { EventCause } from '../../events/cause.ts';
 import type { Sql } from '../../db/database.ts';
-import { placeOf } from '../insert-invocations.sql.ts';
+import { placeOf } from '../invocations.sql.ts';
 import { longTexts } from '../../db/long-texts.ts';
 
 /**

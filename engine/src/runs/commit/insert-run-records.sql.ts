@@ -1,9 +1,10 @@
-import type { CommitPlan, EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
+import type { Sql } from '../../db/database.ts';
+import { rowsOf } from '../../db/rows-of.ts';
 import type { EventPosition } from '../../events/event-id.ts';
 import { isWorkflow } from '../../events/invocation.ts';
 import { NO_LINES } from '../../events/stored-lines.ts';
-import type { Sql } from '../../db/database.ts';
-import { rowsOf } from '../../db/rows-of.ts';
+import type { CommitPlan, EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
+import type { MissedRow } from './missed.ts';
 
 interface Recorded {
   run: RunCommit;
@@ -65,4 +66,51 @@ function insertRows(connection: Sql, rows: readonly Recorded[]) {
       ['long', rows.map(({ record }) => record.logs)],
     ])} as r(id, account_id, source_id, kind, caused_by, code, message, stack, error_limit, started, ended, recorded_ms, recorded_seq,
       live_lines, emitted, deduped, logs)`;
+}
+
+/** The invocations that these commits give up, whole. */
+export function insertAbandonedRuns(connection: Sql, { runs }: CommitPlan) {
+  const rows = [...runs.keys()].flatMap(({ abandoned, record }) =>
+    abandoned === undefined ? [] : [{ ...abandoned, message: record?.errorMessage ?? '' }],
+  );
+  if (rows.length === 0) return undefined;
+  const propOf = (isTimer: boolean) =>
+    rows.map(({ kind, propName }) => ((kind === 'timer') === isTimer ? (propName ?? null) : null));
+  return connection`
+    insert into abandoned_runs
+      (id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, claim, event)
+    select * from ${rowsOf(connection, [
+      ['text', rows.map(({ id }) => id)],
+      ['text', rows.map(({ accountId }) => accountId)],
+      ['text', rows.map(({ sourceId }) => sourceId)],
+      ['text', rows.map(({ kind }) => kind)],
+      ['text', propOf(false)],
+      ['text', propOf(true)],
+      ['text', rows.map(({ cause }) => cause?.event ?? null)],
+      ['text', rows.map(({ cause }) => cause?.traceId ?? null)],
+      ['int4', rows.map(({ cause }) => cause?.hops ?? 0)],
+      ['text', rows.map(({ message }) => message)],
+      ['int4', rows.map(({ claim }) => claim)],
+      ['long', rows.map(({ event }) => event)],
+    ])} as r(id, account_id, source_id, kind, http_prop, timer_prop, caused_by, trace_id, hops, error_message, claim, event)`;
+}
+
+export function insertMissed(connection: Sql, rows: readonly MissedRow[]) {
+  if (rows.length === 0) return undefined;
+  return connection`
+    insert into missed_events (emitter_id, ms, seq, account_id, reason, invocation_id, trace_id, listener_id, channel,
+      from_seq, to_seq, emit_ids, dedupe, missed)
+    select emitter_id, ms, seq, account_id, reason, invocation_id, trace_id, listener_id, channel, from_seq, to_seq,
+      emit_ids, dedupe, missed
+    from unnest(
+      ${rows.map((row) => row.emitterId)}::text[], ${rows.map((row) => row.position.ms)}::int8[],
+      ${rows.map((row) => row.position.seq)}::int4[], ${rows.map((row) => row.accountId)}::text[],
+      ${rows.map((row) => row.reason)}::text[], ${rows.map((row) => row.invocationId)}::text[],
+      ${rows.map((row) => row.traceId)}::text[], ${rows.map((row) => row.listenerId)}::text[],
+      ${rows.map((row) => row.channel)}::text[], ${rows.map((row) => row.fromSeq)}::int4[],
+      ${rows.map((row) => row.toSeq)}::int4[], ${rows.map((row) => JSON.stringify(row.emitIds))}::text[],
+      ${rows.map((row) => row.dedupe)}::text[],
+      ${rows.map((row) => row.count)}::int4[]
+    ) as m(emitter_id, ms, seq, account_id, reason, invocation_id, trace_id, listener_id, channel, from_seq, to_seq,
+      emit_ids, dedupe, missed)`;
 }

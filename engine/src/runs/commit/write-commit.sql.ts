@@ -6,12 +6,10 @@ import { commitExecutions } from './commit-executions.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { lanesOfWaiting } from '../../outbox/deliveries/deliver-lane.ts';
 import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.sql.ts';
-import { insertAbandonedRuns } from './insert-abandoned-runs.sql.ts';
-import { insertMissed } from './insert-missed.sql.ts';
+import { insertAbandonedRuns, insertMissed, insertRunRecords } from './insert-run-records.sql.ts';
 import { insertSends, sendLanesOf } from '../../outbox/sends/insert-sends.sql.ts';
 import { insertPublishedIds } from './published-ids.sql.ts';
-import { insertRunRecords } from './insert-run-records.sql.ts';
-import { insertInvocationRows, runLane } from '../insert-invocations.sql.ts';
+import { insertInvocationRows, runLane } from '../invocations.sql.ts';
 import { rowsOf } from '../../db/rows-of.ts';
 
 /** Rows that this node continues with. */

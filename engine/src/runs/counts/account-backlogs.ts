@@ -2,7 +2,7 @@ import { type ExceededLimit, HeadwaterError } from '@headwater/shared';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 import { every } from '../../db/every.ts';
 import type { Log } from '../../contract/log.ts';
-import type { Backlogs } from './read-backlogs.sql.ts';
+import type { Backlogs } from './counts.sql.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
 import { createNearLimits, type NearLimitsOptions } from './near-limits.ts';
 import { limitTimeShare } from '../limit-time-share.ts';

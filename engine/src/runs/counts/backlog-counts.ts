@@ -1,4 +1,4 @@
-import type { Backlogs } from './read-backlogs.sql.ts';
+import type { Backlogs } from './counts.sql.ts';
 import { createEstimates } from '../estimates.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 

@@ -6,7 +6,7 @@ import { readOrdering } from '../../outbox/deliveries/ordered-deliveries.sql.ts'
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from '../../outbox/deliveries/deliver-lane.ts';
-import { insertInvocationRows, runLane } from '../insert-invocations.sql.ts';
+import { insertInvocationRows, runLane } from '../invocations.sql.ts';
 import { isListenerActive, isWebhook, lockListener } from '../../outbox/subscriptions/lock-listener.sql.ts';
 import { readReplayEvents, type ReplayEvent } from './replay-events.sql.ts';
 import { lockRunningReplay, replayJob, type ReplayRow } from './replays.sql.ts';

@@ -3,7 +3,7 @@ import type { HeldInvocation } from '../../events/invocation.ts';
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
 import { fitsClaim } from '../../db/claim-bytes.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { propNameOf, runLane } from '../../runs/insert-invocations.sql.ts';
+import { propNameOf, runLane } from '../../runs/invocations.sql.ts';
 import { PARKED } from '../run/park-executions.sql.ts';
 
 export interface ExecutionClaim {

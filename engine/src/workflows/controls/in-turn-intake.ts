@@ -1,13 +1,25 @@
+import { HeadwaterError } from '@headwater/shared';
 import type { EndpointRoute, RunResponse } from '../../contract/engine.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { noRoomToAnswer } from '../../runs/no-room-to-answer.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
 import { type Batcher, createBatcher } from '../../db/batcher.ts';
 import type { Sql } from '../../db/database.ts';
-import { insertInTurn, type NewTurn } from './insert-in-turn.sql.ts';
-import { queueIsFull } from './queue-is-full.ts';
-import type { Turns } from './turns.ts';
+import type { StatCount } from '../../events/stat-meter.ts';
+import type { Dispatcher } from '../../runs/dispatcher.ts';
+import { noRoomToAnswer } from '../../runs/no-room-to-answer.ts';
 import type { WaitingClients } from '../../runs/waiting-clients.ts';
+import { insertInTurn, type NewTurn } from './insert-in-turn.sql.ts';
+import type { Turns } from './turns.ts';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** The error for a request or a manual run when the workflow's queue is full. */
+function queueIsFull(workflowId: string, queueLimit: number): HeadwaterError {
+  const message = `Workflow ${workflowId} has ${queueLimit} executions waiting, as many as its setting queue_limit allows; try again later`;
+  return new HeadwaterError('RATE_LIMITED', message, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    fields: [{ path: 'settings.queue_limit', message: `${queueLimit} executions wait` }],
+    limit: { name: 'queue_limit', value: queueLimit, used: queueLimit + 1 },
+  });
+}
 
 export interface InTurnIntakeOptions {
   sql: Sql;

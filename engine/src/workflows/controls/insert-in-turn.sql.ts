@@ -1,7 +1,7 @@
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { laterTurn } from './claim-executions.sql.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/insert-invocations.sql.ts';
+import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/invocations.sql.ts';
+import { laterTurn } from './claim-executions.sql.ts';
 
 /** For the case that the caller cannot start the next execution at once. */
 const LATER_MS = 1_000;
@@ -54,4 +54,9 @@ async function readRoom(tx: Transaction, rows: readonly NewTurn[]): Promise<Map<
     ) as room
     from unnest(${[...limits.keys()]}::text[], ${[...limits.values()]}::int8[]) as q(id, most)`;
   return new Map(found.map(({ id, room }) => [id, room]));
+}
+
+/** No client waits for the execution any more: any node may start it. */
+export async function clearWantedBy(sql: Sql, executionId: string): Promise<void> {
+  await sql`update invocations set wanted_by = null where id = ${executionId} and leased_by is null`;
 }

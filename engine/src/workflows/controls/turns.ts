@@ -7,7 +7,7 @@ import type { HeldInvocation } from '../../events/invocation.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { claimExecutions, laterTurn } from './claim-executions.sql.ts';
 import type { Sql } from '../../db/database.ts';
-import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../../runs/invocations.sql.ts';
 import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
 /*

@@ -4,7 +4,7 @@ import type { Principal } from '../../contract/base.ts';
 import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract/workflow-tests.ts';
 import { runEventText } from '../../events/run-event-text.ts';
 import type { Sql } from '../../db/database.ts';
-import { readNewestDeployment } from './read-newest-deployment.sql.ts';
+import { readNewestDeployment } from '../read-workflows.sql.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from './read-test-event.sql.ts';
 import type { WorkflowState } from '../run/read-workflow-runtime.sql.ts';
 import { decideSettings } from '../check-settings.ts';

@@ -2,7 +2,7 @@ import type { InvocationKind } from '../../events/invocation.ts';
 import { causeOf } from '../../events/cause.ts';
 import type { EventCause } from '../../events/cause.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { addRunLanes, propNameOf } from '../../runs/insert-invocations.sql.ts';
+import { addRunLanes, propNameOf } from '../../runs/invocations.sql.ts';
 import { wakeJobKey } from './park-executions.sql.ts';
 
 export interface CancelledInvocation {

@@ -4,7 +4,7 @@ import { cancelExecution, type CancelledInvocation, readCancellable } from './ca
 import type { Sql } from '../../db/database.ts';
 import type { AccountBacklogs } from '../../runs/counts/account-backlogs.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
-import { readCurrentDeployment } from '../controls/read-newest-deployment.sql.ts';
+import { readCurrentDeployment } from '../read-workflows.sql.ts';
 import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.ts';
 import { type EndedExecution, insertExecutionReplay, readEndedExecution } from './replay-execution.sql.ts';
 import { readOpenFor, readOpenWait, resumeExecution } from './resume-execution.sql.ts';

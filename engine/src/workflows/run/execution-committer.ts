@@ -8,7 +8,7 @@ import type { Sql } from '../../db/database.ts';
 import { executionBytes } from '../../runs/commit/history-bytes.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
-import { isExecutionCommitted } from './read-committed-execution.sql.ts';
+import { isExecutionCommitted } from './read-execution-progress.sql.ts';
 import { parkExecutions } from './park-executions.sql.ts';
 import { charsOf, type ExecutionCommit } from '../../runs/commit/execution-rows.ts';
 

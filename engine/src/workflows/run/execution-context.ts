@@ -1,6 +1,7 @@
 import { idTimeMs } from '@headwater/shared';
 import { USER_AGENT } from '../../egress/user-agent.ts';
 import type { HeldInvocation } from '../../events/invocation.ts';
+import type { Sealer } from '../../secrets/seal.ts';
 import type { Trigger } from '../deployment.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 
@@ -106,4 +107,20 @@ export function visibleStep({ namespace, status, value, exports, error }: Passed
     ...(status === 'continued' && typeof error === 'string' ? [`"$error":${error}`] : []),
   ];
   return { namespace, exports: `{${members.join(',')}}` };
+}
+
+/** As sealed texts begin, and no JSON does. */
+const SEALED = 'v';
+
+/**
+ * Seals the argument of `$.flow.rerun` for the next run, because a step may put secrets into it.
+ * Older rows have plain JSON text; openContext returns it unchanged.
+ */
+export function sealContext(sealer: Pick<Sealer, 'seal'>, accountId: string, json: string): string {
+  return sealer.seal(accountId, json);
+}
+
+/** Throws SealError. */
+export function openContext(sealer: Pick<Sealer, 'open'>, accountId: string, stored: string): string {
+  return stored.startsWith(SEALED) ? sealer.open(accountId, stored) : stored;
 }

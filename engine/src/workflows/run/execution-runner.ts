@@ -7,7 +7,7 @@ import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { createExecution, type ExecutionParts } from './execution.ts';
 import { createHold } from './execution-hold.ts';
 import { createPartCommits } from './part-commits.ts';
-import { openContext } from './sealed-context.ts';
+import { openContext } from './execution-context.ts';
 import { GOES_ON_ELSEWHERE, runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 

@@ -1,6 +1,8 @@
-import type { StepRun } from './run-steps.ts';
+import type { FailedExecutionChoice } from '../../contract/workflows.ts';
 import { createBatcher } from '../../db/batcher.ts';
 import type { Sql } from '../../db/database.ts';
+import type { ExecutionCommit } from '../../runs/commit/execution-rows.ts';
+import type { StepRun } from './run-steps.ts';
 
 export interface ProgressStep {
   position: number;
@@ -112,4 +114,39 @@ async function readExecutionProgress(sql: Sql, id: string): Promise<ExecutionPro
 
 function againOf({ position, runs, failures, context, resume_data: data }: WaitRow) {
   return { position, runs, failures, context: context ?? undefined, callback: data ?? undefined };
+}
+
+/**
+ * Whether a commit without an answer was written. It is one transaction, so its end, or its last
+ * step if it has no end, decides for all of it. Another holder would have written another time.
+ */
+export async function isExecutionCommitted(sql: Sql, { key, steps, end }: ExecutionCommit): Promise<boolean> {
+  const last = steps.at(-1);
+  const msOf = (column: string) => sql`round(extract(epoch from ${sql(column)}) * 1000)::float8`;
+  const rows =
+    end !== undefined || last === undefined
+      ? await sql`select from executions where id = ${key.id} and ${msOf('ended_at')} = ${end?.endedAtMs ?? null}::float8`
+      : await sql`
+          select from execution_steps where execution_id = ${key.id} and position = ${last.position}
+            and runs = ${last.runs} and ${msOf('started_at')} = ${last.startedAtMs}::float8
+            and ${msOf('ended_at')} = ${last.endedAtMs}::float8`;
+  return rows.length > 0;
+}
+
+/** Failed executions of a workflow behind an id, which nothing has replayed yet, oldest first. */
+export async function readFailedExecutions(
+  sql: Sql,
+  place: { accountId: string; workflowId: string; after: string; limit: number },
+  { since, until, code }: FailedExecutionChoice,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.id from executions e
+    where e.workflow_id = ${place.workflowId} and e.status = 'failed' and e.account_id = ${place.accountId}
+      and e.id > ${place.after}
+      ${since === undefined ? sql`` : sql`and e.ended_at >= ${since.toISOString()}::timestamptz`}
+      ${until === undefined ? sql`` : sql`and e.ended_at < ${until.toISOString()}::timestamptz`}
+      ${code === undefined ? sql`` : sql`and starts_with(e.error, ${`{"code":${JSON.stringify(code)}`})`}
+      and not exists (select from executions r where r.replay_of = e.id)
+    order by e.id limit ${place.limit}`;
+  return rows.map(({ id }) => id);
 }

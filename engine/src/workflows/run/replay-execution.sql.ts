@@ -1,6 +1,6 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { InvocationKind } from '../../events/invocation.ts';
-import { addRunLanes, placeOf } from '../../runs/insert-invocations.sql.ts';
+import { addRunLanes, placeOf } from '../../runs/invocations.sql.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
 
 export interface EndedExecution {

@@ -2,7 +2,7 @@ import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
 import type { Executions } from '../../contract/workflows.ts';
 import type { Sql } from '../../db/database.ts';
 import { emitterExists } from '../../events/emitter-exists.sql.ts';
-import { readFailedExecutions } from './read-failed-executions.sql.ts';
+import { readFailedExecutions } from './read-execution-progress.sql.ts';
 import { isWorkflow } from '../../events/invocation.ts';
 
 /** Looked up in one statement. */

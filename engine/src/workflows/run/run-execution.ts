@@ -3,17 +3,31 @@ import type { ExceededLimit } from '@headwater/shared';
 import { isDataError } from '../../db/batcher.ts';
 import { failsEachTime } from '../../db/fails-each-time.ts';
 import { leaseOf } from '../../events/invocation.ts';
-import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
-import type { Execution } from './execution.ts';
-import type { ExecutionHold } from './execution-hold.ts';
 import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts';
-import type { ExecutionRunnerOptions } from './runner-options.ts';
+import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
+import { sealContext } from './execution-context.ts';
+import type { ExecutionHold } from './execution-hold.ts';
+import type { Execution } from './execution.ts';
 import { createPartCommits, type FinalOutcome, type PartCommits } from './part-commits.ts';
-import { retryPauseMs } from './retry-pause.ts';
 import { partWallLimit } from './part-wall-limit.ts';
 import { retriesOf, runSteps, type StepsEnd, type StepsHost } from './run-steps.ts';
-import { sealContext } from './sealed-context.ts';
+import type { ExecutionRunnerOptions } from './runner-options.ts';
 import { stepErrorJson } from './step-error.ts';
+
+const FIRST_MS = 5_000;
+const GROWTH = 4;
+const MAX_MS = 6 * 3600 * 1000;
+/** Steps that failed together do not come back together. */
+const JITTER = 0.2;
+
+/**
+ * Pause of a step after `failures` failures: 5 s, 20 s, 80 s, … up to 6 hours, plus or minus a
+ * fifth.
+ */
+function retryPauseMs(failures: number, random: () => number = Math.random): number {
+  const pauseMs = Math.min(FIRST_MS * GROWTH ** (failures - 1), MAX_MS);
+  return Math.round(pauseMs * (1 - JITTER + 2 * JITTER * random()));
+}
 
 export interface Turn {
   /** The sandbox is done; see DispatcherOptions.run. */

@@ -1,6 +1,6 @@
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { addRunLanes } from '../../runs/insert-invocations.sql.ts';
+import { addRunLanes } from '../../runs/invocations.sql.ts';
 import { PARKED, WAKE_KEY, wakeJob } from './park-executions.sql.ts';
 
 interface WokenRow {

@@ -1,6 +1,68 @@
-import type { AbandonedRunChoice } from '../contract/runs.ts';
-import { addRunLanes } from './insert-invocations.sql.ts';
+import { LIMITS } from '@headwater/shared';
+import type { AbandonedRunChoice, AbandonedRunRecord } from '../contract/runs.ts';
 import type { Sql } from '../db/database.ts';
+import { cutJson, isCut, shown } from '../db/shown-json.ts';
+import { addRunLanes } from './invocations.sql.ts';
+
+interface Row {
+  id: string;
+  source_id: string;
+  kind: string;
+  caused_by: string | null;
+  trace_id: string | null;
+  event: string;
+  event_is_cut: boolean;
+  error_message: string;
+  abandoned_ms: number;
+}
+
+/**
+ * Those of `ids` that are the account's, in no order. Events are cut beyond
+ * LIMITS.summaryEventBytes.
+ */
+export async function readAbandonedRuns(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+): Promise<AbandonedRunRecord[]> {
+  const rows = await sql<Row[]>`
+    select id, source_id, kind, caused_by, trace_id, error_message,
+      extract(epoch from abandoned_at)::float8 * 1000 as abandoned_ms,
+      ${cutJson(sql, sql`event`, LIMITS.summaryEventBytes)} as event,
+      ${isCut(sql, sql`event`, LIMITS.summaryEventBytes)} as event_is_cut
+    from abandoned_runs where account_id = ${accountId} and id = any(${[...ids]}::text[])`;
+  return rows.map((row) => ({
+    id: row.id,
+    sourceId: row.source_id,
+    kind: row.kind,
+    ...(row.caused_by === null ? {} : { causedBy: row.caused_by }),
+    traceId: row.trace_id ?? row.id,
+    event: shown(row.event, row.event_is_cut),
+    message: row.error_message,
+    abandonedAt: new Date(row.abandoned_ms),
+  }));
+}
+
+/**
+ * Deletes abandoned runs that are too old, and of each account the oldest beyond how many and how
+ * much it may have. At most `limit`; answers how many. Reads the whole table, which is small: for
+ * once in a while.
+ */
+export async function trimAbandonedRuns(sql: Sql, limit: number): Promise<number> {
+  const rows = await sql`
+    delete from abandoned_runs a using (
+      select id from (
+        select id, abandoned_at, row_number() over newest as place,
+          sum(octet_length(event)::int8) over newest - octet_length(event) as bytes_before
+        from abandoned_runs window newest as (partition by account_id order by id desc)
+      ) as kept
+      where place > ${LIMITS.maxAbandonedRuns} or bytes_before > ${LIMITS.maxAbandonedRunBytes}::int8
+        or abandoned_at < now() - make_interval(days => ${LIMITS.abandonedRunDays})
+      limit ${limit}
+    ) as old
+    where a.id = old.id`;
+  return rows.count;
+}
 
 export interface AbandonedRunSize {
   id: string;

@@ -1,6 +1,62 @@
-import type { AccountLimitName } from '@headwater/shared';
+import type { AccountLimitName, ExceededLimit } from '@headwater/shared';
 import { codeBytesOfRow } from '../../accounts/require-code-room.sql.ts';
+import type { UsageDay } from '../../contract/usage.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
+import { addNotice } from '../../outbox/webhooks/webhook-notices.sql.ts';
+
+/** From here on an account is told, once each until it is far from the limit again. */
+const PERCENTS = [100, 80] as const;
+const FAR_PERCENT = 60;
+
+/**
+ * Tells an account, on its channel `$webhooks`, of limits that it has reached or is near since it
+ * was looked at last. Nodes that look at the same time tell it once.
+ */
+export async function tellNearLimits(sql: Sql, accountId: string, held: readonly ExceededLimit[]): Promise<void> {
+  const shares = held
+    .filter(({ value }) => value > 0)
+    .map((limit) => ({ limit, percent: (limit.used / limit.value) * 100 }));
+  const far = shares.filter(({ percent }) => percent < FAR_PERCENT).map(({ limit }) => limit.name);
+  const near = shares.flatMap(({ limit, percent }) => {
+    const reached = PERCENTS.find((one) => percent >= one);
+    return reached === undefined ? [] : [{ limit, reached }];
+  });
+  await sql.begin(async (tx) => {
+    await tx`delete from limit_notices where account_id = ${accountId} and limit_name = any(${far}::text[])`;
+    for (const { limit, reached } of near) {
+      const told = await tx`
+        insert into limit_notices as n (account_id, limit_name, percent)
+        select id, ${limit.name}, ${reached}::int2 from accounts where id = ${accountId}
+        on conflict (account_id, limit_name) do update set percent = excluded.percent where n.percent < excluded.percent
+        returning percent`;
+      if (told.length === 0) continue;
+      const { name, value, used } = limit;
+      await addNotice(tx, { type: 'limit.near', accountId, about: { limit: name, value, used, percent: reached } });
+    }
+  });
+}
+
+/** The days of an account on which something is known, the oldest first. Days are `2026-11-27`. */
+export async function readUsageDays(
+  sql: Sql,
+  accountId: string,
+  { from, last }: { from: string; last: string },
+): Promise<UsageDay[]> {
+  return sql<UsageDay[]>`
+    select day::text, requests, runs, round(run_ms)::int8 as "runMs", round(cpu_ms)::int8 as "cpuMs", events, deliveries,
+      attempts, bytes_in as "bytesIn", bytes_out as "bytesOut", storage_bytes as "storageBytes"
+    from usage_days where account_id = ${accountId} and day >= ${from}::date and day <= ${last}::date order by day`;
+}
+
+/** Deletes days that are older. Answers how many, `limit` at most. */
+export async function expireUsage(sql: Sql, keptDays: number, limit: number): Promise<number> {
+  const rows = await sql`
+    delete from usage_days where ctid = any(array(
+      select ctid from usage_days where day < (now() at time zone 'utc')::date - ${keptDays}::int4
+      order by day limit ${limit} for update skip locked
+    ))`;
+  return rows.count;
+}
 
 /** Amounts that an account has, as its limits count them. */
 export type Held = Pick<Record<AccountLimitName, number>, (typeof HELD_LIMITS)[number]>;

@@ -1,6 +1,6 @@
 import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
 import type { Sql } from '../db/database.ts';
+import { mergeDefinitions } from '../props/merge-definitions.ts';
 
 /** Everything that running a source needs but the code, in one row. */
 export interface SourceRuntimeRow {
@@ -33,4 +33,25 @@ export async function readSourceRuntime(sql: Sql, sourceId: string): Promise<Sou
   if (row === undefined) return undefined;
   const { dynamic_props: dynamicProps, ...runtime } = row;
   return { ...runtime, configurable_props: mergeDefinitions(row.configurable_props, dynamicProps) };
+}
+
+/**
+ * Owner of a source or workflow; undefined if it cannot run. `inTurn`: its settings control when
+ * its executions start.
+ */
+export async function readSourceAccount(
+  sql: Sql,
+  sourceId: string,
+): Promise<{ accountId: string; inTurn: boolean } | undefined> {
+  const [row] = await sql<{ accountId: string; inTurn: boolean }[]>`
+    select account_id as "accountId", in_turn as "inTurn" from emitters
+    where id = ${sourceId} and active and deleted_at is null`;
+  return row;
+}
+
+/** A value of a source's `$.service.db` as JSON text. */
+export async function readDbValue(sql: Sql, sourceId: string, key: string): Promise<string | undefined> {
+  const rows = await sql<{ value: string }[]>`
+    select value from component_db where source_id = ${sourceId} and key = ${key}`;
+  return rows[0]?.value;
 }
