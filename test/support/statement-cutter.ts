@@ -14,7 +14,9 @@ export interface StatementCutter {
   url: string;
   /** Counts from here. One connection is cut, once. */
   arm(cut: StatementCut): void;
-  /** Whether a connection was cut since. */
+  /** Whether a connection was cut since it was armed. */
+  hasCut(): boolean;
+  /** The same; nothing is cut any more. */
   disarm(): boolean;
   stop(): Promise<void>;
 }
@@ -78,6 +80,7 @@ export async function startStatementCutter(databaseUrl: string): Promise<Stateme
       armed = { ...cut };
       hasCut = false;
     },
+    hasCut: () => hasCut,
     disarm() {
       armed = undefined;
       const was = hasCut;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
 import { starterCatalogue } from '../connections/catalogue/catalogue.ts';
 import { ensureFirstAccount, type FirstAccount } from '../accounts/ensure-first-account.ts';
@@ -15,7 +14,7 @@ import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { requeueWaiting } from '../cluster/requeue-waiting.ts';
 import { releaseAllNodes } from '../cluster/nodes.sql.ts';
-import { isDatabaseUnavailable } from '../db/lost-connection.ts';
+import { untilBack } from '../db/lost-connection.ts';
 import { seedApps } from '../connections/apps/apps.sql.ts';
 
 /**
@@ -61,7 +60,7 @@ export async function startEngine(
     await untilBack(log, () => claimKey(db.sql, loaded));
     // One process owns an embedded database, so every other node registered in it is dead.
     if (prepared.embedded && (await untilBack(log, () => releaseAllNodes(db.sql))).nodes.length > 0)
-      await requeueWaiting(db.sql, 0);
+      await untilBack(log, () => requeueWaiting(db.sql, 0));
     await untilBack(log, () => seedApps(db.sql, starterCatalogue()));
     const firstAccount = await untilBack(log, () => ensureFirstAccount(db, apiKey === undefined ? {} : { apiKey }));
     onAccount(firstAccount);
@@ -129,19 +128,5 @@ function openBoth(url: string, log: EngineOptions['log']): [Database, Database] 
   return [db, openDatabase({ url, maxConnections: 1, limits: BEAT_LIMITS })];
 }
 
-/** Repeats `work` while the database is unavailable, so `work` must be idempotent. */
-async function untilBack<T>(log: EngineOptions['log'], work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDatabaseUnavailable(error) && !isDatabaseUnavailable((error as Error).cause)) throw error;
-      log.warn({ err: error }, 'the database went away while the node starts; the start waits for it');
-      await sleep(START_PAUSE_MS);
-    }
-  }
-}
-
-const START_PAUSE_MS = 500;
 /** A share of the time that a stop has: the rest is for parts whose work has failed to end. */
 const WAIT_SHARE = 0.95;

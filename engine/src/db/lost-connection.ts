@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../contract/log.ts';
 
 const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'ECONNABORTED']);
+
+/** `pg`, the driver of graphile-worker, gives these errors no code. */
+const LOST_BY_PG = /^(Connection terminated|Client has encountered a connection error)/;
 
 /**
  * Whether the database could not be reached, or the connection to it was lost: what the client and
@@ -9,6 +13,7 @@ const SOCKET_ERRORS = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED
  */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
+  if (code === '' && error instanceof Error && LOST_BY_PG.test(error.message)) return true;
   return /^(CONNECT|57P0|25P0[34]|08)/.test(code) || SOCKET_ERRORS.has(code);
 }
 
@@ -101,6 +106,24 @@ export async function retryWhileAway<T>(ask: () => Promise<T>, onAway: () => voi
       if (isDatabaseAway(error)) onAway();
       if (!isDatabaseAway(error) || performance.now() > endsAtMs) throw error;
       await sleep(PAUSE_MS);
+    }
+  }
+}
+
+const START_PAUSE_MS = 500;
+
+/**
+ * For a start: repeats `work` for as long as the database is unavailable, so `work` must be
+ * idempotent. A connection can be lost under each of its statements.
+ */
+export async function untilBack<T>(log: Log, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error) && !isDatabaseUnavailable((error as Error).cause)) throw error;
+      log.warn({ err: error }, 'the database went away while the node starts; the start waits for it');
+      await sleep(START_PAUSE_MS);
     }
   }
 }

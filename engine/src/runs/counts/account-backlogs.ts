@@ -1,6 +1,7 @@
 import { type ExceededLimit, HeadwaterError } from '@headwater/shared';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 import { every } from '../../db/every.ts';
+import { untilBack } from '../../db/lost-connection.ts';
 import type { Log } from '../../contract/log.ts';
 import type { Backlogs } from './counts.sql.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
@@ -76,7 +77,7 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
     throw new HeadwaterError('RATE_LIMITED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, limit });
   }
 
-  await read();
+  await untilBack(options.log, read);
   const onError = (err: unknown) => options.log.warn({ err }, 'what waits for each account could not be counted');
   return {
     exceeded,

@@ -1,4 +1,5 @@
 import { every } from '../../db/every.ts';
+import { untilBack } from '../../db/lost-connection.ts';
 import type { Log } from '../../contract/log.ts';
 import { createEstimates } from '../estimates.ts';
 import { limitTimeShare } from '../limit-time-share.ts';
@@ -24,7 +25,7 @@ const READ_EVERY_MS = 5_000;
 /** Resolves when it has been counted once. */
 export async function startAccountSums({ read, what, log }: AccountSumsOptions): Promise<AccountSums> {
   const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
-  await bytes.refresh();
+  await untilBack(log, bytes.refresh);
   const onError = (err: unknown) => log.warn({ err, what }, 'what accounts have could not be counted');
   return { of: bytes.of, add: bytes.add, stop: every(READ_EVERY_MS, limitTimeShare(bytes.refresh), onError) };
 }
