@@ -83,7 +83,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghn by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
-  --before <folder>   answer: another working tree, measured in turn with this one
+  --before <folder>   answer: another working tree, measured in turn with this one; deliver: in its place
   --quick             tiny counts: whether it works, not how fast
   --json              one JSON document instead of text`;
 

@@ -109,8 +109,15 @@ async function insertWebhook(
 /** Which webhook is ordered. Its source is not the one that may be deleted. */
 const ORDERED = 1;
 
+const drainWithRoom = (limit: number) => ({
+  room: () => limit,
+  roomOfDoubtful: () => limit,
+  roomOfFailing: () => limit,
+  isTrusted: () => false,
+});
+
 const accountLanes = (sql: Sql, nodeId: string, limit: number) =>
-  createAccountLanes({ sql, nodeId: () => nodeId, capacity: () => limit });
+  createAccountLanes({ sql, nodeId: () => nodeId, drain: drainWithRoom(limit) });
 
 const withMemory = (node: NodeIdentity): LeaseNode => ({
   ...node,

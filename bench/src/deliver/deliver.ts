@@ -11,13 +11,13 @@ import { machineMs } from '../clock.ts';
 import { createRequestTemplate } from '../load/request-bytes.ts';
 import { describeMachine } from '../machine.ts';
 import { eventId, ID_CHARS } from '../receiver/messages.ts';
-import { type Receiver, startReceiver } from '../receiver/receiver.ts';
+import { startReceiver } from '../receiver/receiver.ts';
 import { createApiClient } from '../system/api-client.ts';
-import { bootSystem, type System } from '../system/boot-system.ts';
+import { bootSystem } from '../system/boot-system.ts';
 import { cpuTimes } from '../system/cpu-times.ts';
-import { formatCount, formatCpu, formatLatency, formatMachine, line } from '../text.ts';
+import { formatCount, formatCpu, formatMachine, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
-import { startNeighbour } from './neighbour.ts';
+import { type Bench, besideDead, DEAD_URL } from './beside-dead.ts';
 import { fillDeliveries, orderKeyOfCase, startDelivering } from './fill-deliveries.ts';
 
 interface Case {
@@ -47,9 +47,6 @@ const WARM_UP_EVENTS = 2_000;
 const BASELINE_MS = 2_000;
 const STALL_MS = 30_000;
 const CREATED_AT_ONCE = 16;
-const DEAD_WEBHOOKS = 2_000;
-/** Nothing listens there, and no browser would ask it. */
-const DEAD_URL = 'http://127.0.0.1:2/';
 
 interface Result {
   name: string;
@@ -71,7 +68,10 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
   undo.push(() => rmSync(dataDir, { recursive: true, force: true }));
   const server = await prepareDatabase({ dataDir, log: pino({ level: 'warn' }) });
   undo.push(() => server.stop());
-  const system = await bootSystem(undo, { databaseUrl: server.url });
+  const system = await bootSystem(undo, {
+    databaseUrl: server.url,
+    ...(options.before && { projectDir: options.before }),
+  });
   const db = openDatabase({ url: server.url, maxConnections: 2 });
   undo.push(() => db.close());
   const receiver = await startReceiver(undo);
@@ -94,13 +94,6 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
     console.log([formatMachine(machine), ...lines, ...(neighbour?.text ?? [])].join('\n'));
   }
   return results.every(({ arrived, expected, duplicates }) => arrived === expected && duplicates === 0);
-}
-
-interface Bench {
-  sql: Sql;
-  system: System;
-  receiver: Receiver;
-  options: BenchArguments;
 }
 
 function createDrain({ sql, system, receiver, options }: Bench) {
@@ -140,42 +133,6 @@ function createDrain({ sql, system, receiver, options }: Bench) {
     const perSecond = (arrivals.length / (endedMs - beganMs)) * 1_000;
     return { name, arrived: arrivals.length, expected, duplicates, perSecond, cpu };
   };
-}
-
-/** Another account's latency beside 2 000 dead webhooks with a case's waiting deliveries. */
-async function besideDead({ sql, system, receiver, options }: Bench) {
-  const operator = createApiClient(system, system.adminKey);
-  const { body } = createRequestTemplate(receiver.url, options.bodyBytes, ID_CHARS);
-  const neighbour = await startNeighbour({
-    url: system.url,
-    apiKey: await operator.createAccount('neighbour'),
-    receiver,
-    body,
-  });
-  await neighbour.measure('m');
-  const quiet = await neighbour.measure('q');
-  const apiKey = await operator.createAccount('dead');
-  const limits = JSON.stringify({ maxWebhooks: DEAD_WEBHOOKS });
-  await sql`update accounts set limits = limits || ${limits}::text::jsonb where name = 'dead'`;
-  const webhookIds = await createWebhooks({ url: system.url, apiKey }, DEAD_WEBHOOKS, () => ({ url: DEAD_URL }));
-  const [row] = await sql<{ id: string }[]>`select account_id as id from webhooks where id = ${webhookIds[0] ?? ''}`;
-  const target = { accountId: row?.id ?? '', webhookIds };
-  await fillDeliveries(
-    sql,
-    target,
-    Array.from({ length: options.events }, (_, n) => body(eventId('z', n))),
-  );
-  await sql`analyze deliveries, events`;
-  await startDelivering(sql, target);
-  const beside = await neighbour.measure('r');
-  const ratio = beside.p99Ms / quiet.p99Ms;
-  const text = [
-    `deliver: another account beside ${formatCount(DEAD_WEBHOOKS)} dead webhooks, ${formatCount(options.events)} waiting`,
-    line('quiet', formatLatency(quiet)),
-    line('beside them', formatLatency(beside)),
-    line('ratio of the p99', ratio.toFixed(2)),
-  ];
-  return { quiet, beside, ratio, text };
 }
 
 async function createWebhooks(

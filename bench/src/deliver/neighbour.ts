@@ -4,7 +4,7 @@ import { createLatencies, type LatencySummary } from '../load/latencies.ts';
 import { eventId } from '../receiver/messages.ts';
 import type { Receiver } from '../receiver/receiver.ts';
 
-const EVENTS = 400;
+const EVENTS = 200;
 const EVERY_MS = 25;
 const STALL_MS = 30_000;
 

@@ -10,6 +10,8 @@ export interface ApiClient {
   deploySource(code: string, settings?: Record<string, unknown>): Promise<DeployedSource>;
   /** Answers the key of a new account; for the operator alone. */
   createAccount(name: string): Promise<string>;
+  /** Suspends an account, or lets it go on; for the operator alone. */
+  suspend(accountId: string, action: 'suspend' | 'resume'): Promise<void>;
   /** Answers the id of the saved component. */
   saveComponent(code: string): Promise<string>;
   /** Answers the id of the source. */
@@ -61,6 +63,9 @@ export function createApiClient(system: System, apiKey = system.apiKey): ApiClie
     },
     async createAccount(name) {
       return ((await call('POST', '/accounts', { name })).data as { api_key: string }).api_key;
+    },
+    async suspend(accountId, action) {
+      await call('POST', `/tenants/${accountId}/${action}`, {});
     },
     async saveComponent(code) {
       return ((await call('POST', '/components', { component_code: code })).data as { id: string }).id;

@@ -77,7 +77,9 @@ function endOf<T extends OutboxItem>(
     ...(isBodyKept === true && body !== undefined ? { response: { atMs: startedAtMs, body } } : {}),
     ...after,
   };
-  return { kind: 'made', result, timedOut };
+  // A fault of this server says nothing of the receiver.
+  const isSuccess = errorClass === 'internal' || kind === 'dropped' ? undefined : kind === 'delivered';
+  return { kind: 'made', result, timedOut, isSuccess };
 }
 
 function afterAttempt(

@@ -5,7 +5,7 @@ import { type AttemptContext, type AttemptResult, startAttempt } from './attempt
 import { createHeldItems, type HeldItems } from './held-items.ts';
 import { createLaneChanges } from './lane-changes.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from './record-outcomes.ts';
-import { type AttemptEnd, createSender, type OutgoingShare, type Sender } from './sender.ts';
+import { type AttemptEnd, createSender, type OutgoingShare, type Sender, type SenderOptions } from './sender.ts';
 import type { OutboxItem, Transport } from './transport.ts';
 
 /*
@@ -39,6 +39,8 @@ export interface DrainOptions<T extends OutboxItem> extends AttemptContext {
   transport: Transport<T>;
   /** Unique among all tenants. */
   laneIdOf: (item: T) => string;
+  /** As in SenderOptions. */
+  newsOf?: SenderOptions<T, unknown>['newsOf'];
   /** Characters of the texts held for an item. */
   charsOf: (item: T) => number;
   limits: DrainLimits;
@@ -106,6 +108,10 @@ export interface Drain<T> {
    * begin soon. 0 while stopping.
    */
   room(of?: LaneOf): number;
+  /** The same of an account's lanes that are not trusted, and of those that fail: see Lanes. */
+  roomOfDoubtful(accountId: string): number;
+  roomOfFailing(accountId: string): number;
+  isTrusted(laneId: string): boolean;
   /** Which changes of lanes this node has heard of: asked before items are read. */
   heard(): number;
   /**
@@ -152,7 +158,7 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
   #stopping: Promise<void> | undefined;
 
   constructor(options: DrainOptions<T>) {
-    const { noun, limits, laneIdOf, charsOf, shareOf, rows, activeTenants, log } = options;
+    const { noun, limits, laneIdOf, newsOf, charsOf, shareOf, rows, activeTenants, log } = options;
     this.#options = options;
     this.#held = createHeldItems<T>(charsOf, ({ id }) => id);
     this.#laneTurns = createLaneTurns({ activeTenants, log });
@@ -166,6 +172,7 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     this.#sender = createSender<T, AttemptResult<T>>({
       attempt: (item) => startAttempt(options, options.transport, item),
       laneIdOf,
+      newsOf,
       charsOf,
       limits,
       shareOf,
@@ -190,7 +197,19 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     if (of.laneId === undefined) return most;
     // The same within the tenant: the backlog of one lane leaves room for its others.
     const share = Math.max(0, Math.ceil((half - this.#sender.held(of.laneId)) / 2));
-    return Math.min(most, share, this.#sender.room(of.laneId));
+    return Math.min(most, share, this.#sender.room(of.laneId, of.accountId));
+  }
+
+  isTrusted(laneId: string): boolean {
+    return this.#sender.isTrusted(laneId);
+  }
+
+  roomOfDoubtful(accountId: string): number {
+    return Math.min(this.room({ accountId }), this.#sender.roomOfDoubtful(accountId));
+  }
+
+  roomOfFailing(accountId: string): number {
+    return Math.min(this.room({ accountId }), this.#sender.roomOfFailing(accountId));
   }
 
   heard(): number {

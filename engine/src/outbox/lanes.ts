@@ -1,3 +1,5 @@
+import { afterFailure, FAILING, SURE, type Trust, TRUSTED, UNKNOWN } from './lane-trust.ts';
+
 export interface LaneLimits {
   /**
    * Attempts at the same time of one lane, and of one tenant, asked each time. 0: none until a
@@ -12,7 +14,22 @@ export interface LaneLimits {
    * of its own.
    */
   maxPerTurn: (tenantId: string) => number;
+  /**
+   * Whether another attempt of the tenant may fail, asked each time. False: no lane begins that is
+   * not trusted, until a `newTurn` of the tenant's own. Default: it may.
+   */
+  mayFail?: (tenantId: string) => boolean;
+  /** An attempt of the tenant has failed, or begins in a lane that fails. Once for each. */
+  failed?: (tenantId: string) => void;
+  /**
+   * Items of a tenant that wait in lanes that fail, and in all that are not trusted. Default: any
+   * number.
+   */
+  maxDoubtful?: (tenantId: string) => { failing: number; all: number };
 }
+
+/** News of its lane that an item brings. */
+export type LaneNews = 'fails' | 'mended' | undefined;
 
 /**
  * Deliveries wait in lanes, one for each receiver (a webhook, a host), and lanes belong to tenants.
@@ -23,6 +40,9 @@ export interface LaneLimits {
  * timeout halves the lane's window, down to one attempt at a time. Each response, whatever its
  * status, widens it by one. Slow responses do not change the window. But lanes whose last attempt
  * was slow have at most half of their tenant's attempts together.
+ *
+ * Lanes whose attempts fail begin no more than `mayFail` allows (lane-trust.ts, starts.ts), those
+ * of which nothing is known before those that fail. Lanes that are trusted go on meanwhile.
  */
 export interface Lanes<T> {
   push(item: T): void;
@@ -34,13 +54,18 @@ export interface Lanes<T> {
   newTurn(tenantId?: string): void;
   /**
    * Answers what the lane, its window smaller now, should not hold any longer; it has left the
-   * lane.
+   * lane. `isSuccess` undefined: the attempt says nothing of the receiver.
    */
-  done(item: T, outcome: 'answered' | 'slow' | 'timeout'): T[];
+  done(item: T, outcome: 'answered' | 'slow' | 'timeout', isSuccess?: boolean): T[];
   /** How many of this lane are held, waiting or in flight. */
   held(laneId: string): number;
-  /** How many more of this lane may be held. Never negative. */
-  room(laneId: string): number;
+  /** How many more of this lane of the tenant may be held. Never negative. */
+  room(laneId: string, tenantId: string): number;
+  /** How many more of the tenant may be held, of all lanes that are not trusted. */
+  roomOfDoubtful(tenantId: string): number;
+  /** The same, of lanes that fail. */
+  roomOfFailing(tenantId: string): number;
+  isTrusted(laneId: string): boolean;
   /** Waiting items of all tenants, or of this one. */
   waiting(tenantId?: string): number;
   /** Takes out what waits, of all lanes or of this one, in its order. */
@@ -54,6 +79,7 @@ interface Lane<T> {
   window: number;
   /** Its last attempt that has ended. */
   isSlow: boolean;
+  trust: Trust;
 }
 
 interface Tenant<T> {
@@ -67,8 +93,16 @@ interface Tenant<T> {
   behindSlow: Set<Lane<T>>;
   /** In this turn. */
   started: number;
-  /** Lanes that have something to send and room in their window, in turn. */
+  /** Trusted lanes that have something to send and room in their window, in turn. */
   ready: Set<Lane<T>>;
+  /** The others: nothing is known of them, or they fail. */
+  unknown: Set<Lane<T>>;
+  failing: Set<Lane<T>>;
+  /** Whether the last one to begin was trusted: the two kinds take turns. */
+  wasTrusted: boolean;
+  /** Waiting in lanes that are not trusted, and in those that fail. */
+  doubtful: number;
+  ofFailing: number;
 }
 
 /**
@@ -78,7 +112,8 @@ interface Tenant<T> {
 const ROUNDS_HELD = 4;
 
 /**
- * Idle lanes are kept only to remember a narrow window. Beyond this many the oldest are forgotten.
+ * Idle lanes are kept only to remember a narrow window, or how their attempts ended. Beyond this
+ * many the oldest are forgotten.
  */
 const MAX_REMEMBERED = 10_000;
 
@@ -90,36 +125,56 @@ const newTenant = (id: string) => ({
   slowInFlight: 0,
   started: 0,
   ready: new Set<never>(),
+  unknown: new Set<never>(),
+  failing: new Set<never>(),
+  wasTrusted: false,
+  doubtful: 0,
+  ofFailing: 0,
   behindSlow: new Set<never>(),
 });
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
+function kindOf<T>({ trust, tenant }: Lane<T>): Set<Lane<T>> {
+  if (trust >= SURE) return tenant.ready;
+  return trust === FAILING ? tenant.failing : tenant.unknown;
+}
+
 /**
  * `laneIdOf`: unique among all tenants. `began`: called for each item that `next` returns, before
- * the limits decide which may follow.
+ * the limits decide which may follow. `newsOf`: default none.
  */
 export function createLanes<T extends { accountId: string }>(
   limits: LaneLimits,
   laneIdOf: (item: T) => string,
   began: (item: T) => void = () => undefined,
+  newsOf: (item: T) => LaneNews = () => undefined,
 ): Lanes<T> {
-  return new FairLanes(limits, laneIdOf, began);
+  return new FairLanes(limits, laneIdOf, began, newsOf);
 }
 
 class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   readonly #limits: LaneLimits;
   readonly #laneIdOf: (item: T) => string;
   readonly #began: (item: T) => void;
+  readonly #newsOf: (item: T) => LaneNews;
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #tenants = new Map<string, Tenant<T>>();
   // Sets keep insertion order: a served tenant is deleted and added again, which puts it at the
   // end.
   readonly #readyTenants = new Set<Tenant<T>>();
   readonly #startedTenants = new Set<Tenant<T>>();
+  /** In flight, and counted as failed when they began. */
+  readonly #expectedToFail = new Set<T>();
   #isTurnOver = false;
   #waiting = 0;
 
-  constructor(limits: LaneLimits, laneIdOf: (item: T) => string, began: (item: T) => void) {
+  constructor(
+    limits: LaneLimits,
+    laneIdOf: (item: T) => string,
+    began: (item: T) => void,
+    newsOf: (item: T) => LaneNews,
+  ) {
+    this.#newsOf = newsOf;
     this.#limits = limits;
     this.#laneIdOf = laneIdOf;
     this.#began = began;
@@ -127,6 +182,9 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   push(item: T): void {
     const lane = this.#laneOf(item);
+    const news = this.#newsOf(item);
+    if (news === 'fails' && lane.trust === UNKNOWN) this.#trust(lane, FAILING);
+    if (news === 'mended' && lane.trust === FAILING) this.#trust(lane, UNKNOWN);
     lane.waiting.push(item);
     this.#waits(lane, 1);
     this.#settle(lane);
@@ -134,14 +192,24 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   next(): T | undefined {
     const [tenant] = this.#readyTenants;
-    const [lane] = tenant?.ready ?? [];
+    if (tenant === undefined) return undefined;
+    const lane = this.#pick(tenant);
     // Slow ones that were ready when there was room for them.
-    if (lane !== undefined && lane.isSlow && lane.tenant.slowInFlight >= this.#maxSlow(lane.tenant)) {
+    if (lane?.isSlow === true && tenant.slowInFlight >= this.#maxSlow(tenant)) {
       this.#settle(lane);
       return this.next();
     }
     const item = lane?.waiting.shift();
-    if (lane === undefined || item === undefined) return undefined;
+    if (lane === undefined || item === undefined) {
+      // Its lanes could begin when it was found ready, and may not fail by now.
+      this.#settleTenant(tenant);
+      return this.#readyTenants.has(tenant) ? undefined : this.next();
+    }
+    tenant.wasTrusted = lane.trust >= SURE;
+    if (lane.trust === FAILING) {
+      this.#expectedToFail.add(item);
+      this.#limits.failed?.(tenant.id);
+    }
     this.#waits(lane, -1);
     lane.inFlight++;
     lane.tenant.inFlight++;
@@ -171,15 +239,17 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     this.#startedTenants.clear();
   }
 
-  done(item: T, outcome: 'answered' | 'slow' | 'timeout'): T[] {
+  done(item: T, outcome: 'answered' | 'slow' | 'timeout', isSuccess?: boolean): T[] {
     const lane = this.#laneOf(item);
     const { maxPerLane } = this.#limits;
+    if (!this.#expectedToFail.delete(item) && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
     if (lane.isSlow) lane.tenant.slowInFlight -= lane.inFlight;
     lane.inFlight--;
     lane.tenant.inFlight--;
     lane.isSlow = outcome !== 'answered';
     if (lane.isSlow) lane.tenant.slowInFlight += lane.inFlight;
     lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
+    if (isSuccess !== undefined) this.#trust(lane, isSuccess ? TRUSTED : afterFailure(lane.trust));
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
     this.#waits(lane, -shed.length);
     this.#settle(lane);
@@ -189,10 +259,30 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return shed;
   }
 
-  room(laneId: string): number {
+  room(laneId: string, tenantId: string): number {
     const lane = this.#lanes.get(laneId);
-    if (lane === undefined) return this.#limits.maxHeldPerLane;
-    return Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
+    const own =
+      lane === undefined
+        ? this.#limits.maxHeldPerLane
+        : Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
+    const trust = lane?.trust ?? UNKNOWN;
+    if (trust >= SURE) return own;
+    return Math.min(own, trust === FAILING ? this.roomOfFailing(tenantId) : this.roomOfDoubtful(tenantId));
+  }
+
+  isTrusted(laneId: string): boolean {
+    return (this.#lanes.get(laneId)?.trust ?? UNKNOWN) >= SURE;
+  }
+
+  roomOfFailing(tenantId: string): number {
+    const most = this.#limits.maxDoubtful?.(tenantId).failing ?? Number.POSITIVE_INFINITY;
+    const own = Math.max(0, most - (this.#tenants.get(tenantId)?.ofFailing ?? 0));
+    return Math.min(own, this.roomOfDoubtful(tenantId));
+  }
+
+  roomOfDoubtful(tenantId: string): number {
+    const most = this.#limits.maxDoubtful?.(tenantId).all ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, most - (this.#tenants.get(tenantId)?.doubtful ?? 0));
   }
 
   held(laneId: string): number {
@@ -210,6 +300,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     if (lane === undefined) return [];
     const waiting = lane.waiting.splice(0);
     this.#waits(lane, -waiting.length);
+    // Its receiver may be another by now.
+    this.#trust(lane, UNKNOWN);
     this.#settle(lane);
     this.#forget(laneId, lane);
     return waiting;
@@ -218,6 +310,18 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #waits(lane: Lane<T>, more: number): void {
     lane.tenant.waiting += more;
     this.#waiting += more;
+    this.#countDoubtful(lane, more);
+  }
+
+  #countDoubtful({ tenant, trust }: Lane<T>, more: number): void {
+    if (trust < SURE) tenant.doubtful += more;
+    if (trust === FAILING) tenant.ofFailing += more;
+  }
+
+  #trust(lane: Lane<T>, trust: Trust): void {
+    this.#countDoubtful(lane, -lane.waiting.length);
+    lane.trust = trust;
+    this.#countDoubtful(lane, lane.waiting.length);
   }
 
   #laneOf(item: T): Lane<T> {
@@ -228,7 +332,14 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const tenant: Tenant<T> = this.#tenants.get(id) ?? newTenant(id);
     this.#tenants.set(id, tenant);
     tenant.lanes++;
-    const lane: Lane<T> = { tenant, waiting: [], inFlight: 0, window: this.#limits.maxPerLane, isSlow: false };
+    const lane: Lane<T> = {
+      tenant,
+      waiting: [],
+      inFlight: 0,
+      window: this.#limits.maxPerLane,
+      isSlow: false,
+      trust: UNKNOWN,
+    };
     this.#lanes.set(laneId, lane);
     return lane;
   }
@@ -236,21 +347,35 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   /** After a change, moves the lane and its tenant to the end of the rotation, or out of it. */
   #settle(lane: Lane<T>): void {
     const { tenant } = lane;
-    tenant.ready.delete(lane);
-    tenant.behindSlow.delete(lane);
+    for (const lanes of [tenant.ready, tenant.unknown, tenant.failing, tenant.behindSlow]) lanes.delete(lane);
     if (lane.waiting.length > 0 && lane.inFlight < lane.window) {
       const isBehind = lane.isSlow && tenant.slowInFlight >= this.#maxSlow(tenant);
-      (isBehind ? tenant.behindSlow : tenant.ready).add(lane);
+      (isBehind ? tenant.behindSlow : kindOf(lane)).add(lane);
     }
     this.#settleTenant(tenant);
   }
 
   #settleTenant(tenant: Tenant<T>): void {
     this.#readyTenants.delete(tenant);
-    if (tenant.ready.size === 0 || tenant.inFlight >= this.#limits.maxPerTenant(tenant.id)) return;
+    if (tenant.inFlight >= this.#limits.maxPerTenant(tenant.id)) return;
+    if (tenant.ready.size === 0 && !this.#mayDoubtfulBegin(tenant)) return;
     const maxPerTurn = this.#limits.maxPerTurn(tenant.id);
     if (tenant.started < maxPerTurn) this.#readyTenants.add(tenant);
     else if (maxPerTurn > 0) this.#isTurnOver = true;
+  }
+
+  /** The next lane of the tenant. Those that are trusted take turns with those that may fail. */
+  #pick(tenant: Tenant<T>): Lane<T> | undefined {
+    const [trusted] = tenant.ready;
+    if (trusted !== undefined && !tenant.wasTrusted) return trusted;
+    if (!this.#mayDoubtfulBegin(tenant)) return trusted;
+    const [doubtful] = tenant.unknown.size > 0 ? tenant.unknown : tenant.failing;
+    return doubtful;
+  }
+
+  #mayDoubtfulBegin({ id, unknown, failing }: Tenant<T>): boolean {
+    if (unknown.size + failing.size === 0) return false;
+    return this.#limits.mayFail?.(id) ?? true;
   }
 
   #maxSlow({ id }: Tenant<T>): number {
@@ -264,7 +389,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   #forget(laneId: string, lane: Lane<T>): void {
     if (isBusy(lane)) return;
-    if (lane.window === this.#limits.maxPerLane) this.#drop(laneId, lane);
+    if (lane.window === this.#limits.maxPerLane && lane.trust === UNKNOWN) this.#drop(laneId, lane);
     else if (this.#lanes.size > MAX_REMEMBERED) this.#dropOldestIdle();
   }
 

@@ -1,12 +1,20 @@
 import { createActiveTenants, type ActiveTenants } from '@headwater/shared';
-import { createLanes, type LaneLimits } from './lanes.ts';
+import { createLanes, type LaneLimits, type LaneNews, type Lanes } from './lanes.ts';
 import { createStarts } from './starts.ts';
 
 /**
  * How an attempt ended: with something to record, or cut off because the node stops, which counts
  * for nothing.
  */
-export type AttemptEnd<R> = { kind: 'made'; result: R; timedOut: boolean } | { kind: 'cut-off' };
+export type AttemptEnd<R> =
+  | {
+      kind: 'made';
+      result: R;
+      timedOut: boolean;
+      /** Absent where the attempt says nothing of its receiver. */
+      isSuccess?: boolean | undefined;
+    }
+  | { kind: 'cut-off' };
 
 export interface Attempt<R> {
   /** Never rejects. */
@@ -25,6 +33,8 @@ export interface OutgoingShare {
 export interface SenderOptions<T, R> {
   attempt: (item: T) => Attempt<R>;
   laneIdOf: (item: T) => string;
+  /** News of an item's lane that this node has not seen itself. Default: none. */
+  newsOf?: ((item: T) => LaneNews) | undefined;
   /** Characters of the texts that an item sends. */
   charsOf: (item: T) => number;
   limits: Pick<LaneLimits, 'maxPerLane' | 'maxHeldPerLane'> & { maxInFlight: number };
@@ -44,16 +54,14 @@ export interface SenderOptions<T, R> {
 /** A receiver that takes as long keeps its attempts' places from others. */
 const SLOW_MS = 1_000;
 
+type LaneLooks<T> = Pick<Lanes<T>, 'room' | 'roomOfDoubtful' | 'roomOfFailing' | 'isTrusted' | 'held'>;
+
 /**
  * Attempts the given items, as many at a time as the limits allow, fair between tenants and lanes.
  * Holds all of them in memory.
  */
-export interface Sender<T> {
+export interface Sender<T> extends LaneLooks<T> {
   push(items: readonly T[]): void;
-  /** How many more of this lane would not be shed at once. */
-  room(laneId: string): number;
-  /** How many of this lane it has, waiting or in flight. */
-  held(laneId: string): number;
   /**
    * How many more of the tenant would begin soon, as far as its share a second goes. 0 while that
    * is not known.
@@ -76,7 +84,7 @@ export interface Sender<T> {
 
 export function createSender<T extends { accountId: string }, R>(options: SenderOptions<T, R>): Sender<T> {
   const { limits, onEnd, onShed, activeTenants = createActiveTenants() } = options;
-  const { starts, lanes } = createSharedLanes({ ...options, activeTenants }, mayStart);
+  const { starts, lanes, looks } = createSharedLanes({ ...options, activeTenants }, mayStart);
   const attempts = new Set<Attempt<R>>();
   let isStopping = false;
   let idle: (() => void) | undefined;
@@ -98,7 +106,8 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     attempts.add(attempt);
     const end = await attempt.done;
     attempts.delete(attempt);
-    const shed = lanes.done(item, outcomeOf(end, performance.now() - beganMs));
+    const isSuccess = end.kind === 'made' ? end.isSuccess : undefined;
+    const shed = lanes.done(item, outcomeOf(end, performance.now() - beganMs), isSuccess);
     if (shed.length > 0) onShed(shed);
     startWhatMayStart();
     onEnd(item, end);
@@ -117,14 +126,13 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
       const shed: T[] = [];
       for (const item of items) {
         activeTenants.saw(item.accountId, performance.now(), 0);
-        if (!isStopping && lanes.room(options.laneIdOf(item)) > 0) lanes.push(item);
+        if (!isStopping && lanes.room(options.laneIdOf(item), item.accountId) > 0) lanes.push(item);
         else shed.push(item);
       }
       if (shed.length > 0) onShed(shed);
       startWhatMayStart();
     },
-    room: (laneId) => lanes.room(laneId),
-    held: (laneId) => lanes.held(laneId),
+    ...looks,
     soon: (tenantId) => Math.max(0, starts.soon(tenantId) - lanes.waiting(tenantId)),
     waiting: () => lanes.waiting(),
     inFlight: () => attempts.size,
@@ -147,15 +155,24 @@ function outcomeOf(end: AttemptEnd<unknown>, tookMs: number): 'answered' | 'slow
  * Lanes from which as much begins as the shares of tenants allow. `mayStart`: there may be more.
  */
 function createSharedLanes<T extends { accountId: string }, R>(
-  { limits, laneIdOf, charsOf, shareOf, activeTenants }: SenderOptions<T, R> & { activeTenants: ActiveTenants },
+  { limits, laneIdOf, newsOf, charsOf, shareOf, activeTenants }: SenderOptions<T, R> & { activeTenants: ActiveTenants },
   mayStart: (tenantId?: string) => void,
 ) {
   const perSecondOf = (tenantId: string) => shareOf(tenantId)?.perSecond;
   const maxPerTenant = (tenantId: string) => shareOf(tenantId)?.maxAtOnce ?? 0;
   const starts = createStarts({ activeTenants, perSecondOf, mayStart });
-  const lanes = createLanes({ ...limits, maxPerTenant, maxPerTurn: starts.maxPerTurn }, laneIdOf, (item) => {
+  const began = (item: T) => {
     activeTenants.saw(item.accountId, performance.now());
     starts.began(item.accountId, charsOf(item));
-  });
-  return { starts, lanes };
+  };
+  const perTenant = { maxPerTenant, maxPerTurn: starts.maxPerTurn, ...starts.failures };
+  const lanes = createLanes({ ...limits, ...perTenant }, laneIdOf, began, newsOf);
+  const looks: LaneLooks<T> = {
+    room: (laneId, tenantId) => lanes.room(laneId, tenantId),
+    roomOfDoubtful: (tenantId) => lanes.roomOfDoubtful(tenantId),
+    roomOfFailing: (tenantId) => lanes.roomOfFailing(tenantId),
+    isTrusted: (laneId) => lanes.isTrusted(laneId),
+    held: (laneId) => lanes.held(laneId),
+  };
+  return { starts, lanes, looks };
 }

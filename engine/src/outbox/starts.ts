@@ -1,5 +1,7 @@
 import { createPacer, createRests, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
+import { createFailurePace, type FailurePace } from './failure-pace.ts';
+import { createTenantPauses } from './tenant-pauses.ts';
 
 /**
  * Starts in one turn of a tenant that gives way. After a turn of the event loop, a busy thread is
@@ -25,7 +27,8 @@ const PACE = { smallChars: LIMITS.smallSendChars, charsPerSecond: LIMITS.sendCha
 
 /**
  * How many attempts of a tenant may begin: at most its share per second. While other tenants are
- * active, few begin in each turn, fewest for a throttled tenant, and large ones at a pace.
+ * active, few begin in each turn, fewest for a throttled tenant, and large ones at a pace. Attempts
+ * that fail have a pace as well (failure-pace.ts).
  */
 export interface Starts {
   /** In this turn. 0: `mayStart` is called for the tenant when there may be more. */
@@ -33,6 +36,7 @@ export interface Starts {
   began(tenantId: string, chars: number): void;
   /** As many as its share a second allows until lanes come back; those that wait are among them. */
   soon(tenantId: string): number;
+  failures: FailurePace;
   /** `mayStart` is called for all of them in the next turn, however often this is asked for. */
   nextTurn(): void;
 }
@@ -48,20 +52,10 @@ export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOpt
   const debts = createPacer();
   /** How far ahead of their share tenants are. */
   const rates = createPacer();
-  const paused = new Set<string>();
+  const pause = createTenantPauses(mayStart);
   const hasOthers = () => activeTenants.hasSeveral(performance.now());
   /** A tenant is throttled in this turn. */
   let givesWay = false;
-
-  function pause(tenantId: string, ms: number): void {
-    if (paused.has(tenantId)) return;
-    paused.add(tenantId);
-    const resume = () => {
-      paused.delete(tenantId);
-      mayStart(tenantId);
-    };
-    setTimeout(resume, ms).unref();
-  }
 
   return {
     maxPerTurn(tenantId) {
@@ -93,6 +87,7 @@ export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOpt
       const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
       return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecond);
     },
+    failures: createFailurePace({ hasOthers, mayStart }),
     nextTurn: oncePerTurn(
       () => givesWay,
       () => {

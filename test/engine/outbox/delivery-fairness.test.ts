@@ -227,7 +227,7 @@ test('timeouts narrow a webhook to one attempt at a time and shed what it held; 
     webhookOf,
   );
   for (let i = 0; i < 100; i++) lanes.push(delivery('o', 'wh', String(i)));
-  expect(lanes.room('wh')).toBe(0);
+  expect(lanes.room('wh', 'o')).toBe(0);
   const first = Array.from({ length: 8 }, () => lanes.next()!);
   expect(lanes.next()).toBeUndefined();
   const shed = first.flatMap((ended) => lanes.done(ended, 'timeout'));

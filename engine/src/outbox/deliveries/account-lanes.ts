@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { claimOfAccount, readDueWebhooks } from './claim-of-account.sql.ts';
+import type { Drain } from '../drain.ts';
+import { claimOfAccount, readDueWebhooks, WEBHOOKS_LOOKED_AT } from './claim-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { accountLane } from './deliver-lane.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -8,8 +9,8 @@ import type { DueDelivery } from './due-delivery.ts';
 export interface AccountLanesOptions {
   sql: Sql;
   nodeId: () => string;
-  /** How many more deliveries this node should lease of the account, or of one of its webhooks. */
-  capacity: (of: { accountId: string; webhookId?: string }) => number;
+  /** How many more deliveries this node should lease. */
+  drain: Pick<Drain<DueDelivery>, 'room' | 'roomOfDoubtful' | 'roomOfFailing' | 'isTrusted'>;
   nowMs?: () => number;
 }
 
@@ -17,6 +18,9 @@ export interface AccountLanesOptions {
  * Deliveries that wait in the database, of all webhooks of an account together: its retries, and
  * what its webhooks had no room for. One job and one claim serve a thousand dead receivers as well
  * as one; a lane for each would be queued again and again for an account that has no room.
+ *
+ * Webhooks that fail have a part of each turn. A turn looks at no more of them than may fail soon,
+ * and the next one goes on with those that come after them.
  */
 export interface AccountLanes {
   /**
@@ -28,39 +32,90 @@ export interface AccountLanes {
   postpone(accountId: string): Promise<void>;
 }
 
-const MAX_REMEMBERED = 10_000;
+/** How many of the wanted deliveries of a webhook may be leased. Never negative. */
+type Grant = (webhookId: string, wanted: number) => number;
 
-export function createAccountLanes({ sql, nodeId, capacity, nowMs = Date.now }: AccountLanesOptions): AccountLanes {
-  /** By account, the webhook up to which the last turn looked, where more come after it. */
-  const looked = new Map<string, string>();
+/** When the lane has to come back for the rest: undefined if there is none. */
+type Rest = 'now' | 'later' | undefined;
+
+interface Part {
+  lanes: Shares['lanes'];
+  rest: Rest;
+}
+
+const MAX_REMEMBERED = 10_000;
+/** Part of a turn that webhooks which fail may have. */
+const MAX_FAILING_SHARE = 1 / 4;
+
+export function createAccountLanes({ sql, nodeId, drain, nowMs = Date.now }: AccountLanesOptions): AccountLanes {
+  const placeOf = { answering: createPlaces(), failing: createPlaces() };
 
   const comeBack = (accountId: string) => accountLane(accountId, nowMs() + LIMITS.deliveryLaneRetryMs);
 
-  function remember(accountId: string, last: string | undefined): void {
-    looked.delete(accountId);
-    if (last === undefined || last === '') return;
-    // A turn that begins anew costs nothing but time.
-    if (looked.size >= MAX_REMEMBERED) looked.clear();
-    looked.set(accountId, last);
+  /** Counts the parts of webhooks that are not trusted together. */
+  function grantOf(accountId: string): Grant {
+    let doubtful = drain.roomOfDoubtful(accountId);
+    return (webhookId, wanted) => {
+      const most = Math.min(wanted, drain.room({ accountId, laneId: webhookId }));
+      if (drain.isTrusted(webhookId)) return most;
+      const granted = Math.min(most, doubtful);
+      doubtful -= granted;
+      return granted;
+    };
+  }
+
+  async function answering(accountId: string, room: number): Promise<Part> {
+    const after = placeOf.answering.of(accountId);
+    const look = { accountId, failing: false, after, limit: WEBHOOKS_LOOKED_AT };
+    const { free, last } = await readDueWebhooks(sql, look);
+    const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, grantOf(accountId));
+    placeOf.answering.note(accountId, isRoomLeft ? after : last);
+    if (isRoomLeft || last !== undefined) return { lanes, rest: 'now' };
+    // Webhooks before `after` may have found no room in a turn before.
+    return { lanes, rest: isAllServed && after === '' ? undefined : 'later' };
+  }
+
+  async function failing(accountId: string, room: number): Promise<Part> {
+    const limit = Math.min(room, drain.roomOfFailing(accountId), WEBHOOKS_LOOKED_AT);
+    if (limit <= 0) return { lanes: [], rest: 'later' };
+    const after = placeOf.failing.of(accountId);
+    const { free, last } = await readDueWebhooks(sql, { accountId, failing: true, after, limit });
+    const { lanes, isAllServed } = shareOut(free, limit, grantOf(accountId));
+    placeOf.failing.note(accountId, last);
+    if (last !== undefined) return { lanes, rest: limit === room ? 'now' : 'later' };
+    return { lanes, rest: isAllServed && after === '' ? undefined : 'later' };
   }
 
   return {
     async claim(accountId, room) {
-      const after = looked.get(accountId) ?? '';
-      const { free, last } = await readDueWebhooks(sql, accountId, after);
-      const roomOf = (webhookId: string) => capacity({ accountId, webhookId });
-      const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, roomOf);
-      remember(accountId, isRoomLeft ? after : last);
+      const doubtful = await failing(accountId, Math.ceil(room * MAX_FAILING_SHARE));
+      const taken = doubtful.lanes.reduce((sum, { most }) => sum + most, 0);
+      const sure = await answering(accountId, room - taken);
+      const lanes = [...sure.lanes, ...doubtful.lanes];
       const later = comeBack(accountId);
-      const goesOn = isRoomLeft || last !== undefined;
-      // Webhooks before `after` may have found no room in a turn before.
-      const isOver = isAllServed && after === '';
-      const otherwise = goesOn ? accountLane(accountId) : isOver ? undefined : later;
+      const rests = [sure.rest, doubtful.rest];
+      const rest = rests.find((one) => one === 'now') ?? rests.find((one) => one === 'later');
+      const otherwise = rest === 'now' ? accountLane(accountId) : rest === 'later' ? later : undefined;
       if (lanes.length > 0) return claimOfAccount(sql, nodeId(), { accountId, lanes, otherwise, later });
       if (otherwise !== undefined) await addJobs(sql, [otherwise]);
       return [];
     },
     postpone: (accountId) => addJobs(sql, [comeBack(accountId)]),
+  };
+}
+
+/** By account, the webhook up to which the last turn looked, where more come after it. */
+function createPlaces() {
+  const looked = new Map<string, string>();
+  return {
+    of: (accountId: string) => looked.get(accountId) ?? '',
+    note(accountId: string, last: string | undefined): void {
+      looked.delete(accountId);
+      if (last === undefined || last === '') return;
+      // A turn that begins anew costs nothing but time.
+      if (looked.size >= MAX_REMEMBERED) looked.clear();
+      looked.set(accountId, last);
+    },
   };
 }
 
@@ -76,14 +131,14 @@ interface Shares {
  * The same share for each webhook, at least one. If there are too many webhooks, a random choice of
  * them gets one.
  */
-function shareOut(webhookIds: readonly string[], room: number, roomOf: (webhookId: string) => number): Shares {
+function shareOut(webhookIds: readonly string[], room: number, grant: Grant): Shares {
   const share = Math.max(1, Math.floor(room / Math.max(1, webhookIds.length)));
   const lanes: { webhookId: string; most: number }[] = [];
   let left = room;
   let isAllServed = true;
   for (const webhookId of inRandomOrder(webhookIds)) {
     if (left === 0) return { lanes, isAllServed: false, isRoomLeft: true };
-    const most = Math.min(share, left, roomOf(webhookId));
+    const most = grant(webhookId, Math.min(share, left));
     if (most > 0) lanes.push({ webhookId, most });
     else isAllServed = false;
     left -= most;

@@ -6,7 +6,17 @@ import { accountLane, deliverLane } from './deliver-lane.ts';
 import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
 
 /** Webhooks that are looked at in one turn of an account's lane. */
-const LOOKED_AT = 1_000;
+export const WEBHOOKS_LOOKED_AT = 1_000;
+
+export interface DueQuery {
+  accountId: string;
+  /** Those whose last attempts have failed, or all others. */
+  failing: boolean;
+  /** Looks at those after it. */
+  after: string;
+  /** At most WEBHOOKS_LOOKED_AT. */
+  limit: number;
+}
 
 export interface DueWebhooks {
   /** Their deliveries may be claimed together. */
@@ -20,20 +30,22 @@ export interface DueWebhooks {
  * order or a bound gets a lane job of its own, unless one waits already: only its own lane knows
  * when it may go on. Each webhook costs one probe of the index, however much waits for it.
  */
-export async function readDueWebhooks(sql: Sql, accountId: string, after: string): Promise<DueWebhooks> {
+export async function readDueWebhooks(sql: Sql, { accountId, failing, after, limit }: DueQuery): Promise<DueWebhooks> {
   const rows = await sql<{ id: string; isGoverned: boolean; hasJob: boolean }[]>`
     select w.id, ${goesThroughLane(sql)} as "isGoverned", exists (
       select from graphile_worker._private_jobs j where j.key = 'deliver:' || w.id || ':now' and j.locked_at is null
     ) as "hasJob"
     from (
-      select * from webhooks where account_id = ${accountId} and active and id > ${after} order by id
+      select * from webhooks
+      where account_id = ${accountId} and active and id > ${after} and (failing_since is not null) = ${failing}::bool
+      order by id
     ) as w
     cross join lateral (
       select from deliveries d
       where d.webhook_id = w.id and d.status = 'pending' and d.leased_by is null and d.next_attempt_at <= now()
       order by d.leased_by, d.next_attempt_at limit 1
     ) as due
-    limit ${LOOKED_AT}`;
+    limit ${limit}`;
   const governed = rows.filter((row) => row.isGoverned && !row.hasJob);
   await addJobs(
     sql,
@@ -41,7 +53,7 @@ export async function readDueWebhooks(sql: Sql, accountId: string, after: string
   );
   return {
     free: rows.filter((row) => !row.isGoverned).map(({ id }) => id),
-    last: rows.length === LOOKED_AT ? rows.at(-1)?.id : undefined,
+    last: rows.length === limit ? rows.at(-1)?.id : undefined,
   };
 }
 

@@ -155,6 +155,8 @@ class NodeDeliverer implements Deliverer {
         timeoutMs: limits.timeoutMs,
       }),
       laneIdOf: ({ webhookId }) => webhookId,
+      newsOf: ({ nextTrigger, settings }) =>
+        nextTrigger === 'manual' ? 'mended' : settings?.isFailing ? 'fails' : undefined,
       charsOf: ({ data }) => data.length,
       limits: { ...limits, maxPerLane: limits.maxPerWebhook, maxHeldPerLane: limits.maxHeldPerWebhook },
       shareOf,
@@ -180,7 +182,7 @@ class NodeDeliverer implements Deliverer {
       onUnrecorded: options.onUnrecorded,
       log,
     });
-    this.#accountLanes = createAccountLanes({ sql: db.sql, nodeId, capacity: (of) => this.capacity(of) });
+    this.#accountLanes = createAccountLanes({ sql: db.sql, nodeId, drain: this.#drain });
   }
 
   capacity(of?: DeliveriesOf): number {

@@ -40,6 +40,8 @@ export function createWebhookActions(
       const { active } = await findWebhook(db, who, id);
       if (active) {
         await takeBackPutOff(db.sql, who.accountId, id);
+        // Each node forgets that it fails: its deliveries come before those of others that fail.
+        await notifyWebhookChanged(db.orm, id);
         const retried = await retryPending(db.sql, who.accountId, id, { ids, filter, after: place });
         const endCursor = retried.end && encodeCursor(retried.end);
         return { count: retried.count, ...(endCursor === undefined ? {} : { endCursor }) };
