@@ -1,17 +1,12 @@
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrafficOrder, TrafficPhase } from './hostile-traffic.ts';
+import type { TrafficOrder, TrafficPhase, TrafficRate } from './hostile-traffic.ts';
 
 const ANSWER_TIMEOUT_MS = 15_000;
 const WARM_UP_TIMEOUT_MS = 20_000;
 const WARM_UP_IN_FLIGHT = 4;
 const POLL_MS = 5;
-/**
- * Reads the clock this often per request: enough for a steady rate, and no more, because each read
- * takes time from the measured server.
- */
-const TICKS_PER_REQUEST = 8;
 
 interface Sample {
   sentAtMs: number;
@@ -74,26 +69,30 @@ async function warmUp(endpoint: string, requests: number): Promise<void> {
   }
 }
 
-function begin(endpoint: string, perSecond: number): void {
+function begin(endpoint: string, rate: TrafficRate): void {
   newPhase();
   const beganMs = performance.now();
-  let due = 0;
-  timer = setInterval(
-    () => {
-      const elapsedMs = performance.now() - beganMs;
-      // After a stall of this process the missed ones are left out: sent together they would
-      // measure each other.
-      const overdue = Math.floor((elapsedMs / 1_000) * perSecond);
-      if (overdue < due) return;
-      due = overdue + 1;
-      void send(endpoint);
-    },
-    1_000 / perSecond / TICKS_PER_REQUEST,
-  );
+  const sendNext = () => {
+    void send(endpoint);
+    // After a stall of this process the missed ones are left out: sent together they would measure
+    // each other.
+    const elapsedMs = performance.now() - beganMs;
+    timer = setTimeout(sendNext, Math.ceil(nextDueMs(rate, elapsedMs) - elapsedMs));
+  };
+  sendNext();
 }
 
+/** Milliseconds from the beginning of the phase to the first request that is due after `afterMs`. */
+function nextDueMs({ perSecond, laterPerSecond = perSecond, requests = 0 }: TrafficRate, afterMs: number): number {
+  const firstMs = (requests * 1_000) / perSecond;
+  if (afterMs < firstMs) return dueAfter(afterMs, perSecond);
+  return firstMs + dueAfter(afterMs - firstMs, laterPerSecond);
+}
+
+const dueAfter = (ms: number, perSecond: number) => ((Math.floor((ms / 1_000) * perSecond) + 1) / perSecond) * 1_000;
+
 async function end(drainMs: number): Promise<TrafficPhase> {
-  clearInterval(timer);
+  clearTimeout(timer);
   await untilArrived(drainMs);
   return summary();
 }
@@ -127,7 +126,7 @@ async function obey(order: TrafficOrder): Promise<unknown> {
     case 'warm-up':
       return warmUp(order.endpoint, order.requests);
     case 'begin':
-      return begin(order.endpoint, order.perSecond);
+      return begin(order.endpoint, order.rate);
     case 'count':
       return samples.size;
     case 'end':

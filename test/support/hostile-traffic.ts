@@ -6,11 +6,18 @@ import { rememberProcess } from './run-folder.ts';
 /** Order to the traffic's process, which answers each with one message. */
 export type TrafficOrder =
   | { kind: 'warm-up'; endpoint: string; requests: number }
-  | { kind: 'begin'; endpoint: string; perSecond: number }
+  | { kind: 'begin'; endpoint: string; rate: TrafficRate }
   /** How many requests were sent in the phase so far. */
   | { kind: 'count' }
   /** Stops sending and waits, for at most `drainMs`, until every event of the phase has arrived. */
   | { kind: 'end'; drainMs: number };
+
+/** A constant rate; with `laterPerSecond`, another one after the first `requests`. */
+export interface TrafficRate {
+  perSecond: number;
+  requests?: number;
+  laterPerSecond?: number;
+}
 
 /** One phase of traffic: the requests and their outcomes. */
 export interface TrafficPhase {
@@ -32,8 +39,8 @@ export interface Traffic {
    * connections and caches are warm.
    */
   warmUp(endpoint: string, requests: number): Promise<void>;
-  /** Sends at a constant rate, even if earlier requests are unanswered. */
-  begin(endpoint: string, perSecond: number): Promise<void>;
+  /** Sends at that rate, even if earlier requests are unanswered. */
+  begin(endpoint: string, rate: TrafficRate): Promise<void>;
   /** Ends the phase. */
   end(drainMs: number): Promise<TrafficPhase>;
   /** Requests sent in the phase so far. */
@@ -64,7 +71,7 @@ export async function startTraffic(): Promise<Traffic> {
   return {
     receiverUrl,
     warmUp: (endpoint, requests) => ask({ kind: 'warm-up', endpoint, requests }),
-    begin: (endpoint, perSecond) => ask({ kind: 'begin', endpoint, perSecond }),
+    begin: (endpoint, rate) => ask({ kind: 'begin', endpoint, rate }),
     sent: () => ask({ kind: 'count' }),
     end: (drainMs) => ask({ kind: 'end', drainMs }),
     stop: () => void child.kill(),
