@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { beforeAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import type { AccountLimits } from '../../shared/src/index.ts';
 import { eventually } from './eventually.ts';
+import { type HostileAccounts, leaveAccounts, setLimits, takeAccounts } from './hostile-accounts.ts';
 import { unharmed } from './hostile-guard.ts';
 import { type HostileServer, hostileServer } from './hostile-server.ts';
-import { makeTenant, type Tenant, tryDeploy } from './hostile-tenant.ts';
-import { ADMIN_KEY, type ApiAnswer, callApi } from './server.ts';
+import { type Tenant, tryDeploy } from './hostile-tenant.ts';
+import type { ApiAnswer } from './server.ts';
 
 /** Outcome of an attack by a component's code. */
 export interface AttackOutcome {
@@ -78,8 +79,10 @@ const shared = globalThis as { hostileSql?: postgres.Sql };
 const POLL_MS = 25;
 
 /**
- * A world for one attack: an attacker and a neighbour, accounts made for it, on the one server that
- * all attacks share. Call it once, at the top of the `describe` of the attack:
+ * A world for one attack: an attacker and a neighbour, on the one server that all attacks share.
+ * Their accounts are those of the attack before it in its file, unless that has left something
+ * behind; `ownAccounts`: they are made for it, and end with it. Call it once, at the top of the
+ * `describe` of the attack:
  *
  * ```ts
  * // limits: A loop that never ends.
@@ -94,16 +97,19 @@ const POLL_MS = 25;
  * });
  * ```
  */
-export function hostile(): HostileWorld {
+export function hostile({ ownAccounts = false } = {}): HostileWorld {
   const server = hostileServer();
   let sql: postgres.Sql | undefined;
-  let tenants: { attacker: Tenant; neighbour: Tenant } | undefined;
+  let accounts: HostileAccounts | undefined;
   const isOpen = openInvocations(() => world.sql);
 
   beforeAll(async () => {
     sql = shared.hostileSql ??= openPool(server.databaseUrl);
-    const [attacker, neighbour] = await Promise.all([makeTenant(server, 'attacker'), makeTenant(server, 'neighbour')]);
-    tenants = { attacker, neighbour };
+    accounts = await takeAccounts(server, { own: ownAccounts });
+  });
+
+  afterAll(async () => {
+    if (accounts !== undefined) await leaveAccounts(server, world.sql, accounts);
   });
 
   const world: HostileWorld = {
@@ -112,14 +118,15 @@ export function hostile(): HostileWorld {
       return made(sql);
     },
     get attacker() {
-      return made(tenants).attacker;
+      return made(accounts).attacker;
     },
     get neighbour() {
-      return made(tenants).neighbour;
+      return made(accounts).neighbour;
     },
     async limit(limits) {
-      const answer = await callApi(`${server.url}/v1/accounts/${world.attacker.id}/limits`, 'PUT', limits, ADMIN_KEY);
-      if (answer.status !== 200) throw new Error(`The limits were not set: ${answer.status} ${answer.text}`);
+      const { attacker, limited } = made(accounts);
+      for (const name of Object.keys(limits) as (keyof AccountLimits)[]) limited.add(name);
+      await setLimits(server, attacker, limits);
     },
     async attack(code, options = {}) {
       const answer = await tryDeploy(world.attacker, attackCode(code), options.props);

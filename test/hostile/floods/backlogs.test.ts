@@ -11,7 +11,7 @@ import { longRun } from '../../support/long-run.ts';
 // fairness: Accounts that delete webhooks and discard what waits for them, all at once, with tens
 // of thousands of deliveries each.
 describe('stopped-webhooks-with-backlogs', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   /** Webhooks of each of three accounts: in total more than a node's places for REST requests. */
   const WEBHOOKS = 2;
@@ -61,7 +61,7 @@ describe('stopped-webhooks-with-backlogs', () => {
 // limits: Ten thousand events on as many channels, for two thousand subscriptions to others: a
 // product in one piece, under the row's lock.
 describe('channels-and-subscriptions', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EVENTS = 10_000;
   const SUBSCRIPTIONS = 1_000;
 
@@ -90,7 +90,7 @@ describe('channels-and-subscriptions', () => {
 // limits: Requests and events for a workflow that takes none of them, until nothing more of the
 // account may wait.
 describe('backlog', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const MAX = 200;
 
   it('are refused by the name of the limit, and what was accepted stays', async () => {
@@ -141,7 +141,7 @@ describe('backlog', () => {
 // fairness: Five hundred events each for a paused workflow, one that runs one at a time, and one
 // whose steps burn time.
 describe('queued-executions', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const EVENTS = 500;
 
@@ -186,7 +186,7 @@ describe('queued-executions', () => {
 // fairness: Two thousand paused workflows that hear one source: each event makes as many lanes
 // due, and each looks whether something may start.
 describe('workflows-in-turn', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const EMITS = `export default { name: 'Emits', version: '1', props: { http: '$.interface.http' }, run() { this.$emit({}); } };`;
   /** Twice as many as an account may have by default, where the pause was three seconds. */

@@ -12,7 +12,7 @@ import type { ApiAnswer } from '../../support/server.ts';
 // fairness: Sixty writes to a data store that is being emptied: each would keep one of the node's
 // few connections waiting.
 describe('writes-behind-one-lock', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('two wait at the database, the others for their turn, and the neighbour is served meanwhile', async () => {
     const { attacker, neighbour, sql } = world;
@@ -34,7 +34,7 @@ describe('writes-behind-one-lock', () => {
 // fairness: A source with a timer and a hundred thousand stored values that is deleted, for as
 // long as that takes, while runs of it end.
 describe('deletion-of-a-full-store', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const CODE = `export default { name: 'Full', version: '1', props: { db: '$.service.db', http: '$.interface.http',
   timer: { type: '$.interface.timer', default: { intervalSeconds: 1 } } },
@@ -88,7 +88,7 @@ describe('deletion-of-a-full-store', () => {
 // fairness: Sixteen sources for which invocations wait, deleted at once: their deletions would
 // have all connections of the node.
 describe('deletions-of-busy-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const CODE = `export default { name: 'Busy', version: '1', run() {} };`;
   const SOURCES = LIMITS.sourceChangesAtOnce;
@@ -138,7 +138,7 @@ describe('deletions-of-busy-sources', () => {
 // fairness: Dozens of sources of five hundred endpoints each, all given one name at once, and
 // thousands of timers set anew.
 describe('changes-of-many-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const SOURCES = longRun(8, 24);
   const INTERFACES = 500;

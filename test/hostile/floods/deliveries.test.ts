@@ -10,7 +10,7 @@ import { startReceiver } from '../../support/receiver.ts';
 // fairness: A receiver that holds as many deliveries as one account may have under way, and
 // answers or cuts off all of them at once.
 describe('answers-in-the-same-moment', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const TOGETHER = ACCOUNT_LIMITS.maxDeliveryConnections.default;
   const WEBHOOKS = TOGETHER / LIMITS.maxDeliveriesPerWebhook;
   /** Events that each go to all webhooks: four times the attempts that may be under way. */
@@ -56,7 +56,7 @@ describe('answers-in-the-same-moment', () => {
 // fairness: A thousand events at once for forty webhooks, and one of half a megabyte for eight
 // sources.
 describe('fan-out', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EVENTS = 1_000;
   const WEBHOOKS = 40;
   const LISTENERS = 8;
@@ -100,7 +100,7 @@ describe('fan-out', () => {
 // fairness: A webhook's backlog of events of nearly a megabyte each, made due at once, again and
 // again.
 describe('large-deliveries', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EMIT = `export default { name: 'Large', version: '1', run() { for (let i = 0; i < 6; i++) this.$emit('x'.repeat(900_000)); } };`;
   const RUNS = 3;
   const EVENTS = 6 * RUNS;
@@ -133,7 +133,7 @@ describe('large-deliveries', () => {
 
 // fairness: Events of nearly a megabyte each, heard by five sources at once.
 describe('large-events-to-many-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EMIT = `export default { name: 'Large', version: '1', run() { for (let i = 0; i < 6; i++) this.$emit('x'.repeat(900_000)); } };`;
   const HEAR = `export default { name: 'Hears', version: '1', run(event) { this.$emit(event.length); } };`;
   const SOURCES = 5;
@@ -161,7 +161,7 @@ describe('large-events-to-many-sources', () => {
 
 // fairness: Events of nearly a megabyte each, to ten webhooks at once.
 describe('large-events-to-many-webhooks', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EMIT = `export default { name: 'Large', version: '1', run() { for (let i = 0; i < 6; i++) this.$emit('x'.repeat(900_000)); } };`;
   const WEBHOOKS = 10;
 
@@ -193,7 +193,7 @@ describe('large-events-to-many-webhooks', () => {
 
 // fairness: Thousands of deliveries at once to receivers that refuse every connection.
 describe('refused-deliveries', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EVENTS = 300;
   const WEBHOOKS = 10;
   const EMIT = `export default { name: 'Emit', version: '1', run() { for (let i = 0; i < ${EVENTS}; i++) this.$emit(i); } };`;

@@ -6,7 +6,7 @@ import { hostile } from '../../support/hostile.ts';
 // limits: Events without end; the error at the limit is caught and the run goes on as if nothing
 // was.
 describe('emits', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('no event beyond the limit is taken, and the run fails with the limit', async () => {
     await world.limit({ maxEmitsPerRun: 20 });
@@ -20,7 +20,7 @@ describe('emits', () => {
 
 // limits: Events from promises and timers that nobody waits for, after the run has ended.
 describe('emits-after-the-answer', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('they count for nothing', async () => {
     await world.limit({ runCpuMs: 1_000 });
@@ -37,7 +37,7 @@ describe('emits-after-the-answer', () => {
 
 // limits: Events, each within its limit, until they fill the database.
 describe('event-bytes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('their bytes count together, and the run ends at its limit', async () => {
     await world.limit({ maxRunOutputBytes: 65_536, maxEventBytes: 32_768 });
@@ -51,7 +51,7 @@ describe('event-bytes', () => {
 
 // limits: An event of a few objects, whose JSON is of gigabytes because they are shared.
 describe('event-that-grows', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of CPU time, inside the isolate', async () => {
     await world.limit({ runCpuMs: 1_000, memoryMb: 64 });
@@ -67,7 +67,7 @@ describe('event-that-grows', () => {
 
 // limits: One event of ten megabytes.
 describe('huge-event', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is refused where it was emitted, with its size', async () => {
     await world.limit({ maxEventBytes: 10_000 });
@@ -82,7 +82,7 @@ describe('huge-event', () => {
 
 // limits: An answer of ten megabytes to the client of an endpoint.
 describe('huge-response', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('counts as output, and the run ends at its limit', async () => {
     await world.limit({ maxRunOutputBytes: 65_536 });
@@ -100,7 +100,7 @@ describe('huge-response', () => {
 
 // limits: respond called without end in one run.
 describe('responds', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('one answer counts; the warnings about the others are log lines, within their limit', async () => {
     await world.limit({ runCpuMs: 300, maxLogLinesPerRun: 20 });
@@ -117,7 +117,7 @@ describe('responds', () => {
 // fairness: A source that hears itself and emits a hundred events for each: a tree that would take
 // days.
 describe('tree-of-events', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the neighbour is served while it grows, and it ends with its source', async () => {
     const { attacker, sql } = world;
@@ -140,7 +140,7 @@ describe('tree-of-events', () => {
 // limits: Two sources that hear each other, emit twice for each event, and listen to everything as
 // well.
 describe('ring-of-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const TWICE = `export default { name: 'Twice', version: '1', run() { this.$emit(1); this.$emit(2); } };`;
 
@@ -183,7 +183,7 @@ describe('ring-of-sources', () => {
 // limits: Two workflows that hear each other, emit twice for each event, and listen to all
 // workflows as well.
 describe('ring-of-workflows', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const TWICE = '$.send.emit({ n: 1 }); $.send.emit({ n: 2 });';
 

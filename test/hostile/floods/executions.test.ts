@@ -10,7 +10,7 @@ import { ECHO } from '../../support/workflow-steps.ts';
 
 // limits: Executions that wait for a year, each with a megabyte that it has given its next run.
 describe('contexts-of-reruns', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const MAX = 4 * 1024 * 1024;
   const EXECUTIONS = 6;
@@ -46,7 +46,7 @@ describe('contexts-of-reruns', () => {
 // limits: Workflows of a hundred steps in eight kilobytes: each step would have a megabyte of
 // default values.
 describe('defaults-in-every-step', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const MAX_BYTES = 8 * 1024 * 1024;
   const LARGE = `const props = {};
@@ -81,7 +81,7 @@ export default { name: 'Large', version: '1', type: 'action', props, run() {} };
 // fairness: Thousands of executions that wait for the same moment, at which each is a job of its
 // own.
 describe('executions-that-wake-together', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const EXECUTIONS = longRun(720, 2_100);
   const AT_ONCE = 60;
@@ -120,7 +120,7 @@ describe('executions-that-wake-together', () => {
 // limits: Workflows whose props are as many, as long and as deep expressions as a request can
 // hold.
 describe('expressions', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   /** Eighty are as many as a request can hold. */
   const STEPS = longRun(20, 80);
@@ -152,7 +152,7 @@ describe('expressions', () => {
 // limits: A workflow of twenty steps which each log six megabytes and fail, and whose failures the
 // next step passes over.
 describe('failures-that-are-passed', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const STEPS = 20;
   const LINES = 380;
@@ -195,7 +195,7 @@ describe('failures-that-are-passed', () => {
 // limits: Replays without end of an execution of a workflow that takes none of them, each a copy
 // of its event.
 describe('replays', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const MAX = 20;
 
   it('are refused by the name of the limit beyond what may wait', async () => {

@@ -8,7 +8,7 @@ import { hostile } from '../../support/hostile.ts';
 
 // limits: Large bodies sent without end.
 describe('fetch-bodies', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('their bytes count together, and the run ends at its limit', async () => {
     await world.limit({ maxUploadBytesPerRun: 100_000, maxFetchRequestBytes: 60_000 });
@@ -26,7 +26,7 @@ describe('fetch-bodies', () => {
 
 // limits: A request whose body is a stream that never ends.
 describe('fetch-body-without-end', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const server = rawServer(() => undefined);
 
   it('is read in the isolate, at the cost of its memory, and the request is never made', async () => {
@@ -44,7 +44,7 @@ await fetch('${server.url}', { method: 'POST', body, duplex: 'half' });`,
 // fairness: Runs with as many requests open as one account may have, all of which are answered in
 // the same moment, again and again.
 describe('fetches-answered-together', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const PER_RUN = ACCOUNT_LIMITS.maxFetchesInFlightPerRun.default;
   const TOGETHER = ACCOUNT_LIMITS.maxConnections.default;
   const RUNS = TOGETHER / PER_RUN;
@@ -84,7 +84,7 @@ describe('fetches-answered-together', () => {
 
 // limits: Requests without end, all at the same time.
 describe('fetches-at-once', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('wait for each other, and the first over what a run may make is refused, inside the isolate', async () => {
     await world.limit({ maxFetchesInFlightPerRun: 4, maxFetchesPerRun: 100 });
@@ -101,7 +101,7 @@ describe('fetches-at-once', () => {
 
 // limits: Requests without end, one after the other, to an address that is refused.
 describe('fetches-one-by-one', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the run ends at its limit of requests', async () => {
     await world.limit({ maxFetchesPerRun: 20 });

@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 // limits: A kilobyte of code whose five hundred props have names of two thousand characters, and
 // thirteen mistakes each.
 describe('definitions-with-thousands-of-mistakes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const CODE = `const wrong = { type: 'integer', label: 1, description: 1, optional: 1, secret: 1, customResponse: 1, useQuery: 1,
   reloadProps: 1, withLabel: 1, hidden: 1, disabled: 1, min: 'a', max: 'b', options: 3 };
@@ -29,7 +29,7 @@ export default { name: 'Wrong', version: '1', props, hooks, run() {} };`;
 
 // database: Asking for dynamic props again and again, each time as large as they may be.
 describe('dynamic-props', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const LARGE = `export default { name: 'Large', version: '1',
   additionalProps() { return Object.fromEntries(Array.from({ length: 50 }, (_, i) => ['p' + i, { type: 'string', description: 'x'.repeat(4_500) }])); },
@@ -60,7 +60,7 @@ describe('dynamic-props', () => {
 // limits: Answers of `options` whose context is hundreds of thousands of empty lists: a quarter of
 // a second to read each.
 describe('options-of-empty-lists', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const ASKED = 8;
 
   const CODE = `export default { name: 'Lists', version: '1', props: { x: { type: 'string', options() {
@@ -82,7 +82,7 @@ describe('options-of-empty-lists', () => {
 
 // fairness: Dozens of requests at once for choices that take all the time there is.
 describe('prop-forms', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const SLOW = `export default { name: 'Slow', version: '1',
   props: { spin: { type: 'string', async options() { for (;;); } }, wait: { type: 'string', async options() { await new Promise(() => {}); } } },

@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 
 // limits: Events of a hundred kilobytes without end, each stored, until the disk would be full.
 describe('history-without-end', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const MAX = 1024 * 1024;
   const EVENTS = 20;
 

@@ -7,7 +7,7 @@ import { longRun } from '../../support/long-run.ts';
 // fairness: Lists for which megabytes are read, and of which an answer has next to nothing, asked
 // for again and again.
 describe('answers-of-few-fields', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   /** As many pairs as three: the third begins when both of the first have ended twice. */
   const REQUESTS = 6;
@@ -61,7 +61,7 @@ describe('answers-of-few-fields', () => {
 // limits: Lists of runs that logged megabytes each, and of sources that have megabytes of props
 // each.
 describe('answers-of-hundreds-of-megabytes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const QUIET = `export default { name: 'Quiet', version: '1', props: { text: { type: 'string', optional: true } }, run() {} };`;
   const MAX_ANSWER = 20 * 1024 * 1024;
@@ -108,7 +108,7 @@ describe('answers-of-hundreds-of-megabytes', () => {
 // database: Code of hundreds of kilobytes, each time another one, saved by itself, with sources
 // and with steps, without end.
 describe('code-without-end', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const MAX_BYTES = 1_000_000;
   let made = 0;
@@ -151,7 +151,7 @@ describe('code-without-end', () => {
 // database: Sources, workflows, webhooks, subscriptions and keys without end, many at the same
 // time.
 describe('sources-without-end', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const CODE = "export default { name: 'One of many', version: '1', run() {} };";
   const ROOM = 5;
@@ -197,7 +197,7 @@ describe('sources-without-end', () => {
 // limits: Traces of 500 events, each with a thousand webhooks of long URLs on another channel,
 // asked for again and again.
 describe('traces-of-many-listeners', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const WEBHOOKS = 999;
   const EVENTS = 500;

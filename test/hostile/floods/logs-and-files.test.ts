@@ -6,7 +6,7 @@ import { longRun } from '../../support/long-run.ts';
 
 // limits: Millions of labels for console.time and console.count, which are kept.
 describe('console-labels', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('they are kept in the memory of the isolate, and end at its limit', async () => {
     await world.limit({ runCpuMs: 20_000, memoryMb: 32 });
@@ -19,7 +19,7 @@ describe('console-labels', () => {
 
 // limits: Log lines, each as long as is kept, until they fill the database.
 describe('log-bytes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('their bytes count as output, and the run ends at its limit, whatever it catches', async () => {
     await world.limit({ maxRunOutputBytes: 65_536, maxLogLineBytes: 16_384, maxLogLinesPerRun: 10_000 });
@@ -36,7 +36,7 @@ describe('log-bytes', () => {
 
 // limits: Deep, wide and cyclic objects given to console.log, over and over.
 describe('log-huge-objects', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('formatting is cut short, the lines say so, and the run ends at a limit', async () => {
     await world.limit({ runCpuMs: 3_000, maxRunOutputBytes: 65_536, maxLogLineBytes: 4_096 });
@@ -63,7 +63,7 @@ describe('log-huge-objects', () => {
 
 // limits: Log lines of sixteen megabytes each.
 describe('log-lines-of-megabytes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a line is cut to its limit inside the isolate, before it goes anywhere, and says so', async () => {
     await world.limit({ runCpuMs: 5_000, maxLogLineBytes: 256, maxRunOutputBytes: 65_536 });
@@ -86,7 +86,7 @@ describe('log-lines-of-megabytes', () => {
 
 // fairness: Many runs that log without a pause and do not end, to be shown to followers all at
 describe('log-lines-while-runs-go-on', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const RUNS = longRun(8, 20);
   const ROUNDS = longRun(6, 12);
 
@@ -128,7 +128,7 @@ describe('log-lines-while-runs-go-on', () => {
 
 // limits: Log lines without end, from a loop that never yields.
 describe('log-lines', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('lines beyond the limit are dropped, the last one says so, and the loop ends at its CPU time', async () => {
     await world.limit({ runCpuMs: 300, maxLogLinesPerRun: 50 });
@@ -144,7 +144,7 @@ describe('log-lines', () => {
 
 // limits: Files of megabytes below /tmp, without end.
 describe('tmp-bytes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the run ends at its limit, as on a full disk', async () => {
     await world.limit({ maxTmpBytes: 1_000_000 });
@@ -163,7 +163,7 @@ describe('tmp-bytes', () => {
 
 // limits: Empty files and directories below /tmp, without end.
 describe('tmp-entries', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the run ends at its limit, as on a full disk', async () => {
     await world.limit({ maxTmpEntries: 50 });

@@ -10,7 +10,7 @@ import { startReceiver } from '../../support/receiver.ts';
 // limits: Expressions that name a thousand environment variables each, under keys of fifty
 // thousand characters: gigabytes of places.
 describe('variables-under-long-keys', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const PROPS = 50;
   const VARIABLES = 1_000;
   const MAX_GROWTH = 400 * 1024 * 1024;
@@ -43,7 +43,7 @@ describe('variables-under-long-keys', () => {
 
 // limits: Thirty tests of a workflow at once, whose step never ends.
 describe('tests-of-workflows', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('four run, until the limit of processor time; the others are refused, and nothing is left of them', async () => {
     const { attacker, sql } = world;
@@ -68,7 +68,7 @@ describe('tests-of-workflows', () => {
 // limits: A test of a workflow of two dozen steps, each of which responds megabytes of characters
 // that JSON makes six times as long.
 describe('responses-in-a-test', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const STEPS = 24;
   const SHOWN = 64 * 1024;
@@ -91,7 +91,7 @@ describe('responses-in-a-test', () => {
 
 // fairness: Four runs and four executions at once, each of which puts out megabytes.
 describe('large-outputs-at-once', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const EMIT = `export default { name: 'Large', version: '1', props: { http: '$.interface.http' },
   run() { for (let i = 0; i < 6; i++) this.$emit('x'.repeat(900_000)); } };`;
   const RUNS = 4;
@@ -127,7 +127,7 @@ describe('large-outputs-at-once', () => {
 // limits: Hundreds of e-mails with `$.send.email`, with header lines in their subjects and files
 // as their texts.
 describe('emails', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('fail one by one, and the server goes on', async () => {
     const calls = Array.from({ length: 99 }, (_, n): ['email', object] => [
@@ -145,7 +145,7 @@ describe('emails', () => {
 
 // fairness: Workflows that send hundreds of requests at once to a server that never answers.
 describe('sends', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('fill the share of their own account, and the neighbour’s are sent at once', async () => {
     const [silent, receiver] = [await startReceiver(), await startReceiver()];
@@ -175,7 +175,7 @@ describe('sends', () => {
 // limits: `$.send.http` with a list of thousands under a name of thousands of characters, in
 // params, headers and forms: half a gigabyte of text.
 describe('sends-of-long-names', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are refused before any of it is made', async () => {
     const url = 'http://127.0.0.1:8080/';
@@ -199,7 +199,7 @@ describe('sends-of-long-names', () => {
 
 // fairness: `$.send` with megabytes of `[],`, which take half a second to parse, at each attempt.
 describe('sends-of-many-values', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const LISTS = 400_000;
 
   it('are sent as they are, refused where they would have to be read, and the neighbour is served', async () => {

@@ -8,7 +8,7 @@ import { post } from '../../support/server.ts';
 
 // fairness: Dozens of runs that write to data stores as fast as they can, for as long as they can.
 describe('data-store-calls', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const WRITER = `export default { name: 'Writer', version: '1', props: { store: 'data_store' },
   async run({ n }) {
@@ -41,7 +41,7 @@ describe('data-store-calls', () => {
 // fairness: A dozen runs that read large values of a data store, one after the other, as fast as
 // they can.
 describe('data-store-reads', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const RUNS = 12;
   const VALUE_CHARS = 1_000_000;
@@ -83,7 +83,7 @@ describe('data-store-reads', () => {
 
 // limits: One value of ten megabytes for the store.
 describe('db-big-value', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is refused where it was set, with its size, and nothing is stored', async () => {
     await world.limit({ maxDbValueBytes: 10_000 });
@@ -98,7 +98,7 @@ describe('db-big-value', () => {
 
 // limits: Reads of the store without end, each a query.
 describe('db-gets', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the run ends at its limit of reads', async () => {
     await world.limit({ maxDbReadsPerRun: 50 });
@@ -113,7 +113,7 @@ describe('db-gets', () => {
 // limits: Many sources of one account, each with a `$.service.db` that is filled as far as it
 // goes.
 describe('db-of-many-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const SOURCES = 8;
   const MAX = 128 * 1024;
 
@@ -139,7 +139,7 @@ describe('db-of-many-sources', () => {
 
 // fairness: Many sources whose runs read large values of `$.service.db` without a pause.
 describe('db-reads-of-many-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const SOURCES = 16;
   const READ_MS = 3_000;
@@ -177,7 +177,7 @@ describe('db-reads-of-many-sources', () => {
 
 // bridge: One small value for the store, set without end from a loop that never yields.
 describe('db-sets-of-one-key', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the loop ends at its CPU time, and what waits for it is bounded', async () => {
     await world.limit({ runCpuMs: 500 });
@@ -190,7 +190,7 @@ describe('db-sets-of-one-key', () => {
 
 // limits: Values without end for the store, one key each.
 describe('db-sets', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('their bytes count as output, and the run ends at its limit', async () => {
     await world.limit({ maxRunOutputBytes: 65_536 });
@@ -206,7 +206,7 @@ describe('db-sets', () => {
 // fairness: Dozens of sources that remember a hundred of the longest ids each, then many small
 // requests to all of them.
 describe('ids-that-are-remembered', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const SOURCES = longRun(10, 24);
   const ROUNDS = longRun(5, 12);

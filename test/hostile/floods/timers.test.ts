@@ -6,7 +6,7 @@ import { longRun } from '../../support/long-run.ts';
 
 // limits: A thousand intervals of a millisecond, each of which does next to nothing.
 describe('interval-storm', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('what it costs the process to fire them is the CPU time of the run', async () => {
     await world.limit({ runCpuMs: 300, maxTimersPerRun: 1_000 });
@@ -20,7 +20,7 @@ describe('interval-storm', () => {
 // fairness: Fifteen sources with a hundred timers each, all with an interval of one second: more
 // ticks than a node can fire.
 describe('timers-of-many-sources', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const TIMERS = Array.from(
     { length: 100 },
@@ -47,7 +47,7 @@ describe('timers-of-many-sources', () => {
 
 // bridge: Timers that are set and cleared without end, so that none is ever open.
 describe('timers-set-and-cleared', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('what one stretch of code can send is bounded, and the loop ends at its CPU time', async () => {
     await world.limit({ runCpuMs: 500, maxTimersPerRun: 10 });
@@ -60,7 +60,7 @@ describe('timers-set-and-cleared', () => {
 
 // limits: Timers without end.
 describe('timers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the run ends at its limit of open timers', async () => {
     await world.limit({ maxTimersPerRun: 100 });
@@ -74,7 +74,7 @@ describe('timers', () => {
 
 // isolate: Listeners added to one EventTarget without end.
 describe('listeners', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('they stay in the isolate, and end at the limit of CPU time', async () => {
     await world.limit({ runCpuMs: 1_000, memoryMb: 64 });
@@ -89,7 +89,7 @@ describe('listeners', () => {
 
 // isolate: Messages posted to a port without end, each of which posts two more.
 describe('messages', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('they stay in the isolate, and the run ends at its limit of open timers', async () => {
     await world.limit({ maxTimersPerRun: 100 });

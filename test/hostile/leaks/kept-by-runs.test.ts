@@ -9,7 +9,7 @@ import { bundle, freshKey, sandboxForFile, withRun } from '../../support/sandbox
 
 // isolate: Array buffers, which live outside of the heap, kept by run after run.
 describe('buffers-of-earlier-runs', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const MEMORY_MB = 32;
   const BUFFER_BYTES = 4_000_000;
   const FIT = Math.floor((MEMORY_MB * 2 ** 20) / BUFFER_BYTES);
@@ -44,7 +44,7 @@ describe('buffers-of-earlier-runs', () => {
 
 // process: Hundreds of sources of one tenant in turn, each of which wants an isolate of its own.
 describe('isolate-churn', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile({ maxIsolates: 4 });
   /** Ten thousand in the long run of the tests. */
   const ISOLATES = longRun(250, 10_000);
@@ -89,7 +89,7 @@ describe('isolate-churn', () => {
 // bridge: Listeners that earlier runs left in the warm isolate, and that put out something in the
 // name of their run when a later one calls them.
 describe('listeners-of-earlier-runs', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('what an ended run puts out goes nowhere', async () => {
     const runs = await world.unharmed(async () => {
@@ -112,7 +112,7 @@ describe('listeners-of-earlier-runs', () => {
 
 // limits: A million timers, each refusal of which is caught, left open by run after run.
 describe('million-timers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile();
   const TIMERS = `
 export default { name: 'Timers', version: '1', run({ asked }) {
@@ -160,7 +160,7 @@ export default { name: 'Timers', version: '1', run({ asked }) {
 
 // limits: A hundred thousand rejections that nobody handles.
 describe('rejections-flood', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the first ends the run as its error, and the source works afterwards', async () => {
     await world.limit({ maxLogLinesPerRun: 50, memoryMb: 256, runCpuMs: 60_000 });
@@ -192,7 +192,7 @@ describe('rejections-flood', () => {
 // isolate: Weak references made without end, each of which keeps its target until the current task
 // is done.
 describe('weak-references', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(

@@ -11,7 +11,7 @@ import { bundle, sandboxForFile, soon, withRun } from '../../support/sandbox-kit
 
 // process: A run that returns in the middle of answers that never end.
 describe('answers-left-unread', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const server = rawServer((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
     drip(socket, 'a');
@@ -34,7 +34,7 @@ describe('answers-left-unread', () => {
 // process: An interval, an endless chain of timers and one of promises that are to live on after
 // the run.
 describe('intervals-after-the-end', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('they end with the run, and a later one does not find them at work', async () => {
     const later = await world.unharmed(async () => {
@@ -60,7 +60,7 @@ describe('intervals-after-the-end', () => {
 
 // process: A run that returns while its requests wait for servers that never answer.
 describe('requests-left-open', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile();
   const server = rawServer(() => undefined);
 
@@ -110,7 +110,7 @@ describe('requests-left-open', () => {
 
 // process: Runs that put out megabytes and end while a request of theirs is open, again and again.
 describe('runs-with-open-requests', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile();
   const ROUNDS = longRun(2, 4);
   const AT_ONCE = 5;
@@ -150,7 +150,7 @@ describe('runs-with-open-requests', () => {
 // isolate: A run that returns and leaves a hundred thousand awaited promises behind, again and
 // again.
 describe('promises-that-never-settle', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile();
   const UNSETTLED = `
 export default { name: 'Unsettled', version: '1', run() {

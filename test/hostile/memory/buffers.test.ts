@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 // isolate: Compressed data as an answer, decoded and kept: buffers that come in from outside count
 // as those made inside.
 describe('answers-that-are-kept', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -24,7 +24,7 @@ for (;;) {
 
 // isolate: Array buffers, whose bytes are outside of the heap.
 describe('array-buffers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(
@@ -38,7 +38,7 @@ for (;;) kept.push(new ArrayBuffer(5e6));`,
 
 // isolate: Blobs of a megabyte, kept.
 describe('blobs', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(
@@ -52,7 +52,7 @@ for (;;) kept.push(new Blob([new Uint8Array(1e6).fill(1)]));`,
 
 // isolate: Buffer.alloc of two gigabytes.
 describe('buffers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(world, 'Buffer.alloc(2e9);');
@@ -62,7 +62,7 @@ describe('buffers', () => {
 
 // isolate: 8 kilobytes of gzip that are 8 megabytes, unpacked again and again and kept.
 describe('gzip-bomb', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(
@@ -78,7 +78,7 @@ for (;;) kept.push(gunzipSync(bomb));`,
 
 // isolate: Resizable array buffers, which V8 maps from the system past every limit of the isolate.
 describe('resizable-buffers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const CODE = `
 const buffer = new ArrayBuffer(8, { maxByteLength: 600e6 });
@@ -100,7 +100,7 @@ new ArrayBuffer(300e6, { maxByteLength: 600e6 });`;
 
 // isolate: A stream whose queue may be of any length, and is filled.
 describe('streams', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(
@@ -116,7 +116,7 @@ describe('streams', () => {
 
 // isolate: Copies of a large object, made by structuredClone and kept.
 describe('structured-clone-bomb', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -131,7 +131,7 @@ for (;;) kept.push(structuredClone(original));`,
 
 // isolate: ArrayBuffer.prototype.transfer to more than the isolate may have.
 describe('transferred-buffers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(world, 'new ArrayBuffer(8).transfer(300e6);');
@@ -141,7 +141,7 @@ describe('transferred-buffers', () => {
 
 // isolate: Typed arrays, whose bytes are outside of the heap.
 describe('typed-arrays', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a buffer there is no room for is the limit of memory', async () => {
     const ran = await attackMemory(
@@ -155,7 +155,7 @@ for (;;) kept.push(new Float64Array(1e6).fill(1));`,
 
 // isolate: Closures over large buffers and arrays, which each run keeps for the next ones.
 describe('closures-kept-across-runs', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const MEMORY_MB = 32;
   const KEPT_BYTES = 4_000_000;
   const FIT = (MEMORY_MB * 2 ** 20) / KEPT_BYTES;

@@ -4,7 +4,7 @@ import { hostile } from '../../support/hostile.ts';
 
 // isolate: Arrays of numbers, filled and kept.
 describe('arrays', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -18,7 +18,7 @@ for (;;) kept.push(new Array(10_000).fill(1.5));`,
 
 // isolate: Recursion without end: in functions, in JSON, in a regular expression, in toString.
 describe('deep-recursion', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const RECURSIONS = {
     function: 'const f = () => f(); f();',
@@ -49,7 +49,7 @@ describe('deep-recursion', () => {
 
 // isolate: Text of some megabytes that is a hundred as objects.
 describe('json-bomb', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(world, `JSON.parse('[' + '{"a":[]},'.repeat(1.5e6) + '1]');`);
@@ -59,7 +59,7 @@ describe('json-bomb', () => {
 
 // isolate: Memory that stays behind after every run, in the isolate that the next one is given.
 describe('leak-in-a-warm-isolate', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   /** Each keeps six megabytes. */
   const RUNS = 8;
 
@@ -86,7 +86,7 @@ describe('leak-in-a-warm-isolate', () => {
 
 // isolate: A chain of objects without end.
 describe('linked-objects', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -100,7 +100,7 @@ for (let i = 0; ; i++) last = { last, i };`,
 
 // process: A Map that grows without end: V8 gives up on the whole process at its largest table.
 describe('map-growth', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -114,7 +114,7 @@ for (let i = 0; ; i++) map.set(i, i);`,
 
 // process: A Set of objects that grows without end.
 describe('set-growth', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -129,7 +129,7 @@ for (;;) set.add({ text: 'x'.repeat(100) });`,
 // process: Small arrays held by closures, in a loop that goes on after V8 has ended its isolate, a
 // gigabyte a second.
 describe('small-arrays-and-closures', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -146,7 +146,7 @@ for (;;) {
 
 // isolate: Symbols of the registry, which nothing ever frees.
 describe('symbol-registry', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(world, `for (let i = 0; ; i++) Symbol.for(\`\${i}\${'x'.repeat(1000)}\`);`);
@@ -156,7 +156,7 @@ describe('symbol-registry', () => {
 
 // isolate: Promises that are awaited and never settle.
 describe('unsettled-promises', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -170,7 +170,7 @@ for (;;) void (async () => { const own = new Array(100).fill(1.5); await never; 
 
 // isolate: A WeakMap whose keys are all kept.
 describe('weak-map-growth', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -190,7 +190,7 @@ for (;;) {
 // process: Array.prototype.fill over 2^32 elements: one builtin that neither ends nor hears that
 // it is to end.
 describe('fill-of-2-32-elements', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(world, 'new Array(2 ** 32 - 1).fill(7);');
@@ -200,7 +200,7 @@ describe('fill-of-2-32-elements', () => {
 
 // process: Array.prototype.fill on an object that says it has 2^53 elements.
 describe('fill-of-2-53-properties', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(world, 'Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 1);');

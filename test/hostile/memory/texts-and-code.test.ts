@@ -9,7 +9,7 @@ import { longRun } from '../../support/long-run.ts';
 
 // process: Formatters of Intl, whose memory is neither in the heap nor counted by it.
 describe('formatters-of-intl', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('what it makes of the process is bounded by the time that they take, and the run ends at that limit', async () => {
     await world.limit({ memoryMb: 32, runCpuMs: 800 });
@@ -25,7 +25,7 @@ describe('formatters-of-intl', () => {
 
 // isolate: An error whose message is a quarter of a gigabyte.
 describe('giant-error-message', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
@@ -38,7 +38,7 @@ describe('giant-error-message', () => {
 
 // bridge: A component whose description is made of 30 megabytes while it is loaded.
 describe('giant-export', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is refused with what is too large, and its process goes on', async () => {
     const { refused } = await world.unharmed(() =>
@@ -52,7 +52,7 @@ export default { name: 'Giant', version: '1', description: 'x'.repeat(30e6), run
 
 // isolate: A log line of a quarter of a gigabyte.
 describe('giant-log-line', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(world, `for (;;) console.log('%s %j', 'x'.repeat(2 ** 28), ['y'.repeat(2 ** 28)]);`);
@@ -62,7 +62,7 @@ describe('giant-log-line', () => {
 
 // bridge: A return value of a hundred megabytes, and one that never ends.
 describe('giant-return-value', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is never looked at', async () => {
     const { events } = await world.unharmed(async () => {
@@ -84,7 +84,7 @@ describe('giant-return-value', () => {
 
 // isolate: Source text of 40 megabytes, given to the constructor of functions.
 describe('giant-source-text', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is not read at all: no code is made of text', async () => {
     await world.limit({ memoryMb: 32, runCpuMs: 500 });
@@ -141,7 +141,7 @@ describe('large-code-of-many-sources', () => {
 // process: Native code in a process that reads a byte of every 2 MB of terabytes: none of it is
 // resident, but the page tables are.
 describe('page-tables', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const koffiPath = findKoffi();
   const isX64 = process.arch === 'x64';
 
@@ -180,7 +180,7 @@ function attack() { send(OUTCOME, 1, '[1,1]'); setTimeout(fill, 500); }
 
 // isolate: Regular expressions of megabytes, compiled and kept.
 describe('regexp-source', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of CPU time, long before they have filled the memory', async () => {
     await world.limit({ memoryMb: 32, runCpuMs: 500 });
@@ -200,7 +200,7 @@ for (let i = 0; ; i++) {
 
 // isolate: A text that doubles, and is made flat each time.
 describe('string-doubling', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('ends at the limit of memory', async () => {
     const ran = await attackMemory(
