@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readEnvironment } from '../../cli/src/environment.ts';
 import { runCli } from '../../cli/src/run-cli.ts';
 import { eventually } from './eventually.ts';
+import { endIdleConnections } from './idle-connections.ts';
 import { rememberProcess } from './run-folder.ts';
 
 const CLI = fileURLToPath(new URL('../../cli', import.meta.url));
@@ -173,6 +174,7 @@ function startCli(
       return found;
     },
     end(signal = 'SIGINT') {
+      if (signal !== 'SIGKILL') endIdleConnections();
       child.kill(signal);
       return exited;
     },

@@ -8,6 +8,7 @@ import type { Sql } from '../../engine/src/db/database.ts';
 import { sharedConfinement } from './confinement.ts';
 import { createTestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
+import { endIdleConnections } from './idle-connections.ts';
 import { testLog } from './logs.ts';
 import { serveEngine } from './serve-engine.ts';
 import { freePort } from './server.ts';
@@ -146,6 +147,7 @@ export async function startHeadwater(
     async stop() {
       engine.streams.end();
       engine.ingest.endWaits();
+      endIdleConnections();
       await server.stop();
       await engine.stop();
       await database.drop();

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { endIdleConnections } from './idle-connections.ts';
 import { rememberProcess } from './run-folder.ts';
 import { eventually } from './eventually.ts';
 
@@ -71,6 +72,7 @@ export function startProcess(options: ProcessOptions): TestProcess {
       return found;
     },
     end(signal = 'SIGKILL') {
+      if (signal !== 'SIGKILL') endIdleConnections();
       child.kill(signal);
       return exited;
     },

@@ -36,6 +36,8 @@ export interface ServeOptions {
   corsOrigins?: readonly string[];
 }
 
+const CLOSING_IDLE_MS = 100;
+
 /** Everything that a node serves over HTTP, on loopback. */
 export async function serveEngine(engine: Engine, options: ServeOptions): Promise<{ app: App; server: HttpServer }> {
   const {
@@ -71,6 +73,8 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
     hasOthers: turns.hasOthers,
     host: '127.0.0.1',
     port,
+    // Idle connections of browsers and commands, at the end of a file.
+    patience: { closingIdleMs: CLOSING_IDLE_MS },
     basePath,
     sessionKey: (token) => engine.sessions.keyOf(token),
     ...(endpointDomain === undefined ? {} : { endpointDomain }),
