@@ -61,7 +61,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       ...options.env,
     },
   });
-  await untilReady(url, child);
+  await untilReady(url, child, options.env?.['HEADWATER_LOG_LEVEL'] !== 'warn');
   return {
     url,
     dataDir,
@@ -84,8 +84,13 @@ export async function killNode({ process: node }: Pick<TestServer, 'process'>, s
     where id = (select id from nodes order by started_at desc limit 1)`;
 }
 
-async function untilReady(url: string, child: TestProcess): Promise<void> {
-  const ready = eventually(async () => (await fetch(`${url}/healthz`)).status === 200, {
+/**
+ * Asks it only when it has said that it is up, if it says so: requests before that take time from
+ * the start.
+ */
+async function untilReady(url: string, child: TestProcess, saysSo: boolean): Promise<void> {
+  const isUp = () => !saysSo || child.output().includes('headwater is up');
+  const ready = eventually(async () => isUp() && (await fetch(`${url}/healthz`)).status === 200, {
     timeoutMs: 60_000,
     everyMs: 25,
     what: 'the server to be ready',
