@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 import { post } from '../support/server.ts';
 
 interface Operation {
@@ -16,7 +16,7 @@ let operations: Operation[];
 const keys: Record<string, Headwater['api']> = {};
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   const document = (await (await fetch(`${hw.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string; security: Record<string, unknown>[] }>>;
   };

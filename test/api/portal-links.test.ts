@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allEndpoints } from '../../api/src/app.ts';
-import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 
 let hw: Headwater;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

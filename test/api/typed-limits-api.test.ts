@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createQueryTurns } from '../../api/src/query-turns.ts';
 import { LIMITS } from '../../shared/src/index.ts';
-import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 
 let hw: Headwater;
 const ids = { workflow: '', source: '', store: '' };
@@ -13,7 +13,7 @@ const COMPONENT = `export default { name: 'Plain', version: '1', type: 'action',
 const SOURCE = `export default { name: 'Source', version: '1', props: { http: '$.interface.http' }, run() {} };`;
 
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   const workflow = await hw.api('POST', '/workflows', { name: 'W', triggers: [{ type: 'http' }], steps: [step()] });
   ids.workflow = workflow.data.id;
   ids.source = (await hw.deploy(SOURCE)).id;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientServer, startClientServer } from '../support/client-server.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 import { sampleCases } from '../support/long-run.ts';
 
 /**
@@ -32,7 +32,7 @@ let headwater: Headwater;
 let server: ClientServer;
 
 beforeAll(async () => {
-  [headwater, server] = await Promise.all([startHeadwater(), startClientServer()]);
+  [headwater, server] = await Promise.all([sharedHeadwater(), startClientServer()]);
   // A client may leave a request open that it has given up, and a run waits for it.
   await headwater.limit({ httpRunWallMs: 15_000 });
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

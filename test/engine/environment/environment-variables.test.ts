@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOpenEnvironment } from '../../../engine/src/environment/open-environment.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { echo, makeWorkflow, problemsOf } from '../../support/workflow-steps.ts';
 
 const VALUE = 'value-that-nobody-else-sees';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 
@@ -28,7 +28,8 @@ test('a variable is set, listed by name, changed and deleted, and its value neve
   expect(listed.text + changed.text + (await hw.api('GET', '/environment_variables/B_TOKEN')).text).not.toContain(
     VALUE,
   );
-  const rows = await hw.sql<{ value: string }[]>`select value from environment_variables`;
+  const rows = await hw.sql<{ value: string }[]>`
+    select value from environment_variables where account_id = ${hw.accountId}`;
   for (const { value } of rows) expect(value).toMatch(/^v2\./);
   expect((await hw.api('DELETE', '/environment_variables/A_TOKEN')).status).toBe(204);
   expect((await hw.api('GET', '/environment_variables/A_TOKEN')).status).toBe(404);

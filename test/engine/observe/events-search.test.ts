@@ -3,7 +3,7 @@ import { LIMITS } from '../../../shared/src/index.ts';
 import { createEvents } from '../../../engine/src/observe/search/stored-events.ts';
 import { openDatabase } from '../../../engine/src/db/database.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { insertAccount, insertSource } from '../../support/source-rows.ts';
 
 const FIRST_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -17,7 +17,7 @@ let refunds: string;
 let foreign: string;
 
 beforeAll(async () => {
-  server = await startHeadwater();
+  server = await sharedHeadwater();
   const { data } = await server.admin('POST', '/accounts', { name: 'another' });
   foreignKey = data.api_key;
   orders = (await server.deploy(CODE)).id;

@@ -3,12 +3,12 @@ import { collectMissed } from '../../../engine/src/runs/commit/missed.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { action } from '../../support/executions.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { makeWorkflow } from '../../support/workflow-steps.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

@@ -8,7 +8,7 @@ import { createEgress } from '../../../engine/src/egress/egress.ts';
 import type { Resolver } from '../../../engine/src/egress/guard.ts';
 import { createDeliveryWorld } from '../../support/delivery-world.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type ReceivedRequest, type Receiver, startReceiver } from '../../support/receiver.ts';
 import { AUTHORITY, CLIENT, SERVER } from '../../support/test-certificates.ts';
 
@@ -16,7 +16,7 @@ let hw: Headwater;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater(), startReceiver()]);
+  [hw, receiver] = await Promise.all([sharedHeadwater(), startReceiver()]);
 });
 afterAll(async () => {
   await hw.stop();

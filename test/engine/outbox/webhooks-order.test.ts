@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type ReceivedRequest, type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater(), startReceiver()]);
+  [hw, receiver] = await Promise.all([sharedHeadwater(), startReceiver()]);
 });
 afterAll(async () => {
   await hw.stop();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

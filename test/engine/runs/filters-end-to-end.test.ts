@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DeployedSource, type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   receiver = await startReceiver();
 });
 afterAll(async () => {

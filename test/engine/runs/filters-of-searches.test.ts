@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { retryPending } from '../../../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { newId } from '../../../shared/src/index.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../shared/src/index.ts';
 import { expirePublishedIds } from '../../../engine/src/runs/commit/published-ids.sql.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater(), startReceiver()]);
+  [hw, receiver] = await Promise.all([sharedHeadwater(), startReceiver()]);
 });
 afterAll(async () => {
   await hw.stop();

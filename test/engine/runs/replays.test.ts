@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advanceReplay } from '../../../engine/src/runs/replays/advance-replay.sql.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
-import { type DeployedSource, type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type DeployedSource, type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 
 let hw: Headwater;
 let receiver: Receiver;
 let other: Headwater['api'];
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   receiver = await startReceiver();
   other = hw.as((await hw.admin('POST', '/accounts', { name: 'other' })).data.api_key);
 });

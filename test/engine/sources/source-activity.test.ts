@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 
 let headwater: Headwater;
 beforeAll(async () => {
-  headwater = await startHeadwater();
+  headwater = await sharedHeadwater();
 });
 afterAll(() => headwater.stop());
 

@@ -4,7 +4,7 @@ import { createUnstoredSteps } from '../../../engine/src/workflows/run/unstored-
 import type { StepRow } from '../../../engine/src/runs/commit/execution-rows.ts';
 import { eventually } from '../../support/eventually.ts';
 import { action, untilExecutions } from '../../support/executions.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { post } from '../../support/server.ts';
 import { insertWorkflow } from '../../support/workflow-rows.ts';
@@ -12,7 +12,7 @@ import { insertWorkflow } from '../../support/workflow-rows.ts';
 let headwater: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  headwater = await startHeadwater();
+  headwater = await sharedHeadwater();
   receiver = await startReceiver();
 });
 afterAll(async () => {

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readStoredLines, storeLines } from '../../../engine/src/events/stored-lines.ts';
 import type { LogLine } from '../../../shared/src/index.ts';
 import { action, untilExecutions } from '../../support/executions.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { longestTurnMs, slowness } from '../../support/longest-turn.ts';
 import { post } from '../../support/server.ts';
 import { insertWorkflow } from '../../support/workflow-rows.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
 });
 afterAll(() => hw.stop());
 

@@ -1,7 +1,7 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { action, untilExecutions } from '../../support/executions.ts';
-import { type Headwater, startHeadwater } from '../../support/headwater.ts';
+import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import { insertAccount } from '../../support/source-rows.ts';
 import { post } from '../../support/server.ts';
@@ -10,7 +10,7 @@ import { insertDeployment, insertWorkflow, type StepSource } from '../../support
 let hw: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await sharedHeadwater();
   receiver = await startReceiver();
 });
 afterAll(async () => {
