@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 // tenancy: Making the OAuth callback send browsers to a stranger's page: other hosts in every
 // spelling, scripts, parameters.
 describe('open-redirect', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
   const REDIRECTS = [
@@ -53,7 +53,7 @@ describe('open-redirect', () => {
 // tenancy: Coming to the OAuth callback with states that nobody was given: guessed, cut, repeated,
 // huge, of other types.
 describe('forged-state', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
   it('no code is used and no account is made', async () => {
@@ -96,7 +96,7 @@ describe('forged-state', () => {
 
 // tenancy: Opening the same OAuth callback many times, one after the other and all at once.
 describe('replayed-code', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
   it('the first one is answered, and the code is used once', async () => {
@@ -119,7 +119,7 @@ describe('replayed-code', () => {
 // tenancy: Ending the neighbour's flow with one's own key, and beginning flows for the neighbour's
 // accounts.
 describe('callback-of-another-account', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
   it('the account is that of whoever began the flow, and of nobody else', async () => {

@@ -18,7 +18,7 @@ import { browse, type OAuthServer, startOAuthServer } from '../../support/oauth-
 // tenancy: Reading, using, checking, renaming and deleting a connected account of the neighbour by
 // its id, on every route.
 describe('accounts-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const KEY = 'sk_live_of_the_neighbour';
   const CODE = `export default { name: 'Steals', version: '1', props: { stripe: { type: 'app', app: 'stripe' } },
   run() { this.$emit(this.stripe.$auth); } };`;
@@ -64,7 +64,7 @@ describe('accounts-of-others', () => {
 // secrets: Using a code that was stolen from the neighbour's browser in a flow of one's own, at a
 // real authorization server.
 describe('code-of-another-flow', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const slug = `real-${randomToken(12).toLowerCase()}`;
   let provider: OAuthServer;
   beforeAll(async () => {
@@ -105,7 +105,7 @@ describe('code-of-another-flow', () => {
 
 // limits: Beginning flow after flow and ending none.
 describe('flood-of-flows', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
   it('the oldest of one account make room, and those of others stay', async () => {
@@ -130,7 +130,7 @@ describe('flood-of-flows', () => {
 // secrets: A provider's answer that arrives in the flow of another one, to have the code taken to
 // the wrong token endpoint.
 describe('mix-up', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   let honest: EvilProvider;
   let evil: EvilProvider;
   beforeAll(async () => {
@@ -165,7 +165,7 @@ describe('mix-up', () => {
 // limits: A provider that answers a check with a form of a hundred thousand parts, to keep the
 // node's thread busy reading it.
 describe('form-of-many-parts', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const CHECKS_AT_ONCE = 4;
   const ROUNDS = 12;
   /** As many bytes as an answer may have; each of the parts is one that is no UTF-8. */

@@ -19,7 +19,7 @@ import { makeDue } from '../../support/token-clock.ts';
 // secrets: Values of an app's fields that turn its token endpoint into a host of one's own, to be
 // sent the operator's client secret.
 describe('client-secret-to-own-host', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world, {
     fields: [{ name: 'shop', label: 'Shop' }],
     oauth: {
@@ -77,7 +77,7 @@ describe('client-secret-to-own-host', () => {
 // secrets: A provider whose errors repeat what it was sent, and whose words are markup and control
 // characters.
 describe('secrets-in-provider-errors', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   let provider: EvilProvider;
   let isRefusing = true;
   beforeAll(async () => {
@@ -132,7 +132,7 @@ describe('tokens-in-server-log', () => {
   const BIN = `export default { name: 'Bin', version: '1', props: { http: '$.interface.http' },
   run(event) { this.$emit(event.body); } };`;
 
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   let database: TestDatabase;
   let server: TestServer;
   let provider: OAuthServer;
@@ -207,7 +207,7 @@ describe('tokens-in-server-log', () => {
 // database: Hundreds who ask for the credentials of an account at once, whose new token is always
 // just being fetched.
 describe('token-that-never-comes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
   const REQUESTS = 300;
   const CHECKS = 20;

@@ -18,7 +18,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 // limits: A token endpoint that answers without end, slowly, or with values made to fill the
 // database.
 describe('endless-token-answer', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   let endless: Server;
   const providers: EvilProvider[] = [];
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe('endless-token-answer', () => {
 
 // limits: Token and user endpoints whose scopes, lifetimes and words the database cannot hold.
 describe('answers-that-cannot-be-stored', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const providers: EvilProvider[] = [];
   afterAll(async () => {
     for (const provider of providers) await provider.stop();
@@ -132,7 +132,7 @@ describe('answers-that-cannot-be-stored', () => {
 // egress: Token and user endpoints at private addresses and metadata services, at once and by a
 // redirect that would take the secret along.
 describe('token-endpoint-inside', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   let inside: Receiver;
   /** On all addresses of this machine. */
   const raw = rawServer((socket) => socket.end(response('content-length: 2\r\n', '{}')), '0.0.0.0');

@@ -5,7 +5,7 @@ import { hostile } from '../../support/hostile.ts';
 // fairness: An import whose account has slow builds waiting before it, while the neighbour imports
 // something small.
 describe('import-behind-slow-builds', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   /** Enough imports to stop the bundler at its time limit. */
   const slow = (i: number) => Array.from({ length: 50_000 }, (_, k) => `import'p${i}-${k.toString(36)}';`).join('');

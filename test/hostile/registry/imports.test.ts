@@ -8,7 +8,7 @@ import { tar, type TarEntry } from '../../support/package-registry.ts';
 // builder: Archives of an import whose header is a number with sixty thousand zeros, or a
 // megabyte, and files of which every second byte is NUL.
 describe('archive-headers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const MEGABYTE = 1024 * 1024;
   const PATH = 'a/sources/b/b.mjs';
@@ -50,7 +50,7 @@ describe('archive-headers', () => {
 // limits: Imports of an archive that unpacks to gigabytes, of one without end, of too many files,
 // and of too many components.
 describe('huge-import', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const start = (body: unknown) => world.attacker.api('POST', '/registry/import', body);
   const component = `export default { name: 'N', version: '1.0.0', run() {} };`;
@@ -92,7 +92,7 @@ describe('huge-import', () => {
 // fairness: As many imports of a thousand components as may wait, while the neighbour saves,
 // imports and deploys.
 describe('import-flood', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('keeps the builder busy, and the neighbour is served in his turn', async () => {
     const { attacker, neighbour } = world;
@@ -129,7 +129,7 @@ describe('import-flood', () => {
 // builder: Paths of an import that lead out of it, and imports in its code that ask for files of
 // the server.
 describe('paths-in-an-import', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const component = (line: string) => `${line}
   export default { name: 'N', version: '1.0.0', run() { this.$emit(typeof found); } };`;
@@ -181,7 +181,7 @@ describe('paths-in-an-import', () => {
 // builder: An import of a folder whose code has a megabyte of spaces where a pattern expects a
 // quote, in several shapes.
 describe('spaces-after-import', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const MEGABYTE = 1024 * 1024;
   const ROOM = MEGABYTE - 200;

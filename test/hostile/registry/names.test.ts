@@ -6,7 +6,7 @@ import { ADMIN_KEY, callApi } from '../../support/server.ts';
 // tenancy: The neighbour's key in the registry, his prefix, that of the server's own components
 // and that of an app, taken by another.
 describe('key-squatting', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is refused: a key, a prefix and the name of an app have one owner', async () => {
     const { attacker, neighbour } = world;
@@ -41,7 +41,7 @@ describe('key-squatting', () => {
 // tenancy: Names that look like those of others: other letters, cases, escapes, and a key of the
 // registry in one’s own account.
 describe('lookalike-names', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('leads nobody else anywhere', async () => {
     const { attacker, neighbour } = world;
@@ -78,7 +78,7 @@ describe('lookalike-names', () => {
 // tenancy: Code that the neighbour has saved and published for his account: found, read, deployed
 // or published by its id, key or import.
 describe('private-stays-private', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is not there for anyone else, in no list, search or registry', async () => {
     const { attacker, neighbour } = world;
@@ -120,7 +120,7 @@ describe('private-stays-private', () => {
 // database: A version in the registry replaced by other code: again, at the same moment many
 // times, and after it was withdrawn.
 describe('version-overwrite', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('has the code that was there first, for ever', async () => {
     const { attacker } = world;
@@ -154,7 +154,7 @@ describe('version-overwrite', () => {
 // database: Searches that hold the operators of the search language, patterns, quotes, and words
 // without end.
 describe('words-of-the-search-language', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are words like any other, or refused', async () => {
     const { attacker } = world;

@@ -8,7 +8,7 @@ import { startReceiver } from '../../support/receiver.ts';
 // tenancy: Deleting the neighbour's events, with every range of ids, and through a source of the
 // attacker's own.
 describe('deleting-events-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the events stay, whatever the range', async () => {
     const { attacker, neighbour } = world;
@@ -36,7 +36,7 @@ describe('deleting-events-of-others', () => {
 // tenancy: The neighbour's source as the listener of a subscription and of an auto subscription of
 // the attacker.
 describe('listening-sources-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('cannot be made to run, nor told from one that nobody has', async () => {
     const { attacker, neighbour, sql } = world;
@@ -69,7 +69,7 @@ describe('listening-sources-of-others', () => {
 // tenancy: A subscription of the attacker's webhook to the neighbour's source, by id, by glob and
 // by patterns.
 describe('subscribing-to-events-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('hears nothing of another account', async () => {
     const { attacker, neighbour, sql } = world;
@@ -107,7 +107,7 @@ describe('subscribing-to-events-of-others', () => {
 // tenancy: Pouring the attacker's events into the neighbour's webhook, and ending the neighbour's
 // subscriptions.
 describe('subscribing-webhooks-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the webhook does not exist for the attacker, and the subscription stays', async () => {
     const { attacker, neighbour } = world;
@@ -132,7 +132,7 @@ describe('subscribing-webhooks-of-others', () => {
 // tenancy: Following the neighbour's events and log lines, and reading its traces, by every id
 // that they have.
 describe('streams-and-traces-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const LOUD = `export default { name: 'Loud', version: '1', props: { http: '$.interface.http' },
   run({ body }) { console.log('whispered'); this.$emit({ told: body }, { name: 'private' }); } };`;
@@ -174,7 +174,7 @@ describe('streams-and-traces-of-others', () => {
 
 // egress: A component whose URL is the server's own API, by all names of this machine.
 describe('code-from-own-api', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('the server does not fetch from itself, although loopback is allowed', async () => {
     const { port } = new URL(world.server.url);
@@ -194,7 +194,7 @@ describe('code-from-own-api', () => {
 
 // bridge: Calls of `this.db` and of the bridge that name the neighbour's source.
 describe('db-of-others-through-the-bridge', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const DB = "props: { http: '$.interface.http', db: '$.service.db' }";
 
   it('no call takes an id: values are those of the source that runs', async () => {

@@ -8,7 +8,7 @@ import { PASSWORD, postSession, tokenOf } from '../../support/members.ts';
 // tenancy: Ids of everything that the neighbour has, in every route that takes an id, by the
 // server's own description of them.
 describe('ids-of-others-everywhere', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   /**
    * By names, which each account has its own of; what is everybody's; and apps and tenants, which
@@ -124,7 +124,7 @@ describe('ids-of-others-everywhere', () => {
 // tenancy: Taking the neighbour's names: the same source name, component key and version, and
 // their slugs in paths.
 describe('names-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('names are each account’s own', async () => {
     const { attacker, neighbour } = world;
@@ -153,7 +153,7 @@ describe('names-of-others', () => {
 // tenancy: Every list of the API, with the account named in parameters, while the neighbour has
 // something in each.
 describe('lists-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('shows what is the caller’s own, and counts nothing else', async () => {
     const { attacker, neighbour } = world;
@@ -180,7 +180,7 @@ describe('lists-of-others', () => {
 // tenancy: Reading the neighbour's history, errors and log lines, by its ids as paths, ranges and
 // cursors.
 describe('history-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const LOUD = `export default { name: 'Loud', version: '1', props: { http: '$.interface.http' },
   run({ body }) { console.log('whispered'); this.$emit({ told: body }); throw new Error('shouted'); } };`;

@@ -5,7 +5,7 @@ import { echo } from '../../support/workflow-steps.ts';
 
 // tenancy: The neighbour's account id in the paths of workspaces, orgs and accounts.
 describe('account-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('lists nothing of it, and says nothing about it', async () => {
     await world.neighbour.deploy(OWNED);
@@ -32,7 +32,7 @@ describe('account-ids-of-others', () => {
 
 // tenancy: Revoking the neighbour's API key by its id.
 describe('api-key-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is a 404, and the key goes on working', async () => {
     const listed = await world.neighbour.api('GET', '/api_keys');
@@ -53,7 +53,7 @@ describe('api-key-ids-of-others', () => {
 // tenancy: The neighbour's saved code, by its id and by its key: read, deployed, and put into a
 // source of the attacker's.
 describe('component-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is not there for anyone else, by whatever name', async () => {
     const { attacker, neighbour } = world;
@@ -80,7 +80,7 @@ describe('component-ids-of-others', () => {
 
 // tenancy: Cursors out of the neighbour's lists, and forged ones, in the attacker's.
 describe('cursors-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('a cursor is a place in one’s own list, whoever made it', async () => {
     const { attacker, neighbour } = world;
@@ -108,7 +108,7 @@ describe('cursors-of-others', () => {
 // tenancy: The id of the neighbour's data store, in every route that takes one and as the prop of
 // a source.
 describe('data-store-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const READER = `export default { name: 'Reader', version: '1', props: { store: 'data_store' }, async run() { this.$emit(await this.store.keys()); } };`;
 
@@ -141,7 +141,7 @@ describe('data-store-ids-of-others', () => {
 
 // tenancy: The id of the neighbour's source in every route that takes the id of a source.
 describe('source-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('every route answers as it does for a source that does not exist, and nothing happens to it', async () => {
     const source = await world.neighbour.deploy(OWNED);
@@ -159,7 +159,7 @@ describe('source-ids-of-others', () => {
 // tenancy: The id of the neighbour's webhook in every route that takes one, its deliveries and
 // signing secret included.
 describe('webhook-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('every route answers as it does for a webhook that does not exist, and nothing happens to it', async () => {
     const made = await world.neighbour.api('POST', '/webhooks', { url: 'https://receiver.example/in' });
@@ -180,7 +180,7 @@ describe('webhook-ids-of-others', () => {
 
 // tenancy: The ids of the neighbour's workflow and of its versions, in every route that takes one.
 describe('workflow-ids-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('every route answers as it does for a workflow that does not exist, and nothing happens to it', async () => {
     const { attacker, neighbour } = world;

@@ -7,7 +7,7 @@ import { hostile } from '../../support/hostile.ts';
 // tenancy: Headers that name the neighbour's account, as proxies in front of other services set
 // them.
 describe('account-id-in-a-header', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const HEADERS = [
     'x-account-id',
@@ -36,7 +36,7 @@ describe('account-id-in-a-header', () => {
 
 // tenancy: Telling from its answers whether an endpoint exists, is stopped or was deleted.
 describe('endpoint-key-guessing', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('unknown, stopped and deleted are one answer, and a key has far too many values to try', async () => {
     const { neighbour, server } = world;
@@ -71,7 +71,7 @@ describe('endpoint-key-guessing', () => {
 // tenancy: A request to the attacker's endpoint that names the neighbour's in Host, in an absolute
 // URL and in rewrite headers.
 describe('endpoint-of-others-in-headers', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('goes where its path says', async () => {
     const { attacker, neighbour, sql } = world;
@@ -100,7 +100,7 @@ describe('endpoint-of-others-in-headers', () => {
 // tenancy: Answers whose headers have a browser keep, report or hand over something for all
 // endpoints of the shared host.
 describe('headers-for-the-whole-host', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const HEADERS = {
     'alt-svc': 'h2="evil.example:443"; ma=86400',
     nel: '{"report_to":"x","max_age":86400,"success_fraction":1}',
@@ -145,7 +145,7 @@ describe('headers-for-the-whole-host', () => {
 // tenancy: A valid key where logs, histories and other sites' requests carry it: query, path,
 // cookie, basic, body.
 describe('key-anywhere-but-its-header', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is taken from the Authorization header alone, and is not repeated to the client', async () => {
     const { neighbour, server } = world;
@@ -178,7 +178,7 @@ describe('key-anywhere-but-its-header', () => {
 
 // tenancy: What is served without a key, searched for anything of the neighbour's.
 describe('public-pages-name-nobody', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('figures, health and the API’s description are about the node, not about who uses it', async () => {
     const { neighbour, server } = world;
@@ -204,7 +204,7 @@ describe('public-pages-name-nobody', () => {
 
 // tenancy: A key that was revoked, on requests that keep coming on warm connections.
 describe('revoked-key', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('is over with the answer that revoked it', async () => {
     const { attacker, server } = world;
@@ -226,7 +226,7 @@ describe('revoked-key', () => {
 // tenancy: The operator's routes with the key of an account: making accounts, raising one's own
 // limits, changing apps.
 describe('operator-routes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are refused, and change nothing', async () => {
     const { attacker, neighbour, server } = world;

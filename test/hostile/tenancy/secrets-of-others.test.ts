@@ -10,7 +10,7 @@ import { echo } from '../../support/workflow-steps.ts';
 // tenancy: The names of the neighbour's environment variables, in every route and in the props of
 // steps.
 describe('environment-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are answered like names that nobody has, and the variables are as they were', async () => {
     const { attacker, neighbour, sql } = world;
@@ -40,7 +40,7 @@ describe('environment-of-others', () => {
 // tenancy: Filling in a form with the neighbour's source, component, dynamic props, data store and
 // connected account.
 describe('forms-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const FORM = `export default { name: 'Form', version: '1',
   props: { token: { type: 'string', secret: true, optional: true }, on: { type: 'boolean', optional: true, reloadProps: true },
@@ -81,7 +81,7 @@ describe('forms-of-others', () => {
 // secrets: Props of sources and steps in the form that secrets are stored in, of a key that no
 // node has: one that starts looks for them.
 describe('props-in-the-form-of-secrets', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const KEY = 'deadbeef0000';
   const FORMS = [`v2.${KEY}.x`, [`v2.${KEY}.x`], { a: `v2.${KEY}.x` }, 1.5, null, true].map(($sealed) => ({ $sealed }));
@@ -120,7 +120,7 @@ describe('props-in-the-form-of-secrets', () => {
 // tenancy: Reading a secret prop of the neighbour's: in its source, in lists, through a copy of
 // its sealed value.
 describe('secret-props-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const SECRET = 'sk_live_neighbour_0123456789';
 
   it('neither the owner nor anyone else is shown it, and its sealed form opens for no other account', async () => {
@@ -154,7 +154,7 @@ describe('secret-props-of-others', () => {
 
 // tenancy: Saving a piece of code to learn whether the neighbour has it already.
 describe('bundle-cache-as-oracle', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const CODE = `import harmless from 'harmless';
 export default { name: 'Rare', version: '1', run() { this.$emit(harmless); } };`;
 

@@ -6,7 +6,7 @@ import { bundle, freshKey, sandboxForFile, soon, withRun } from '../../support/s
 // process: The neighbour's very code, to be given its warm isolate with its globals and its module
 // state.
 describe('state-of-the-same-code', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const CODE = `const state = { runs: 0, seen: [] };
 export default { name: 'Same', key: 'same', version: '1', props: { http: '$.interface.http' },
   run(event) {
@@ -38,7 +38,7 @@ export default { name: 'Same', key: 'same', version: '1', props: { http: '$.inte
 // fairness: Accounts that share a pool of processes: their runs sleep, and one ends the process,
 // so that each is to be repeated alone.
 describe('sleepers-in-all-processes', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
   const PROCESSES = 8;
   const sandbox = sandboxForFile({ maxProcesses: PROCESSES, blankProcesses: 1 });
   const ATTACKERS = ['o_1', 'o_2', 'o_3', 'o_4'];

@@ -9,7 +9,7 @@ import { echo, ECHO } from '../../support/workflow-steps.ts';
 // tenancy: Resuming, cancelling and replaying the neighbour's execution with the attacker's own
 // links and key.
 describe('resume-links-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const WAITS = { steps: ['$.export("links", $.flow.suspend()); return 1;', 'return 2;'] };
 
@@ -65,7 +65,7 @@ describe('resume-links-of-others', () => {
 
 // tenancy: The neighbour's execution, sends and S3 settings in every route that takes one of them.
 describe('sends-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are answered as what does not exist, and nothing happens to them', async () => {
     const settings = { region: 'eu-central-1', access_key_id: 'AKIANEIGHBOUR', secret_access_key: 'neighbours-secret' };
@@ -98,7 +98,7 @@ describe('sends-of-others', () => {
 // tenancy: Tests of the neighbour's workflow, and of an own one with the neighbour's version,
 // execution and event.
 describe('testing-workflows-of-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   it('are answered as if there were none', async () => {
     const { attacker, neighbour, sql } = world;
@@ -137,7 +137,7 @@ describe('testing-workflows-of-others', () => {
 // tenancy: A workflow with the neighbour's component, source, workflow, data store, account, step,
 // trigger and sealed secret.
 describe('workflows-made-of-what-is-others', () => {
-  const world = hostile();
+  const world = hostile({ ownAccounts: true });
 
   const USES = `export default { name: 'Uses', version: '1', type: 'action', props: { store: 'data_store' }, run() {} };`;
 
