@@ -160,7 +160,7 @@ describe('requests-aborted-at-once', () => {
   /** They abort 24 000 requests: a process may say 20 000 words about nothing. */
   const RUNS = 24;
   const WALL_MS = 200_000;
-  const CLOSE_MS = 200;
+  const CLOSE_MS = 50;
 
   /** Some connections take a while to close: until then the next requests wait. */
   const closing = (_: unknown, signal: AbortSignal) =>

@@ -42,7 +42,7 @@ describe('deletion-of-a-full-store', () => {
     await new Promise((resolve) => setTimeout(resolve, ms));
     this.db.set('key 0', ms);
   } };`;
-  const VALUES = longRun(40_000, 100_000);
+  const VALUES = longRun(20_000, 100_000);
   const HELD_MS = 3_000;
   /** When runs end that are under way as the deletion begins. */
   const ENDS_MS = [500, 750, 1_000, 1_250, 1_500];

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { beginFlow, comeBack, evilProvider } from '../../support/hostile-oauth.ts';
 import { makeWorkflow } from '../../support/hostile-workflows.ts';
 import { hostile } from '../../support/hostile.ts';
+import { longRun } from '../../support/long-run.ts';
 
 // ingress: /healthz, which needs no key, waits for no turn and asks the database, asked for by
 // hundreds at once, again and again.
@@ -33,7 +34,7 @@ describe('metrics-asked-by-everybody', () => {
     await useEveryRoute(server.url);
     await world.unharmed(async () => {
       const texts = await Promise.all(
-        Array.from({ length: 200 }, async () => {
+        Array.from({ length: longRun(60, 200) }, async () => {
           const answer = await fetch(`${server.url}/metrics`, { headers: { 'accept-encoding': 'identity' } });
           expect(answer.status).toBe(200);
           return answer.text();

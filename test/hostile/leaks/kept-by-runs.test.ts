@@ -47,8 +47,8 @@ describe('isolate-churn', () => {
   const world = hostile({ ownAccounts: true });
   const sandbox = sandboxForFile({ maxIsolates: 4 });
   /** Ten thousand in the long run of the tests. */
-  const ISOLATES = longRun(250, 10_000);
-  const WARM_UP = 100;
+  const ISOLATES = longRun(140, 10_000);
+  const WARM_UP = longRun(40, 100);
   const AT_ONCE = 4;
   /** A leaked isolate takes a megabyte, and its data for a run a tenth of one. */
   const MAX_GROWTH_MB = 32;
@@ -133,7 +133,7 @@ export default { name: 'Timers', version: '1', run({ asked }) {
       withinMemory(world.server, async () => {
         const { id } = await world.attacker.deploy(TIMERS);
         const ran = [];
-        for (const asked of [longRun(200_000, 1e6), 1_000, 1_000]) ran.push(await world.run(id, { asked }, 200_000));
+        for (const asked of [longRun(20_000, 1e6), 1_000, 1_000]) ran.push(await world.run(id, { asked }, 200_000));
         return ran;
       }),
     );
@@ -146,11 +146,11 @@ export default { name: 'Timers', version: '1', run({ asked }) {
     const component = await bundle(TIMERS);
     const options = { isolateKey: 'dc_timers:1', cpuMs: 300_000, wallMs: 600_000, account: { maxTimersPerRun: 500 } };
     await world.unharmed(() =>
-      expectNothingKept(longRun(4, 8), async () => {
+      expectNothingKept(longRun(3, 8), async () => {
         let ran;
         // On a full machine an isolate may count as stuck with the leftovers of an earlier run.
         // Then the next run is innocent, and is repeated.
-        do ran = await sandbox.run(component, { ...options, event: { asked: 50_000 } });
+        do ran = await sandbox.run(component, { ...options, event: { asked: longRun(10_000, 50_000) } });
         while (!ran.outcome.ok && ran.outcome.innocent);
         expect([ran.outcome, ran.host.data()]).toEqual([expect.objectContaining({ ok: true }), [[500, 'LimitError']]]);
       }),

@@ -102,7 +102,7 @@ describe('giant-source-text', () => {
 // all at once.
 describe('large-code-of-many-sources', () => {
   const chain = supplyChain();
-  const SOURCES = longRun(8, 16);
+  const SOURCES = longRun(6, 16);
   const CODE_BYTES = 16_000_000;
   /**
    * Three quarters of the code size of all sources. Other attacks use memory of the server at the

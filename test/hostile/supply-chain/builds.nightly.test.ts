@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusedWith, supplyChain } from '../../support/hostile-supply-chain.ts';
+import { hostile } from '../../support/hostile.ts';
 
 // fairness: Fifty components of one account at once, all with packages that the registry does not
 // hand out.
@@ -75,5 +76,33 @@ describe('oversized-bundle', () => {
       /^The component is 26\d{6} bytes when it is bundled; the limit maxBundleBytes is 25165824 bytes$/,
     );
     expect(answer.refused?.limit).toEqual({ name: 'maxBundleBytes', value: 25_165_824, used: expect.any(Number) });
+  });
+});
+
+// fairness: Components that take as long to bundle as one may, again and again, in as many builds
+// as a node does at a time.
+describe('slow-builds', () => {
+  const world = hostile();
+
+  /** Enough imports to stop the bundler at its time limit. */
+  const slow = (i: number) => Array.from({ length: 50_000 }, (_, k) => `import'p${i}-${k.toString(36)}';`).join('');
+  const small = (i: number) => `export default { name: 'Small ${i}', version: '1', run() {} };`;
+
+  it('the neighbour saves components beside them, not behind them', async () => {
+    const { attacker, neighbour } = world;
+    let over = 0;
+    await world.unharmed(async () => {
+      const flood = Array.from({ length: 2 }, async (_, i) => {
+        const { status } = await attacker.api('POST', '/components', { component_code: slow(i) });
+        over += 1;
+        return status;
+      });
+      // Both begin at once, where both may.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      const { status } = await neighbour.api('POST', '/components', { component_code: small(0) });
+      expect(status).toBe(200);
+      expect(over).toBe(0);
+      expect(await Promise.all(flood)).toEqual([400, 400]);
+    });
   });
 });
