@@ -2,14 +2,14 @@ import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type CliUser, createCliUser } from '../support/cli.ts';
-import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
+import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { startTunnelProxy } from '../support/tunnel-proxy.ts';
 
 let hw: Headwater;
 let user: CliUser;
 
 beforeAll(async () => {
-  hw = await sharedHeadwater();
+  hw = await startHeadwater();
 });
 afterAll(() => hw?.stop());
 beforeEach(async () => {

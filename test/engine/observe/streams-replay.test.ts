@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { LIMITS } from '../../../shared/src/index.ts';
 import { openEventSource, type TestEventSource } from '../../support/event-source.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Headwater, sharedHeadwater } from '../../support/headwater.ts';
+import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
 let hw: Headwater;
 const open: TestEventSource[] = [];
 beforeAll(async () => {
-  hw = await sharedHeadwater();
+  hw = await startHeadwater();
 });
 afterAll(() => hw.stop());
 afterEach(() => {
