@@ -82,7 +82,7 @@ function begin(endpoint: string, rate: TrafficRate): void {
   sendNext();
 }
 
-/** Milliseconds from the beginning of the phase to the first request that is due after `afterMs`. */
+/** Milliseconds of the phase at which the first request after `afterMs` is due. */
 function nextDueMs({ perSecond, laterPerSecond = perSecond, requests = 0 }: TrafficRate, afterMs: number): number {
   const firstMs = (requests * 1_000) / perSecond;
   if (afterMs < firstMs) return dueAfter(afterMs, perSecond);

@@ -1,4 +1,4 @@
-/** Where undici keeps what `fetch` uses, its own package and the one in Node alike. */
+/** Key of the dispatcher of `fetch`, in Node and in the package undici alike. */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 interface Agent {
@@ -14,6 +14,6 @@ export function endIdleConnections(): void {
   const agent = kept[DISPATCHER];
   if (agent === undefined) return;
   kept[DISPATCHER] = new agent.constructor() as typeof agent;
-  // What was not answered concerns its own caller.
+  // A request that fails now has a caller that hears of it.
   agent.close().catch(() => undefined);
 }
