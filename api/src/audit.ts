@@ -1,4 +1,4 @@
-import type { AuditEntry, Principal } from '@headwater/engine';
+import type { NewAuditEntry, Principal } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
 
@@ -50,21 +50,13 @@ export interface Change {
   who: Principal;
   id: string;
   before: Fields | undefined;
-  after: Fields | undefined;
+  after?: Fields | undefined;
   address: string | undefined;
   requestId: string;
 }
 
-/** The entry of a change that was made. */
-export function auditEntry({
-  endpoint,
-  who,
-  id,
-  before,
-  after,
-  address,
-  requestId,
-}: Change): Omit<AuditEntry, 'id' | 'at'> {
+/** The entry of a change: without `after` as long as it is not made. */
+export function auditEntry({ endpoint, who, id, before, after, address, requestId }: Change): NewAuditEntry {
   const isOperator = who.accountId === '';
   // The operator's changes of an account are shown to that account; its deletion stays the
   // operator's.

@@ -12,7 +12,7 @@ import { type OpenExports, wantsLines } from './export-lines.ts';
 import { isOfMember, requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
-import type { ReadClientFacts } from './ingest/client-facts.ts';
+import { addressOf, type ReadClientFacts } from './ingest/client-facts.ts';
 import { conditionOf, etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, isAdminKey, requireAdmin } from './middleware/authenticate.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
@@ -80,8 +80,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       return sendLines(c, { endpoint, who, isAdmitted, readPage }, options);
     }
     const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
-      const reply = await handle(count);
-      if (isAudited(endpoint)) await audit(c, options, { endpoint, who, id, before, after: fieldsOf(reply) });
+      const reply = await (isAudited(endpoint)
+        ? audited(c, options, { endpoint, who, id, before }, () => handle(count))
+        : handle(count));
       if (reply.kind === 'item' && reply.runId !== undefined) headers[RUN_HEADER] = reply.runId;
       if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
       return chosenTextOf(reply, selectionOf(input), count);
@@ -120,26 +121,14 @@ async function readBefore(options: MountOptions, who: Principal, id: string) {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/**
- * The change is made: where it cannot be recorded the log says so, and the client has its answer.
- */
-async function audit(
+function audited(
   c: ApiContext,
-  { engine, log, clientFacts }: MountOptions,
-  change: Omit<Change, 'address' | 'requestId'>,
-) {
-  const { incoming } = c.env;
-  const address =
-    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
-  const requestId = c.get('requestId');
-  try {
-    await engine.audit.record(auditEntry({ ...change, address, requestId }));
-  } catch (err) {
-    log.error(
-      { err, request_id: requestId, action: change.endpoint.name },
-      'a change was made that is not in the audit log',
-    );
-  }
+  { engine, clientFacts }: MountOptions,
+  change: Pick<Change, 'endpoint' | 'who' | 'id' | 'before'>,
+  make: () => Promise<Reply>,
+): Promise<Reply> {
+  const about = { ...change, address: addressOf(c, clientFacts), requestId: c.get('requestId') };
+  return engine.audit.change(auditEntry(about), make, (reply) => [auditEntry({ ...about, after: fieldsOf(reply) })]);
 }
 
 function send(

@@ -64,7 +64,7 @@ export { type WebhookAuth } from './contract/webhook-requests.ts';
 export type { PreviewedRequest, TransformPreview } from './contract/transforms.ts';
 export type { DataStoreRecord, DataStores, StoredRecord, TaggedRecord } from './contract/data-stores.ts';
 export type { Usage, UsageCounts, UsageDay, UsageRecord } from './contract/usage.ts';
-export type { AuditEntry } from './contract/audit.ts';
+export type { AuditEntry, NewAuditEntry } from './contract/audit.ts';
 export { readSessionBearer } from './accounts/session-token.ts';
 export type {
   InvitationRecord,

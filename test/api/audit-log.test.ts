@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { masked } from '../../api/src/audit.ts';
 import { expireAudit } from '../../engine/src/observe/audit/audit-log.sql.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
 
 let hw: Headwater;
@@ -20,6 +21,7 @@ interface Entry {
   address: string | null;
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
+  outcome: 'made' | 'unknown';
 }
 
 const entries = async (of: Headwater, query = {}) => (await of.api('GET', '/audit', query)).data as Entry[];
@@ -39,6 +41,7 @@ test('each change says who did it, from where, to what, and the fields that it h
     address: expect.stringContaining('127.0.0.1'),
     before: { name: 'E' },
     after: { name: 'Renamed' },
+    outcome: 'made',
   });
   expect(Object.keys(updated!.after!)).not.toContain('configured_props');
   expect([created!.before, deleted!.after, deleted!.before?.['name']]).toEqual([null, null, 'Renamed']);
@@ -105,4 +108,70 @@ test('entries are kept as long as the account keeps them', async () => {
   await expireAudit(hw.sql, 365, 1_000);
   expect(await entries(short)).toEqual([]);
   expect((await entries(long)).length).toBeGreaterThan(0);
+});
+
+/** Writes of the log wait, and reads go on, until `release`. */
+async function holdLog() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: onHeld } = Promise.withResolvers<void>();
+  const holding = hw.sql.begin(async (tx) => {
+    await tx`lock table audit_log in exclusive mode`;
+    onHeld();
+    await released;
+  });
+  await held;
+  return {
+    async release() {
+      release();
+      await holding;
+    },
+  };
+}
+
+/** Cuts the connection of the next write of the log that waits. */
+const cutWrite = () =>
+  eventually(async () => {
+    const cut = await hw.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query ~ 'insert into audit_log'`;
+    return cut.length === 1;
+  });
+
+test('a change whose entry cannot be stored is not made', async () => {
+  const tenant = await hw.newAccount();
+  const log = await holdLog();
+  const asked = tenant.api('POST', '/data_stores', { name: 'never made' });
+  await cutWrite();
+  expect((await asked).status).toBeGreaterThanOrEqual(500);
+  await log.release();
+  expect((await tenant.api('GET', '/data_stores')).data).toEqual([]);
+  expect(await entries(tenant, { action: 'createDataStore' })).toEqual([]);
+});
+
+test('a change that was cut off from its log has an entry that says so, and is completed when it can be', async () => {
+  const tenant = await hw.newAccount();
+  const { data: store } = await tenant.api('POST', '/data_stores', { name: 'before' });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: onHeld } = Promise.withResolvers<void>();
+  // The change itself waits here, so that the log is held between the change and its completion.
+  const holding = hw.sql.begin(async (tx) => {
+    await tx`select from data_stores where id = ${store.id} for update`;
+    onHeld();
+    await released;
+  });
+  await held;
+  const asked = tenant.api('PUT', `/data_stores/${store.id}`, { name: 'after' });
+  const updates = () => entries(tenant, { action: 'updateDataStore' });
+  await eventually(async () => (await updates()).length === 1);
+  expect(await updates()).toMatchObject([{ outcome: 'unknown', thing: store.id }]);
+  const log = await holdLog();
+  release();
+  await holding;
+  await cutWrite();
+  // A crash at this moment leaves this.
+  expect((await tenant.api('GET', `/data_stores/${store.id}`)).data.name).toBe('after');
+  expect(await updates()).toMatchObject([{ outcome: 'unknown', before: { name: 'before' }, after: null }]);
+  await log.release();
+  expect((await asked).status).toBe(200);
+  expect(await updates()).toMatchObject([{ outcome: 'made', before: { name: 'before' }, after: { name: 'after' } }]);
 });

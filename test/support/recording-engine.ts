@@ -365,7 +365,7 @@ export function createRecordingEngine() {
       end: answer('idempotency.end', undefined),
       release: answer('idempotency.release', undefined),
     },
-    audit: { record: async () => undefined, list: answer('audit.list', page([])) },
+    audit: { change: (_, make) => make(), list: answer('audit.list', page([])) },
     abandonedRuns: {
       list: answer('abandonedRuns.list', page([abandonedRun])),
       retry: answer('abandonedRuns.retry', 1),

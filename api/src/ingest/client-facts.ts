@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import type { ApiContext } from '../environment.ts';
 import { originForm } from './endpoint-address.ts';
 
 export interface ClientFacts {
@@ -10,6 +11,15 @@ export interface ClientFacts {
 }
 
 export type ReadClientFacts = (request: IncomingMessage) => ClientFacts;
+
+/** The client's address, as far as the trusted proxies tell. Undefined without a socket. */
+export function addressOf(
+  { env: { incoming } }: ApiContext,
+  clientFacts: ReadClientFacts | undefined,
+): string | undefined {
+  if (incoming === undefined) return undefined;
+  return clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress;
+}
 
 export interface ClientFactsOptions {
   /** Scheme of the URL that clients use. */

@@ -14,6 +14,7 @@ export function presentAuditEntry(entry: AuditEntry): Shown<typeof auditEntrySch
     thing: entry.thing,
     before: entry.before ?? null,
     after: entry.after ?? null,
+    outcome: entry.outcome,
     request_id: entry.requestId,
   };
 }

@@ -6,11 +6,13 @@ import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from '@hono/zod-openapi';
+import type { NewAuditEntry } from '@headwater/engine';
 import { ERRORS, HeadwaterError, LIMITS, NDJSON_TYPE } from '@headwater/shared';
 import { accountSummarySchema } from '@headwater/shared/contract';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import type { OpenExports } from '../export-lines.ts';
+import { addressOf } from '../ingest/client-facts.ts';
 import { requireAdmin, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { given } from '../parameters/given.ts';
@@ -83,8 +85,7 @@ async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Resp
   const open = exports.open('');
   const pieces = engine.archives.export(id, passphrase);
   try {
-    const first = await pieces.next();
-    await record(c, options, { action: 'exportAccount', accountId: id, thing: id });
+    const first = await audited(c, options, { action: 'exportAccount', accountId: id, thing: id }, () => pieces.next());
     const cutOff = () => c.env.outgoing?.destroy();
     const onError = (err: unknown) => log.error({ request_id: c.get('requestId'), err }, 'an export ended early');
     const body = streamPieces(first, pieces, { cutOff, onError, onEnd: open.close });
@@ -154,9 +155,13 @@ async function takeArchive(c: ApiContext, options: ArchiveOptions, passphrase: s
   try {
     const file = path.join(folder, 'archive.ndjson');
     await storeBody(c, file);
-    const id = await engine.archives.import(file, passphrase);
-    const account = presentAccountSummary(await engine.accounts.get(id));
-    await record(c, options, { action: 'importAccount', accountId: id, thing: id, after: { name: account.name } });
+    const account = await audited(
+      c,
+      options,
+      { action: 'importAccount', thing: IMPORT_PATH },
+      async () => presentAccountSummary(await engine.accounts.get(await engine.archives.import(file, passphrase))),
+      ({ id, name }) => ({ accountId: id, thing: id, after: { name } }),
+    );
     return c.json({ data: account }, 200, { 'cache-control': 'no-store' });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -191,18 +196,16 @@ function tooLarge(used: number): HeadwaterError {
   return new HeadwaterError('PAYLOAD_TOO_LARGE', `The archive is larger than ${limit.value} bytes`, { limit });
 }
 
-async function record(
+function audited<T>(
   c: ApiContext,
-  { engine, clientFacts, log }: ArchiveOptions,
-  change: { action: string; accountId: string; thing: string; after?: Record<string, unknown> },
-): Promise<void> {
-  const { incoming } = c.env;
-  const address =
-    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
-  const entry = { ...change, ...given({ address }), actorId: 'operator', actorName: 'Operator' };
-  await engine.audit
-    .record({ ...entry, requestId: c.get('requestId') })
-    .catch((err: unknown) => log.error({ err, action: change.action }, 'what was done is not in the audit log'));
+  { engine, clientFacts }: ArchiveOptions,
+  change: Pick<NewAuditEntry, 'action' | 'thing' | 'accountId'>,
+  make: () => Promise<T>,
+  made: (value: T) => Partial<NewAuditEntry> = () => ({}),
+): Promise<T> {
+  const who = { actorId: 'operator', actorName: 'Operator', requestId: c.get('requestId') };
+  const entry = { ...change, ...who, ...given({ address: addressOf(c, clientFacts) }) };
+  return engine.audit.change(entry, make, (value) => [{ ...entry, ...made(value) }]);
 }
 
 const HEADERS = z.object({

@@ -16,10 +16,11 @@ export interface OidcOptions extends Pick<AppOptions, 'engine' | 'publicUrl' | '
   clientOf(c: ApiContext): SignInClient;
   /** The id of the session of a bearer, and the cookie that signs with it. */
   begin(bearer: string): { id: string; cookie: string };
-  onJoined(c: ApiContext, joined: Awaited<ReturnType<Finish>>['joined'], client: SignInClient): Promise<void>;
+  /** Someone who joins an account is in its audit log. */
+  audited(c: ApiContext, make: () => Finished): Finished;
 }
 
-type Finish = AppOptions['engine']['people']['finishOidc'];
+type Finished = ReturnType<AppOptions['engine']['people']['finishOidc']>;
 
 /**
  * Sign-in at the operator's provider, for browsers alone: two redirects. The flow is the browser's
@@ -51,8 +52,8 @@ async function finish(c: ApiContext, options: OidcOptions): Promise<Response> {
   if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The provider answered too much');
   const client = options.clientOf(c);
   const answer = { flow: readFlow(c, options.publicUrl), parameters: new URLSearchParams(search) };
-  const { bearer, from, joined } = await options.engine.people.finishOidc(answer, client);
-  await options.onJoined(c, joined, client);
+  const finishing = () => options.engine.people.finishOidc(answer, client);
+  const { bearer, from, joined } = await options.audited(c, finishing);
   const { id, cookie } = options.begin(bearer);
   // In the part of the URL that no request has; without the cookie it is worth nothing.
   const account = joined[0]?.accountId;

@@ -1,9 +1,10 @@
 import { z } from '@hono/zod-openapi';
-import { OidcRefusal, readSessionBearer, type SignInClient } from '@headwater/engine';
+import { type NewAuditEntry, OidcRefusal, readSessionBearer, type SignInClient } from '@headwater/engine';
 import { HeadwaterError, rightsOf, type Role } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
+import { addressOf } from '../ingest/client-facts.ts';
 import { flowCookie, mountOidc, OIDC_PATH } from './oidc.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { given } from '../parameters/given.ts';
@@ -85,7 +86,7 @@ export function mountSession(app: App, options: SessionOptions): void {
       const id = sessionIdOf(bearer);
       return { id, cookie: sessionCookie(id, engine.sessions.begin(bearer).token, scope) };
     },
-    onJoined: (c, joined, client) => record(c, options, client, joined.map(joinedEntry)),
+    audited: (c, make) => audited(c, options, 'acceptInvitation', make, ({ joined }) => joined.map(joinedEntry)),
   });
   mount('post', INVITATION_PATH, async (c) => {
     const { token } = await readJsonInput(c, linkSchema, '{ "token": … }');
@@ -125,10 +126,14 @@ async function acceptInvitation(c: ApiContext, options: SessionOptions, scope: C
   const input = await readJsonInput(c, acceptSchema, '{ "token": …, "name": …, "password": … }');
   const client = clientOf(c, options);
   const bearer = bearerKey(c.req.header('authorization'));
-  const begun = await engine.people.accept(given({ ...input, bearer }), client);
-  const { who, invitation } = begun;
-  await record(c, options, client, [joinedEntry({ ...who, invitation })]);
-  return answerSession(c, `${begun.bearer}.${who.accountId}`, options, scope);
+  const begun = await audited(
+    c,
+    options,
+    'acceptInvitation',
+    () => engine.people.accept(given({ ...input, bearer }), client),
+    ({ who, invitation }) => [joinedEntry({ ...who, invitation })],
+  );
+  return answerSession(c, `${begun.bearer}.${begun.who.accountId}`, options, scope);
 }
 
 function joinedEntry({ accountId, userId, invitation }: Joined) {
@@ -137,7 +142,6 @@ function joinedEntry({ accountId, userId, invitation }: Joined) {
     accountId,
     actorId: userId,
     actorName: email,
-    action: 'acceptInvitation',
     thing: id,
     after: { email, role },
   };
@@ -146,39 +150,33 @@ function joinedEntry({ accountId, userId, invitation }: Joined) {
 async function resetPassword(c: ApiContext, options: SessionOptions, scope: CookieScope): Promise<Response> {
   const input = await readJsonInput(c, newPasswordSchema, '{ "token": …, "password": … }');
   const client = clientOf(c, options);
-  const { bearer, email, users } = await options.engine.people.resetPassword(input, client);
   // Each account of the person sees that the password is another one.
-  const entries = users.map(({ accountId, userId }) => ({
-    accountId,
-    actorId: userId,
-    actorName: email,
-    action: 'resetPassword',
-    thing: userId,
-  }));
-  await record(c, options, client, entries);
+  const { bearer } = await audited(
+    c,
+    options,
+    'resetPassword',
+    () => options.engine.people.resetPassword(input, client),
+    ({ email, users }) =>
+      users.map(({ accountId, userId }) => ({ accountId, actorId: userId, actorName: email, thing: userId })),
+  );
   return answerSession(c, bearer, options, scope);
 }
 
-async function record(
+/** Only the followed link tells account and person: until then the entry has none. */
+function audited<T>(
   c: ApiContext,
-  { engine, log }: SessionOptions,
-  { address }: SignInClient,
-  entries: readonly Omit<Parameters<AppOptions['engine']['audit']['record']>[0], 'requestId' | 'address'>[],
-): Promise<void> {
-  const about = { ...given({ address }), requestId: c.get('requestId') };
-  const recording = entries.map((entry) =>
-    engine.audit.record({ ...entry, ...about }).catch((err: unknown) => {
-      log.error({ err, action: entry.action }, 'a change was made that is not in the audit log');
-    }),
-  );
-  await Promise.all(recording);
+  { engine, clientFacts }: SessionOptions,
+  action: string,
+  make: () => Promise<T>,
+  made: (value: T) => readonly Omit<NewAuditEntry, 'requestId' | 'address' | 'action'>[],
+): Promise<T> {
+  const about = { action, requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
+  const begun = { ...about, actorId: '', actorName: '', thing: c.get('route') };
+  return engine.audit.change(begun, make, (value) => made(value).map((entry) => ({ ...entry, ...about })));
 }
 
 function clientOf(c: ApiContext, { clientFacts }: SessionOptions): SignInClient {
-  const { incoming } = c.env;
-  const address =
-    incoming === undefined ? undefined : (clientFacts?.(incoming).clientIp ?? incoming.socket.remoteAddress);
-  return given({ address, userAgent: c.req.header('user-agent') });
+  return given({ address: addressOf(c, clientFacts), userAgent: c.req.header('user-agent') });
 }
 
 /** The cookie of a member is for all accounts: which one, each request says. */

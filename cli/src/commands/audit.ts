@@ -10,6 +10,7 @@ interface AuditEntry {
   address: string | null;
   action: string;
   thing: string;
+  outcome: 'made' | 'unknown';
 }
 
 const MAX_PAGE = 100;
@@ -58,7 +59,7 @@ export const audit: CommandSpec = {
       { title: 'WHEN', value: (row) => ofSeconds(row.at) },
       { title: 'WHO', value: (row) => row.actor_name },
       { title: 'FROM', value: (row) => row.address ?? '' },
-      { title: 'ACTION', value: (row) => row.action },
+      { title: 'ACTION', value: (row) => (row.outcome === 'made' ? row.action : `${row.action} (outcome unknown)`) },
       { title: 'THING', whole: true, value: (row) => row.thing },
     ]);
     return { json: rows, text };

@@ -143,7 +143,7 @@ function engineOf(options: EngineOptions, gaveUp: AbortSignal, parts: Parts): En
     connectedAccounts: connected.connectedAccounts,
     events: createEvents({ db }),
     publisher: assemblePublisher(parts),
-    audit: createAudit(sql),
+    audit: createAudit(sql, ground.log),
     idempotency: createIdempotency({ sql, sealer, nodeId: node.id, nowMs: Date.now }),
     streams: {
       ...following.streams,

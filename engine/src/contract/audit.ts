@@ -18,7 +18,11 @@ export interface AuditEntry {
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
   requestId: string;
+  /** `unknown`: the change is under way, or its node ended before it could tell the result. */
+  outcome: 'made' | 'unknown';
 }
+
+export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'outcome'>;
 
 export interface AuditChoice {
   since?: Date;
@@ -30,10 +34,12 @@ export interface AuditChoice {
 
 export interface Audit {
   /**
-   * Adds an entry, directly after the change. Entries that come together are stored together.
-   * Rejects while the database is away.
+   * Makes a change that has an entry, whatever happens to the node. The entry `begun` is stored
+   * first, with the outcome `unknown`: where that fails, it rejects and nothing was changed. After
+   * the change, the entries of `made` take its place; there are none for a change that was refused.
+   * Rejects as `make` does. Entries that come together are stored together.
    */
-  record(entry: Omit<AuditEntry, 'id' | 'at'>): Promise<void>;
+  change<T>(begun: NewAuditEntry, make: () => Promise<T>, made: (value: T) => readonly NewAuditEntry[]): Promise<T>;
   /** Newest first. `accountId` undefined: of all accounts and of the instance, for the operator. */
   list(accountId: string | undefined, page: PageRequest, choice: AuditChoice): Promise<Page<AuditEntry>>;
 }

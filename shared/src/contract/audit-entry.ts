@@ -15,6 +15,10 @@ export const auditEntrySchema = z
     thing: z.string().meta({ description: 'The id that it was done to; the path where there is none.' }),
     before: fields('The fields that the change has changed, as they were. Secrets are masked.'),
     after: fields('The same, as they are after it.'),
+    outcome: z.enum(['made', 'unknown']).meta({
+      description:
+        '`unknown`: the change is under way, or its node ended before it could say what became of it. Look at the thing.',
+    }),
     request_id: z.string().meta({ description: 'As the answer had it in `x-request-id`.' }),
   })
   .meta({ id: 'AuditEntry' });

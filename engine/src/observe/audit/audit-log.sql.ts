@@ -1,17 +1,29 @@
 import type { AuditChoice, AuditEntry } from '../../contract/audit.ts';
 import type { Sql } from '../../db/database.ts';
 
-export async function insertAuditEntries(sql: Sql, entries: readonly Omit<AuditEntry, 'at'>[]): Promise<void> {
+/** An entry that was begun becomes the one that was made. The time stays. */
+export async function writeAuditEntries(sql: Sql, entries: readonly Omit<AuditEntry, 'at'>[]): Promise<void> {
   const text = (value: Record<string, unknown> | undefined) => (value === undefined ? null : JSON.stringify(value));
   await sql`
-    insert into audit_log (id, account_id, actor_id, actor_name, address, action, thing, before, after, request_id)
+    insert into audit_log as l
+      (id, account_id, actor_id, actor_name, address, action, thing, before, after, request_id, outcome)
     select * from unnest(
       ${entries.map(({ id }) => id)}::text[], ${entries.map(({ accountId }) => accountId ?? '')}::text[],
       ${entries.map(({ actorId }) => actorId)}::text[], ${entries.map(({ actorName }) => actorName)}::text[],
       ${entries.map(({ address }) => address ?? null)}::text[], ${entries.map(({ action }) => action)}::text[],
       ${entries.map(({ thing }) => thing)}::text[], ${entries.map(({ before }) => text(before))}::text[],
-      ${entries.map(({ after }) => text(after))}::text[], ${entries.map(({ requestId }) => requestId)}::text[]
-    )`;
+      ${entries.map(({ after }) => text(after))}::text[], ${entries.map(({ requestId }) => requestId)}::text[],
+      ${entries.map(({ outcome }) => outcome)}::text[]
+    )
+    on conflict (id) do update set
+      account_id = excluded.account_id, actor_id = excluded.actor_id, actor_name = excluded.actor_name,
+      thing = excluded.thing, before = excluded.before, after = excluded.after, outcome = excluded.outcome
+    where l.outcome = 'unknown'`;
+}
+
+/** For changes that were refused. */
+export async function deleteBegunEntries(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`delete from audit_log where id = any(${[...ids]}::text[]) and outcome = 'unknown'`;
 }
 
 export function auditWhere(sql: Sql, { since, until, actor, action, thing }: AuditChoice) {
@@ -35,6 +47,7 @@ interface Row {
   before: string | null;
   after: string | null;
   request_id: string;
+  outcome: 'made' | 'unknown';
 }
 
 /** Those of `ids` that are the account's, in no order; undefined: of all. */
@@ -45,7 +58,7 @@ export async function readAuditEntries(
 ): Promise<AuditEntry[]> {
   const rows = await sql<Row[]>`
     select id, account_id, extract(epoch from at)::float8 * 1000 as at_ms, actor_id, actor_name, address, action, thing,
-      before, after, request_id
+      before, after, request_id, outcome
     from audit_log where id = any(${[...ids]}::text[])
       ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}`;
   return rows.map((row) => ({
@@ -60,6 +73,7 @@ export async function readAuditEntries(
     ...(row.before !== null && { before: JSON.parse(row.before) as Record<string, unknown> }),
     ...(row.after !== null && { after: JSON.parse(row.after) as Record<string, unknown> }),
     requestId: row.request_id,
+    outcome: row.outcome,
   }));
 }
 

@@ -1,26 +1,62 @@
-import { ID_PREFIXES, newId } from '@headwater/shared';
+import { ERRORS, HeadwaterError, ID_PREFIXES, newId } from '@headwater/shared';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Audit, AuditEntry } from '../../contract/audit.ts';
+import type { Log } from '../../contract/log.ts';
 import { createBatcher } from '../../db/batcher.ts';
 import type { Sql } from '../../db/database.ts';
+import { failsEachTime } from '../../db/fails-each-time.ts';
 import { encodeCursor, inPageOrder, readPage } from '../../db/paging.ts';
-import { auditWhere, insertAuditEntries, readAuditEntries } from './audit-log.sql.ts';
+import { OidcRefusal } from '../../people/oidc-client.ts';
+import { auditWhere, deleteBegunEntries, readAuditEntries, writeAuditEntries } from './audit-log.sql.ts';
 
 const MAX_BATCH = 256;
 const MIN_INTERVAL_MS = 2;
 /** The list of what happens stops to count here. */
 const MAX_COUNTED = 10_000;
+const MAX_TRIES = 4;
+const PAUSE_MS = 100;
 
-export function createAudit(sql: Sql): Audit {
-  const entries = createBatcher<Omit<AuditEntry, 'at'>, void>({
+type Write = { entry: Omit<AuditEntry, 'at'> } | { refused: string };
+
+export function createAudit(sql: Sql, log: Log): Audit {
+  const writes = createBatcher<Write, void>({
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
+    isItemsFault: failsEachTime,
+    // Two statements: each may be written again.
     async commit(batch) {
-      await insertAuditEntries(sql, batch);
+      const entries = batch.flatMap((write) => ('entry' in write ? [write.entry] : []));
+      const refused = batch.flatMap((write) => ('refused' in write ? [write.refused] : []));
+      if (entries.length > 0) await writeAuditEntries(sql, entries);
+      if (refused.length > 0) await deleteBegunEntries(sql, refused);
       return batch.map(() => undefined);
     },
   });
+  const settle = async (id: string, action: string, all: readonly Write[]) => {
+    try {
+      await again(() => Promise.all(all.map((write) => writes.add(write))));
+    } catch (err) {
+      log.error({ err, action, audit_entry: id }, 'the audit log does not say what became of a change');
+    }
+  };
   return {
-    record: (entry) => entries.add({ ...entry, id: newId('auditEntry') }),
+    async change(begun, make, made) {
+      const id = newId('auditEntry');
+      await writes.add({ entry: { ...begun, id, outcome: 'unknown' } });
+      let value: Awaited<ReturnType<typeof make>>;
+      try {
+        value = await make();
+      } catch (error) {
+        // After any other failure the change may be there nonetheless.
+        if (isRefusal(error)) await settle(id, begun.action, [{ refused: id }]);
+        throw error;
+      }
+      const lines = made(value).map((entry, at): Write => {
+        return { entry: { ...entry, id: at === 0 ? id : newId('auditEntry'), outcome: 'made' } };
+      });
+      await settle(id, begun.action, lines.length === 0 ? [{ refused: id }] : lines);
+      return value;
+    },
     async list(accountId, request, choice) {
       const where = auditWhere(sql, choice);
       const query = { table: 'audit_log', accountId, where, order: 'id', maxCounted: MAX_COUNTED } as const;
@@ -28,6 +64,23 @@ export function createAudit(sql: Sql): Audit {
       return { ...page, items: inPageOrder(ids, await readAuditEntries(sql, accountId, ids)) };
     },
   };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof OidcRefusal || (error instanceof HeadwaterError && ERRORS[error.code].status < 500);
+}
+
+/** A connection that was lost has another one in a moment. */
+async function again(write: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (tries === MAX_TRIES || failsEachTime(error)) throw error;
+    }
+    await sleep(PAUSE_MS * tries);
+  }
 }
 
 const IS_ID = new RegExp(`^${ID_PREFIXES.auditEntry}\\w{1,64}$`);

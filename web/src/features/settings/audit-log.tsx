@@ -21,7 +21,12 @@ const COLUMNS: readonly Column<Entry>[] = [
     under: 'Action',
   },
   { header: 'From', cell: ({ address }) => <span className="font-mono text-xs">{address ?? ''}</span>, wide: true },
-  { header: 'Action', cell: ({ action }) => <code className="font-mono text-xs">{action}</code> },
+  {
+    header: 'Action',
+    cell: ({ action, outcome }) => (
+      <code className="font-mono text-xs">{outcome === 'made' ? action : `${action} (outcome unknown)`}</code>
+    ),
+  },
   { header: 'Thing', cell: ({ thing }) => <code className="font-mono text-xs">{thing}</code>, under: 'Action' },
 ];
 
