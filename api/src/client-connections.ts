@@ -14,7 +14,7 @@ export interface ClientConnections {
    */
   endIdle(idleMs: number, freshMs: number, mayEnd: () => boolean): boolean;
   /** Sends these bytes as the last ones on each connection whose response has not begun. */
-  endUnanswered(answer: string): void;
+  endUnanswered(answer: (request: IncomingMessage) => string): void;
 }
 
 /**
@@ -103,7 +103,7 @@ export function trackConnections(server: Server, maxConnections: number): Client
     },
     endUnanswered(answer) {
       // Pipelined ones behind the first have no socket yet.
-      for (const response of answers) if (!response.headersSent) response.socket?.end(answer);
+      for (const response of answers) if (!response.headersSent) response.socket?.end(answer(response.req));
     },
   };
 }

@@ -6,14 +6,12 @@ import { HeadwaterError, LIMITS } from '@headwater/shared';
 import type { App } from './app-options.ts';
 import { type ClientConnections, trackConnections } from './client-connections.ts';
 import { boundReads } from './bounded-reads.ts';
+import { createEarlyAnswers, type EarlyAnswers, plainProblem } from './early-answers.ts';
 import { endpointAddress } from './ingest/endpoint-address.ts';
 import type { IngestHandler } from './ingest/ingest-handler.ts';
-import { answerClientError, UNANSWERED_AT_STOP } from './last-answers.ts';
 import { LONG_HOST, longHostOfRequest } from './long-host.ts';
 import { bodyTooLarge } from './parameters/read-body.ts';
-import { plainProblem, writePlainProblem } from './plain-problem.ts';
-import { PROBLEM_CONTENT_TYPE, problemOfError } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
+import { PROBLEM_CONTENT_TYPE } from './problem.ts';
 import { stripBasePath } from './web/base-path.ts';
 import { signWithSession } from './web/session-cookie.ts';
 import { createRequestTurns, type RequestTurnsOptions } from './request-turns.ts';
@@ -32,6 +30,8 @@ export interface HttpServerOptions extends RequestTurnsOptions {
   endpointDomain?: string;
   /** Path prefix of this instance's URLs: `/hw/`. Default: `/`. */
   basePath?: string;
+  /** Origins whose pages may call the API, as the app has them. Default: none. */
+  corsOrigins?: readonly string[];
   /** The API key of a session of the web UI. Default: there are no sessions. */
   sessionKey?: (token: string) => string | undefined;
   /** Timeouts and connection limits of clients. Default: those of LIMITS. */
@@ -93,7 +93,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   });
   const connections = trackConnections(server, patience.maxConnections);
   const gulps = boundReads(server);
-  const route = requestRouter(options, patience);
+  const early = createEarlyAnswers(options.corsOrigins);
+  const route = requestRouter(options, early, patience);
   const onRequest = (expected: Expected) => (request: IncomingMessage, response: ServerResponse) => {
     connections.began(request.socket, response);
     gulps.began(request, response);
@@ -102,14 +103,19 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('request', onRequest('nothing'));
   server.on('checkContinue', onRequest('continue'));
   server.on('checkExpectation', onRequest('something'));
-  server.on('clientError', answerClientError);
+  server.on('clientError', early.clientError);
   await listen(server, options);
   let stopped: Promise<void> | undefined;
   return {
     port: (server.address() as AddressInfo).port,
     stop(graceMs = LIMITS.shutdownMs, isReplaced = false) {
       const backlogMs = isReplaced ? 0 : graceMs * BACKLOG_SHARE;
-      stopped ??= closeServer(server, connections, { graceMs, backlogMs, idleMs: patience.closingIdleMs });
+      stopped ??= closeServer(server, connections, {
+        graceMs,
+        backlogMs,
+        idleMs: patience.closingIdleMs,
+        atStop: early.atStop,
+      });
       return stopped;
     },
   };
@@ -119,7 +125,7 @@ function domainName({ endpointDomain }: HttpServerOptions): string | undefined {
   return endpointDomain?.toLowerCase().replace(/:\d+$/, '');
 }
 
-function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPatience) {
+function requestRouter(options: HttpServerOptions, early: EarlyAnswers, { answerStallMs }: ClientPatience) {
   const domain = domainName(options);
   // Replacing the globals of the whole process for a faster Response is not worth it here.
   const answerWithApp = getRequestListener(options.app.fetch, {
@@ -135,7 +141,7 @@ function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPati
     try {
       await findTurn(request);
     } catch (error) {
-      if (error instanceof HeadwaterError) return refuse(response, error);
+      if (error instanceof HeadwaterError) return early.refuse(response, error);
       throw error;
     }
     if (!response.destroyed) await answerWithApp(request, response);
@@ -143,12 +149,13 @@ function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPati
   const queued = new WeakMap<Socket, number>();
   const serve = (request: IncomingMessage, response: ServerResponse, expected: Expected) => {
     if (expected === 'something')
-      return writePlainProblem(response, 417, 'The only expectation that is met here is 100-continue');
+      return early.problem(response, 417, 'The only expectation that is met here is 100-continue');
     const address = options.ingest === undefined ? undefined : endpointAddress(request, domain);
     const longHost = address === undefined ? longHostOfRequest(request) : undefined;
-    if (longHost !== undefined) return writePlainProblem(response, 400, LONG_HOST, longHost);
+    if (longHost !== undefined) return early.problem(response, 400, LONG_HOST, longHost);
     if (expected === 'continue') {
-      if (refuseUnsentBody(request, response, options)) return;
+      const tooLarge = unsentBodyError(request, options);
+      if (tooLarge !== undefined) return early.refuse(response, tooLarge);
       response.writeContinue();
     }
     if (address === undefined) {
@@ -161,7 +168,7 @@ function requestRouter(options: HttpServerOptions, { answerStallMs }: ClientPati
     stripBasePath(request, basePath);
     cutOffStalled(response, answerStallMs);
     if (request.headers.host === undefined && request.httpVersion !== '1.0')
-      return writePlainProblem(response, 400, 'The host header is missing');
+      return early.problem(response, 400, 'The host header is missing');
     if (response.socket !== null) return serve(request, response, expected);
     // A pipelined request starts when its answer can be written, and in a turn of its own so that
     // other connections get the thread.
@@ -235,28 +242,17 @@ function boundUnreadBody(request: IncomingMessage, response: ServerResponse): vo
  * A client that asks first is told before it sends a body that is too large. Nothing follows, so
  * the connection ends.
  */
-function refuseUnsentBody(request: IncomingMessage, response: ServerResponse, options: HttpServerOptions): boolean {
+function unsentBodyError(request: IncomingMessage, options: HttpServerOptions): HeadwaterError | undefined {
   const toEndpoint = endpointAddress(request, domainName(options)) !== undefined;
   const maxApiBytes = isImport(request) ? LIMITS.maxArchiveBytes : LIMITS.maxApiBodyBytes;
   const maxBytes = toEndpoint ? LIMITS.maxHttpBodyBytes : maxApiBytes;
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced <= maxBytes) return false;
-  refuse(response, bodyTooLarge(maxBytes, announced));
-  return true;
+  return announced <= maxBytes ? undefined : bodyTooLarge(maxBytes, announced);
 }
 
 /** The one request that is streamed to a file. */
 function isImport({ method, url }: IncomingMessage): boolean {
   return method === 'POST' && url?.split('?', 1)[0] === '/v1/accounts/import';
-}
-
-/** Answers a request that is not processed, and reads no more from its client. */
-function refuse(response: ServerResponse, error: HeadwaterError): void {
-  const problem = problemOfError(error, requestIdOf(undefined));
-  if (problem.retry_after_seconds !== undefined) response.setHeader('retry-after', problem.retry_after_seconds);
-  const body = Buffer.from(JSON.stringify(problem));
-  const headers = { 'content-type': PROBLEM_CONTENT_TYPE, 'content-length': body.byteLength, connection: 'close' };
-  response.writeHead(problem.status, headers).end(body);
 }
 
 /**
@@ -340,10 +336,16 @@ async function lookAtSockets(): Promise<{ isQuiet(): boolean }> {
   return { isQuiet: () => performance.now() - beganMs < QUIET_MS };
 }
 
+interface Closing extends Pick<EarlyAnswers, 'atStop'> {
+  graceMs: number;
+  backlogMs: number;
+  idleMs: number;
+}
+
 async function closeServer(
   server: Server,
   connections: ClientConnections,
-  { graceMs, backlogMs, idleMs }: { graceMs: number; backlogMs: number; idleMs: number },
+  { graceMs, backlogMs, idleMs, atStop }: Closing,
 ): Promise<void> {
   await acceptBacklog(server, backlogMs);
   // Not its own close(), for which a connection is idle once an answer was written, though most of
@@ -353,7 +355,7 @@ async function closeServer(
   connections.closeAfterAnswers();
   const sweep = endIdleUntil(closed, connections, idleMs);
   const force = setTimeout(() => {
-    connections.endUnanswered(UNANSWERED_AT_STOP);
+    connections.endUnanswered(atStop);
     setTimeout(() => server.closeAllConnections(), LAST_WRITES_MS);
   }, graceMs);
   await closed;

@@ -162,6 +162,7 @@ async function serve(
   });
   return startHttpServer({
     app,
+    corsOrigins,
     hasOthers: turns.hasOthers,
     isKnownKey: (key) => engine.accounts.isKnown(key) || isAdminKey(adminKey, key),
     host,

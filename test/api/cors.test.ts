@@ -1,5 +1,6 @@
+import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer, type TestServer } from '../support/http-server.ts';
+import { rawRequest, startTestServer, type TestServer } from '../support/http-server.ts';
 
 const PAGE = 'https://app.example';
 const PREFLIGHT = {
@@ -84,5 +85,23 @@ test('without the setting no page of another origin may call', async () => {
   expect([corsOf(answer), answer.headers.get('vary')]).toEqual([{}, null]);
   const preflight = await fetch(`${server.url}/v1/sources`, { method: 'OPTIONS', headers: PREFLIGHT });
   expect([preflight.status, corsOf(preflight)]).toEqual([405, {}]);
+  await server.server.stop();
+});
+
+test('a page reads what is refused before a request reaches the app, and its id', async () => {
+  const server = await startTestServer({ corsOrigins: [PAGE] });
+  const ask = (headers: Record<string, string>, method = 'GET') =>
+    rawRequest(server.port, { method, path: '/v1/sources', headers });
+  const long = { 'x-long': 'x'.repeat(LIMITS.maxHeaderBytes + 1) };
+  const tooLarge = await ask({ origin: PAGE, expect: '100-continue', 'content-length': '999999999' }, 'POST');
+  const tooLong = await ask({ origin: PAGE, ...long });
+  expect([tooLarge.status, tooLong.status]).toEqual([413, 431]);
+  for (const answer of [tooLarge, tooLong]) {
+    expect(answer.headers['access-control-allow-origin']).toBe(PAGE);
+    const { request_id: id } = JSON.parse(answer.text) as { request_id: string };
+    expect([id, answer.headers['x-request-id']]).toEqual([expect.stringMatching(/^req_/), id]);
+  }
+  const elsewhere = await ask({ origin: 'https://evil.example', expect: 'nonsense' });
+  expect([elsewhere.status, elsewhere.headers['access-control-allow-origin']]).toEqual([417, undefined]);
   await server.server.stop();
 });

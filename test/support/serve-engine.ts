@@ -68,6 +68,7 @@ export async function serveEngine(engine: Engine, options: ServeOptions): Promis
   });
   const server = await startHttpServer({
     app,
+    corsOrigins,
     ingest: createIngestHandler({ engine, log, metrics, turns, clientFacts: createClientFacts(client) }),
     isKnownKey: engine.accounts.isKnown,
     hasOthers: turns.hasOthers,

@@ -45,10 +45,29 @@ export function cors(origins: readonly string[]): MiddlewareHandler<ApiEnv> {
       return c.body(null, 204, preflightHeaders(allowed));
     }
     await next();
-    if (!takesAll) c.header('vary', 'origin', { append: true });
-    if (!isAllowed) return;
-    c.header('access-control-allow-origin', allowed);
-    c.header('access-control-expose-headers', ANSWER_HEADERS);
+    const { vary, ...headers } = originsHeader(origins, origin);
+    if (vary !== undefined) c.header('vary', vary, { append: true });
+    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  };
+}
+
+/** Lets a page of `origin` read an answer that the app did not make. */
+export function corsHeadersOf(
+  origins: readonly string[],
+  path: string,
+  origin: string | undefined,
+): Record<string, string> {
+  return isShared(path) ? originsHeader(origins, origin) : {};
+}
+
+export function originsHeader(origins: readonly string[], origin: string | undefined): Record<string, string> {
+  const takesAll = origins.includes('*');
+  const vary: Record<string, string> = takesAll || origins.length === 0 ? {} : { vary: 'origin' };
+  if (!takesAll && (origin === undefined || !origins.includes(origin))) return vary;
+  return {
+    ...vary,
+    'access-control-allow-origin': takesAll ? '*' : (origin ?? ''),
+    'access-control-expose-headers': ANSWER_HEADERS,
   };
 }
 
