@@ -16,7 +16,7 @@ import { addressOf } from '../ingest/client-facts.ts';
 import { requireAdmin, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { given } from '../parameters/given.ts';
-import { checkParameters } from '../parameters/read-parameters.ts';
+import { checkParameters, parameterKinds, readParameters } from '../parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from '../parameters/unknown-names.ts';
 import { presentAccountSummary } from '../resources/account.ts';
 
@@ -45,7 +45,9 @@ export function mountArchives(app: App, options: ArchiveOptions): void {
   // Each fills a folder of temporary files with up to maxArchiveBytes.
   let isImporting = false;
   app.post(IMPORT_PATH, async (c: ApiContext) => {
-    const passphrase = await admit(c, IMPORT_PATH, options);
+    await admit(c, IMPORT_PATH, options);
+    refuseParameters(c);
+    const passphrase = requirePassphrase(c);
     if (isImporting)
       throw new HeadwaterError(
         'RATE_LIMITED',
@@ -63,9 +65,12 @@ export function mountArchives(app: App, options: ArchiveOptions): void {
   });
 }
 
-async function admit(c: ApiContext, route: string, { engine, adminKey }: ArchiveOptions): Promise<string> {
+async function admit(c: ApiContext, route: string, { engine, adminKey }: ArchiveOptions): Promise<void> {
   c.set('route', route);
   await requireAdmin(engine, adminKey, requireKey(c.req.header('authorization')));
+}
+
+function requirePassphrase(c: ApiContext): string {
   const passphrase = c.req.header(PASSPHRASE_HEADER);
   if (passphrase !== undefined) return passphrase;
   throw new HeadwaterError('INVALID_REQUEST', `Send a passphrase for the secrets in the header ${PASSPHRASE_HEADER}`);
@@ -73,7 +78,7 @@ async function admit(c: ApiContext, route: string, { engine, adminKey }: Archive
 
 async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Response> {
   const { engine, exports, log } = options;
-  const passphrase = await admit(c, EXPORT_PATH, options);
+  await admit(c, EXPORT_PATH, options);
   const id = c.req.param('id') ?? '';
   if (id.length > LIMITS.maxIdChars || id.includes('\0'))
     throw new HeadwaterError('NOT_FOUND', 'There is no account with that id');
@@ -82,8 +87,13 @@ async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Resp
     await engine.accounts.get(id);
     return c.body(null, 200, headers);
   }
+  const { without_history: withoutHistory } = checkParameters(
+    EXPORT_PARAMETERS,
+    readParameters(c.req.raw, '', parameterKinds(EXPORT_PARAMETERS), 'ignored'),
+  );
+  const passphrase = requirePassphrase(c);
   const open = exports.open('');
-  const pieces = engine.archives.export(id, passphrase);
+  const pieces = engine.archives.export(id, passphrase, { withHistory: !withoutHistory });
   try {
     const first = await audited(c, options, { action: 'exportAccount', accountId: id, thing: id }, () => pieces.next());
     const cutOff = () => c.env.outgoing?.destroy();
@@ -137,6 +147,12 @@ function streamPieces(
   );
 }
 
+const EXPORT_PARAMETERS = z.object({
+  without_history: z.boolean().default(false).openapi({
+    description:
+      'true: configuration, secrets and what components have stored. No events, runs, executions, deliveries, statistics or audit log, and nothing that waits.',
+  }),
+});
 const NO_PARAMETERS = z.object({});
 
 /** As every write refuses them. */
@@ -147,7 +163,6 @@ function refuseParameters(c: ApiContext): void {
 
 async function takeArchive(c: ApiContext, options: ArchiveOptions, passphrase: string): Promise<Response> {
   const { engine } = options;
-  refuseParameters(c);
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== NDJSON_TYPE)
     throw new HeadwaterError('INVALID_REQUEST', `Send the archive of an account as ${NDJSON_TYPE}`);
@@ -235,6 +250,7 @@ export function registerArchives(registry: App['openAPIRegistry']): void {
     security: [{ adminKey: [] }],
     request: {
       params: z.object({ id: z.string().openapi({ description: 'The id of the account (`o_…`).' }) }),
+      query: EXPORT_PARAMETERS,
       headers: HEADERS,
     },
     responses: {

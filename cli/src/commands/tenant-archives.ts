@@ -31,8 +31,16 @@ export const exportTenant: CommandSpec = {
   arguments: [{ name: 'id', summary: 'The id of the account (`o_…`).' }],
   options: [
     { name: 'output', short: 'o', value: 'file', summary: 'The file. Default: `<id>.ndjson`.', completes: 'files' },
+    {
+      name: 'without-history',
+      summary:
+        'Configuration, secrets and what components have stored: no events, runs, executions or deliveries, and nothing that waits.',
+    },
   ],
-  examples: [{ does: 'Into a file', command: 'hw tenants export o_1vZ8kQ0aB3xYpL9mWc2T -o acme.ndjson' }],
+  examples: [
+    { does: 'Into a file', command: 'hw tenants export o_1vZ8kQ0aB3xYpL9mWc2T -o acme.ndjson' },
+    { does: 'To begin anew elsewhere', command: 'hw tenants export o_1vZ8kQ0aB3xYpL9mWc2T --without-history' },
+  ],
   json: '{ file, bytes }',
   exits: [...NAMING_EXITS, 'interrupted'],
   async run(context) {
@@ -43,7 +51,8 @@ export const exportTenant: CommandSpec = {
     const headers = { accept: NDJSON_TYPE, [PASSPHRASE_HEADER]: await readPassphrase(context) };
     const draft = `${file}.part`;
     const bytes = await output.progress('Exporting', async () => {
-      const answer = await api.open(`/accounts/${encodeURIComponent(id)}/export`, {}, headers, signal);
+      const query = input.flag('without-history') ? { without_history: true } : {};
+      const answer = await api.open(`/accounts/${encodeURIComponent(id)}/export`, query, headers, signal);
       try {
         await pipeline(Readable.from(answer.body ?? []), createWriteStream(draft, { mode: 0o600 }), { signal });
         await rename(draft, file);

@@ -5,7 +5,7 @@ import { readSealedValuesOf } from '../../secrets/read-sealed-values.sql.ts';
 import { type Sealer, SealError } from '../../secrets/seal.ts';
 import { type ArchiveKeys, deriveKeys, newDerivation } from './archive-keys.ts';
 import { type ArchivedSecret, type ArchiveEnd, type ArchiveHead, FORM } from './archive-lines.ts';
-import { ARCHIVED, ownerOf } from './archived-tables.ts';
+import { ARCHIVED, ownerOf, SECRETS_OF_HISTORY } from './archived-tables.ts';
 
 /** Columns of each archived table that are stored, without those that the database works out. */
 export async function readColumns(tx: Sql | Transaction): Promise<Map<string, string[]>> {
@@ -35,6 +35,8 @@ export interface ExportOptions {
   sealer: Pick<Sealer, 'open'>;
   accountId: string;
   passphrase: string;
+  /** Default true. */
+  withHistory?: boolean;
 }
 
 /** Lines are put together to about so many bytes. */
@@ -72,11 +74,7 @@ async function* archiveLines(sql: Sql, archiving: Archiving): AsyncGenerator<Buf
   const head = await headOf(sql, archiving);
   const mac = archiving.keys.mac();
   const counts = { rows: 0, secrets: 0 };
-  for (const pieces of [
-    [lineOf(head)],
-    rowLines(sql, archiving.accountId, counts),
-    secretLines(sql, archiving, counts),
-  ]) {
+  for (const pieces of [[lineOf(head)], rowLines(sql, archiving, counts), secretLines(sql, archiving, counts)]) {
     for await (const piece of pieces) {
       mac.update(piece);
       yield piece;
@@ -104,10 +102,14 @@ async function headOf(sql: Sql, { accountId, key }: Archiving): Promise<ArchiveH
   return { headwater_archive: FORM, made_at: new Date().toISOString(), account: { id, name }, migrations, key };
 }
 
-async function* rowLines(sql: Sql, accountId: string, counts: { rows: number }): AsyncGenerator<Buffer> {
+async function* rowLines(
+  sql: Sql,
+  { accountId, withHistory = true }: Archiving,
+  counts: { rows: number },
+): AsyncGenerator<Buffer> {
   const columns = await readColumns(sql);
   const account = literal(accountId);
-  for (const one of ARCHIVED) {
+  for (const one of ARCHIVED.filter(({ isHistory }) => withHistory || isHistory !== true)) {
     const { table, through, out = {} } = one;
     const owner = ownerOf(one);
     const values = (columns.get(table) ?? []).map((name) => `${valueOf(name, out)} as ${identifier(name)}`);
@@ -159,12 +161,13 @@ function countLines(text: Buffer): number {
 
 async function* secretLines(
   sql: Sql,
-  { accountId, sealer, keys }: Archiving,
+  { accountId, sealer, keys, withHistory = true }: Archiving,
   counts: { secrets: number },
 ): AsyncGenerator<Buffer> {
   for await (const { kind, id, prop, sealed: stored } of readSealedValuesOf(sql, accountId)) {
     // Left out of the archive as well.
     if (kind === 'idempotent-answer' || kind === 'oauth-state') continue;
+    if (!withHistory && SECRETS_OF_HISTORY.has(kind)) continue;
     const place = `${kind} ${id} ${prop}`;
     const sealed = keys.seal(place, openStored(sealer, accountId, place, stored));
     counts.secrets++;

@@ -10,6 +10,8 @@ interface ArchivedTable {
   into?: Readonly<Record<string, string>>;
   /** Condition of a row that an import takes. */
   only?: string;
+  /** An archive without history has none of it. */
+  isHistory?: true;
 }
 
 /** The ids of apps of the server differ between instances, and their slugs do not. */
@@ -58,38 +60,51 @@ export const ARCHIVED: readonly ArchivedTable[] = [
   { table: 's3_settings' },
   { table: 'stacks' },
   { table: 'sample_receivers' },
-  { table: 'sample_requests' },
+  { table: 'sample_requests', isHistory: true },
   { table: 'emitter_state', through: ['emitter_id', 'emitters'] },
   { table: 'component_db', through: ['source_id', 'emitters'] },
   { table: 'published_ids', through: ['emitter_id', 'emitters'] },
   { table: 'email_days' },
-  { table: 'usage_days' },
-  { table: 'account_histories' },
-  { table: 'history_parts' },
-  { table: 'stats' },
-  { table: 'audit_log' },
-  { table: 'trace_contexts' },
-  { table: 'events', through: ['emitter_id', 'emitters'] },
-  { table: 'missed_events', through: ['emitter_id', 'emitters'] },
-  { table: 'runs', through: ['source_id', 'emitters'] },
-  { table: 'abandoned_runs', through: ['source_id', 'emitters'] },
+  { table: 'usage_days', isHistory: true },
+  { table: 'account_histories', isHistory: true },
+  { table: 'history_parts', isHistory: true },
+  { table: 'stats', isHistory: true },
+  { table: 'audit_log', isHistory: true },
+  { table: 'trace_contexts', isHistory: true },
+  { table: 'events', isHistory: true, through: ['emitter_id', 'emitters'] },
+  { table: 'missed_events', isHistory: true, through: ['emitter_id', 'emitters'] },
+  { table: 'runs', isHistory: true, through: ['source_id', 'emitters'] },
+  { table: 'abandoned_runs', isHistory: true, through: ['source_id', 'emitters'] },
   // Streams order executions by the transaction that ended them: ids of another server are no use.
-  { table: 'executions', through: ['workflow_id', 'emitters'], into: { ended_in: 'pg_current_xact_id()' } },
-  { table: 'execution_steps', through: ['execution_id', 'executions'] },
-  { table: 'execution_waits', through: ['workflow_id', 'emitters'] },
+  {
+    table: 'executions',
+    isHistory: true,
+    through: ['workflow_id', 'emitters'],
+    into: { ended_in: 'pg_current_xact_id()' },
+  },
+  { table: 'execution_steps', isHistory: true, through: ['execution_id', 'executions'] },
+  { table: 'execution_waits', isHistory: true, through: ['workflow_id', 'emitters'] },
   // An execution that waits is leased to no node, and says so there.
   {
     table: 'invocations',
+    isHistory: true,
     through: ['source_id', 'emitters'],
     out: { leased_by: `case when t.leased_by = 'parked' then t.leased_by end`, wanted_by: 'null' },
   },
-  { table: 'deliveries', through: ['webhook_id', 'webhooks'], out: UNLEASED },
-  { table: 'delivery_responses', owner: null, through: ['webhook_id', 'webhooks'] },
-  { table: 'sends', through: ['workflow_id', 'emitters'], out: UNLEASED },
+  { table: 'deliveries', isHistory: true, through: ['webhook_id', 'webhooks'], out: UNLEASED },
+  { table: 'delivery_responses', isHistory: true, owner: null, through: ['webhook_id', 'webhooks'] },
+  { table: 'sends', isHistory: true, through: ['workflow_id', 'emitters'], out: UNLEASED },
   // Its job is not in the archive.
-  { table: 'replays', out: { status: `case when t.status = 'running' then 'cancelled' else t.status end` } },
-  { table: 'webhook_notices' },
+  {
+    table: 'replays',
+    isHistory: true,
+    out: { status: `case when t.status = 'running' then 'cancelled' else t.status end` },
+  },
+  { table: 'webhook_notices', isHistory: true },
 ];
+
+/** Kinds of secrets that rows of history have. */
+export const SECRETS_OF_HISTORY: ReadonlySet<string> = new Set(['send', 'step', 'wait']);
 
 const INSTANCE = 'of the instance';
 const PEOPLE = 'people are of the instance: they are invited anew';

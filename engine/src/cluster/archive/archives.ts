@@ -12,7 +12,8 @@ export function createArchives(parts: {
 }): Archives {
   const { databaseUrl, sealer, defaults } = parts;
   return {
-    export: (accountId, passphrase) => archiveAccount({ databaseUrl: databaseUrl(), sealer, accountId, passphrase }),
+    export: (accountId, passphrase, options) =>
+      archiveAccount({ databaseUrl: databaseUrl(), sealer, accountId, passphrase, ...options }),
     import: (file, passphrase) => importAccount({ databaseUrl: databaseUrl(), sealer, file, passphrase, defaults }),
   };
 }
