@@ -35,8 +35,13 @@ const STEP = `export default { props: { token: { type: 'string' } }, run({ $ }) 
   return this.token.length;
 } };`;
 
-async function exportAs(hw: Headwater, accountId: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${hw.url}/v1/accounts/${accountId}/export`, {
+async function exportAs(
+  hw: Headwater,
+  accountId: string,
+  headers: Record<string, string> = {},
+  query = '',
+): Promise<Response> {
+  return fetch(`${hw.url}/v1/accounts/${accountId}/export${query}`, {
     headers: { authorization: `Bearer hw_${'a'.repeat(32)}`, 'x-headwater-passphrase': PASSPHRASE, ...headers },
   });
 }
@@ -149,6 +154,57 @@ test('an account that was imported elsewhere goes on there, with its secrets and
   expect((await moved('GET', '/audit')).data.map(({ action }: { action: string }) => action)).toContain(
     'createWorkflow',
   );
+});
+
+test('a component of an archive is published once it was built here', async () => {
+  const hw = await from.newAccount();
+  const code = SOURCE.replace("name: 'Moved'", "key: 'moved-source', name: 'Moved'").replace(
+    "version: '1'",
+    "version: '1.0.0'",
+  );
+  const { data: component } = await hw.api('POST', '/components', { component_code: code });
+  expect(await importAs(into, await (await exportAs(from, hw.accountId)).text())).toMatchObject({ status: 200 });
+  await into.admin('POST', `/tenants/${hw.accountId}/resume`);
+  const moved = into.as(hw.apiKey);
+  const publish = () => moved('POST', `/components/${component.id}/publish`, { scope: 'registry' });
+  const refused = await eventually(async () => {
+    const answer = await publish();
+    return answer.status !== 403 && answer;
+  });
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('Save its code again')]);
+  const saved = await moved('POST', '/components', { component_code: code });
+  expect(saved.data.id).toBe(component.id);
+  expect(await publish()).toMatchObject({ status: 200 });
+});
+
+test('an archive without history has all that an account needs to begin anew, and nothing that was', async () => {
+  const hw = await from.newAccount();
+  await hw.api('PUT', '/environment_variables/TOKEN', { value: 'of-the-environment' });
+  const source = await hw.deploy(SOURCE, { token: 'of-the-source' });
+  const { data: webhook } = await hw.api('POST', '/webhooks', { url: receiver.url });
+  await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  const steps = [{ namespace: 'a', component_code: STEP, props: { token: '{{env.TOKEN}}' } }];
+  const { data: workflow } = await hw.api('POST', '/workflows', { name: 'W', triggers: [{ type: 'http' }], steps });
+  await fetch(source.endpoint, { method: 'POST' });
+  await fetch(workflow.triggers[0].endpoint_url, { method: 'POST' });
+  await hw.untilEvents(source.id, 1);
+  await eventually(async () => (await hw.sql`select from sends where account_id = ${hw.accountId}`).length);
+  await hw.untilIdle();
+  const archive = await (await exportAs(from, hw.accountId, {}, '?without_history=true')).text();
+  const tables = new Set(archive.split('\n').map((line) => /^\{"(\w+)":\{/.exec(line)?.[1]));
+  for (const { table } of ARCHIVED.filter(({ isHistory }) => isHistory)) expect(tables).not.toContain(table);
+  expect(await importAs(into, archive)).toMatchObject({ status: 200 });
+  await into.admin('POST', `/tenants/${hw.accountId}/resume`);
+  const moved = into.as(hw.apiKey);
+  expect((await moved('GET', `/sources/${source.id}/event_summaries`)).data).toEqual([]);
+  expect((await moved('GET', `/workflows/${workflow.id}/executions`)).data).toEqual([]);
+  const key = new URL(source.endpoint).pathname;
+  await eventually(async () => (await fetch(`${into.url}${key}`, { method: 'POST' })).status === 200);
+  // The values that the component has stored went along: it goes on counting.
+  await eventually(async () => {
+    const { data } = await moved('GET', `/sources/${source.id}/event_summaries`, { expand: 'event' });
+    return data[0]?.event.n === 2;
+  });
 });
 
 let derived: ReturnType<typeof deriveKeys> | undefined;

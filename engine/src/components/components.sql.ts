@@ -54,8 +54,15 @@ async function insertComponent(tx: Transaction, component: NewComponent): Promis
 }
 
 /** It is to stay as if it had been saved by itself. */
-export async function keepComponent({ sql }: Database, accountId: string, id: string): Promise<void> {
-  await sql`update components set of_step = false where account_id = ${accountId} and id = ${id} and of_step`;
+export async function keepComponent(
+  { sql }: Database,
+  accountId: string,
+  id: string,
+  bundleFormat: number,
+): Promise<void> {
+  await sql`
+    update components set of_step = false, bundle_format = ${bundleFormat}
+    where account_id = ${accountId} and id = ${id} and (of_step or bundle_format <> ${bundleFormat})`;
 }
 
 export interface ComponentUse {

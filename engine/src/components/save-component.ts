@@ -94,7 +94,7 @@ async function store({ db, room }: SaveOptions, prepared: NewComponent, use?: Co
     ...(use?.before === undefined ? {} : { before: use.before }),
   });
   if (same === undefined) return room.make(accountId, (limits) => createComponent(db, prepared, limits));
-  if (use === undefined) await keepComponent(db, accountId, same.id);
+  if (use === undefined) await keepComponent(db, accountId, same.id, BUNDLE_FORMAT);
   return same;
 }
 

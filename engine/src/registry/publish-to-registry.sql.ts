@@ -1,4 +1,4 @@
-import { newId, notFound } from '@headwater/shared';
+import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type { Sql, Transaction } from '../db/database.ts';
 import { copiedColumns, type KeyState, readKeyState } from './read-registry.sql.ts';
 import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require-code-room.sql.ts';
@@ -30,6 +30,7 @@ export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, 
     await tx`select pg_advisory_xact_lock(${PUBLISH_LOCK}::bigint)`;
     const same = judge(await readKeyState(tx, { key, prefix, publisher: accountId }));
     if (same !== undefined) return same;
+    await requireOwnBundle(tx, accountId, componentId);
     await tx`update registry_components set is_newest = false where key = ${key} and is_newest`;
     const id = newId('savedComponent');
     const rows = await tx`
@@ -40,6 +41,21 @@ export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, 
     if (rows.length === 0) throw notFound('component', componentId);
     return id;
   });
+}
+
+/**
+ * An archive may show other code than its bundle runs, and readers of the registry see the code. A
+ * component that is saved here again has the bundle that was built here.
+ */
+async function requireOwnBundle(tx: Transaction, accountId: string, componentId: string): Promise<void> {
+  const imported = await tx`
+    select from components
+    where account_id = ${accountId} and id = ${componentId} and registry_id is null and bundle_format = 0`;
+  if (imported.length === 0) return;
+  throw new HeadwaterError(
+    'CONFLICT',
+    `The bundle of ${componentId} was not built on this instance. Save its code again (POST /v1/components), and publish that.`,
+  );
 }
 
 /** A component that comes with the server, as it is stored. */
