@@ -40,8 +40,8 @@ type Problems = Record<string, ReturnType<typeof describeProblem> & { headers?: 
 export function registerProblems(registry: Registry): (endpoint: Endpoint) => Problems {
   registry.register('Problem', problemSchema);
   return (endpoint) => {
-    const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'];
-    if (endpoint.access !== 'key' || endpoint.name === 'deleteApp') codes.push('FORBIDDEN');
+    const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED', 'INTERNAL'];
+    codes.push('UNAVAILABLE');
     if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));
@@ -77,7 +77,7 @@ const CODES_OF_PROP_RUNS: readonly ErrorCode[] = [
 function codesOfChanges({ tag, path }: Endpoint): ErrorCode[] {
   const codes: ErrorCode[] = ['NOT_FOUND', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_ENCODING', 'CONFLICT'];
   if (tag === 'Sources' || tag === 'Workflows') codes.push('HOOK_FAILED', 'INVALID_COMPONENT', 'INVALID_PROPS');
-  if (tag === 'Components' || tag === 'Registry') codes.push('FORBIDDEN', 'COMPONENT_ERROR', 'INVALID_COMPONENT');
+  if (tag === 'Components' || tag === 'Registry') codes.push('COMPONENT_ERROR', 'INVALID_COMPONENT');
   if (path.endsWith('/configure') || path.endsWith('/props')) codes.push(...CODES_OF_PROP_RUNS);
   return codes;
 }

@@ -23,6 +23,11 @@ const create = itemEndpoint({
   tag,
   summary: 'Send past events to a webhook, workflow or source',
   description: `Events are counted first; then a job sends them, the oldest first, and outlives crashes: none is sent twice by one replay, none is left out. The listener need not be subscribed. Deliveries have the \`webhook-id\` that the event always has, and the header \`headwater-replay-id\`. At most ${LIMITS.maxRunningReplays} replays of an account go on at once.`,
+  example: {
+    emitter_id: 'dc_1vZ8kQ0aB3xYpL9mWc2T',
+    listener_id: 'wh_1vZ8kQ0aB3xYpL9mWc2T',
+    since: '2026-11-20T14:00Z',
+  },
   parameters: z.object({
     emitter_id: idParameter('Whose events: a source (`dc_…`) or a workflow (`p_…`).'),
     listener_id: idParameter('Who gets them: a webhook (`wh_…`), a source (`dc_…`) or a workflow (`p_…`).'),

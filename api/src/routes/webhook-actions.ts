@@ -123,7 +123,7 @@ const testWebhook = itemEndpoint({
   parameters: z.object({
     event: z.unknown().optional().openapi({ description: 'What is sent. Default: a sample.' }),
     event_id: idParameter('A stored event that is sent instead (`1606511826306-0`).').optional(),
-    emitter_id: idParameter('Whose event it is, where several have one of that id.').optional(),
+    emitter_id: idParameter('Whose event `event_id` is, where several have one of that id.').optional(),
   }),
   schema: webhookTestSchema,
   handle: async ({ engine, who, id, input }) => {
@@ -131,6 +131,8 @@ const testWebhook = itemEndpoint({
     if (event !== undefined && eventId !== undefined) {
       throw new HeadwaterError('INVALID_REQUEST', 'event and event_id contradict each other: give one of them');
     }
+    if (emitterId !== undefined && eventId === undefined)
+      throw new HeadwaterError('INVALID_REQUEST', 'emitter_id says whose event event_id names: give both');
     return presentWebhookTest(await engine.webhooks.test(who, id, given({ event, eventId, emitterId })));
   },
 });
