@@ -42,6 +42,7 @@ const createAccount = itemEndpoint({
   tag,
   summary: 'Connect an account of an app with keys',
   description: 'OAuth apps are connected by a flow: `POST /v1/connected_accounts/oauth/start`.',
+  example: { app: 'stripe', name: 'Test mode', credentials: { api_key: 'sk_test_0123456789' } },
   parameters: z.object({
     app: appParameter(),
     name: nameParameter().optional(),

@@ -58,6 +58,11 @@ const setS3Settings = itemEndpoint({
   tag,
   summary: 'Set the S3 server that `$.send.s3` puts objects on',
   description: 'Replaces all that was set before. The secret is stored encrypted and never shown again.',
+  example: {
+    region: 'eu-central-1',
+    access_key_id: 'AKIAIOSFODNN7EXAMPLE',
+    secret_access_key: 'wJalrXUtnFEMI/EXAMPLEKEY',
+  },
   parameters: z.object({
     endpoint: textParameter('maxUrlChars').optional().openapi({
       description: "Of a server that speaks S3; its buckets are paths of it. Default: Amazon's of the region.",

@@ -88,6 +88,7 @@ const answer = emptyEndpoint({
   summary: 'Answer a request of a webhook that a developer listens to',
   description: 'The answer becomes that of the attempt. 404: the attempt has ended, as nothing was answered in time.',
   pathId,
+  example: { request_id: 'treq_1vZ8kQ0aB3xYpL9mWc2T', status: 200, body: 'ok' },
   parameters: z.object({
     request_id: idParameter('Of the request (`treq_…`).'),
     status: z.int().min(100).max(599).optional().openapi({ description: 'The HTTP status. Either this or `error`.' }),

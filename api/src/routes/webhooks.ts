@@ -156,6 +156,7 @@ const updateWebhook = versionedEndpoint({
   description:
     'What is not given stays as it is. A webhook that is stopped holds: what is pending waits, and new events are stored as held deliveries, up to `maxPausedDeliveries` of the account. Started, it drains them, the oldest first; new events are sent at once. `discard` gives them up.',
   pathId,
+  example: { description: 'Orders of the shop', active: true, drain_per_second: 20 },
   parameters: z.object({
     url: urlParameter.optional(),
     ...detailParameters,
