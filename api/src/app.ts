@@ -74,7 +74,7 @@ export function createApp(options: AppOptions): App {
     const before = findBefore(endpoint, endpoints);
     mountEndpoint(app, endpoint, { ...options, queries, unread, unfinished, exports, shownBy, before });
   }
-  if (options.probesOnly !== true) mountOAuth(app, options.engine);
+  if (options.probesOnly !== true) mountOAuth(app, options);
   if (options.probesOnly !== true) mountWaitUrls(app, { ...options, unfinished });
   if (options.probesOnly !== true) mountSession(app, options);
   if (options.probesOnly !== true) mountArchives(app, { ...options, exports });

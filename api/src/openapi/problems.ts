@@ -42,7 +42,7 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
   return (endpoint) => {
     const codes: ErrorCode[] = ['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED', 'INTERNAL'];
     codes.push('UNAVAILABLE');
-    if (endpoint.pathId !== undefined || endpoint.tag === 'Sends') codes.push('NOT_FOUND');
+    if (endpoint.pathId !== undefined || endpoint.tag === 'Sends' || namesOthers(endpoint)) codes.push('NOT_FOUND');
     if (endpoint.tag === 'Connected accounts') codes.push('AUTH_FAILED');
     if (endpoint.method !== 'get') codes.push(...codesOfChanges(endpoint));
     if (endpoint.method !== 'get' && endpoint.access !== 'admin') codes.push('ACCOUNT_SUSPENDED');
@@ -59,6 +59,10 @@ export function registerProblems(registry: Registry): (endpoint: Endpoint) => Pr
       ]),
     );
   };
+}
+
+function namesOthers({ parameters }: Endpoint): boolean {
+  return Object.keys(parameters.shape).some((name) => name.endsWith('_id'));
 }
 
 /** A prop's own code runs, within the limits of any run. */

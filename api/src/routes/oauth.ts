@@ -1,27 +1,37 @@
 import { z } from '@hono/zod-openapi';
-import type { Engine, OAuthCallback } from '@headwater/engine';
+import type { OAuthCallback } from '@headwater/engine';
 import { answerPrefetch } from '../answer-prefetch.ts';
-import type { App } from '../app-options.ts';
+import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 import { PAGE_HEADERS } from '../html-page.ts';
+import { addressOf } from '../ingest/client-facts.ts';
 import { oauthPage } from '../oauth-page.ts';
+import { given } from '../parameters/given.ts';
 
 export const OAUTH_CALLBACK_PATH = '/oauth/callback';
+
+type OAuthOptions = Pick<AppOptions, 'engine' | 'clientFacts'>;
 
 /**
  * OAuth callback for browsers. It needs no key: the state identifies the flow. The query contains a
  * code, so it is never logged or sent on as a referrer.
  */
-export function mountOAuth(app: App, engine: Engine): void {
+export function mountOAuth(app: App, options: OAuthOptions): void {
   app.get(OAUTH_CALLBACK_PATH, async (c) => {
     c.set('route', OAUTH_CALLBACK_PATH);
     // A state works once.
-    return answerPrefetch(c) ?? finish(c, engine);
+    return answerPrefetch(c) ?? finish(c, options);
   });
 }
 
-async function finish(c: ApiContext, engine: Engine): Promise<Response> {
-  const outcome = await engine.connectedAccounts.finishOAuth(callbackOf(new URL(c.req.url).searchParams));
+async function finish(c: ApiContext, { engine, clientFacts }: OAuthOptions): Promise<Response> {
+  const callback = callbackOf(new URL(c.req.url).searchParams);
+  const about = { requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
+  const outcome = await engine.connectedAccounts.finishOAuth(callback, ({ accountId, userId, app }, connect) => {
+    const entry = { ...about, accountId, actorId: userId, actorName: userId, action: 'finishOAuthFlow' };
+    const made = (id: string) => [{ ...entry, thing: id, after: { app } }];
+    return engine.audit.change({ ...entry, thing: OAUTH_CALLBACK_PATH }, connect, made);
+  });
   if (outcome.redirect !== undefined) return c.body(null, 303, { ...PAGE_HEADERS, location: outcome.redirect });
   return c.body(oauthPage(outcome), outcome.ok ? 200 : 400, {
     ...PAGE_HEADERS,

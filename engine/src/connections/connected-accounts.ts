@@ -77,8 +77,8 @@ export function createConnectedAccounts(
       return deleted;
     },
     startOAuth: (who, input) => startOAuth(context, options, who, input),
-    async finishOAuth(callback) {
-      const outcome = await finishOAuth(context, options, callback, inTurn);
+    async finishOAuth(callback, around = (_, connect) => connect()) {
+      const outcome = await finishOAuth(context, options, callback, { inTurn, around });
       if (outcome.ok) forget(outcome.account.id);
       return outcome;
     },

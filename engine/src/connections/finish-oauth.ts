@@ -1,7 +1,7 @@
-import { LIMITS, newId } from '@headwater/shared';
+import { HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { StoredApp } from '../contract/app-definition.ts';
 import { findApp } from './apps/apps.ts';
-import type { OAuthCallback, OAuthOutcome } from '../contract/apps.ts';
+import type { AroundConnecting, OAuthCallback, OAuthOutcome } from '../contract/apps.ts';
 import { type OAuthStateRow, takeOAuthState } from './oauth.sql.ts';
 import { replaceCredentials } from './connected-accounts.sql.ts';
 import type { AnonymousLookups } from '../fairness/anonymous-lookups.ts';
@@ -26,7 +26,11 @@ interface Flow {
 }
 
 /** Why a flow does not end in a connected account; for the person at the browser. */
-class FlowFailed extends Error {}
+class FlowFailed extends HeadwaterError {
+  constructor(message: string) {
+    super('INVALID_REQUEST', message);
+  }
+}
 
 /**
  * Ends the flow that `state` names, whether it succeeds or not: a state is accepted once. Only the
@@ -36,7 +40,7 @@ export async function finishOAuth(
   context: AccountContext,
   options: OAuthOptions,
   callback: OAuthCallback,
-  inTurn: AnonymousLookups,
+  { inTurn, around }: { inTurn: AnonymousLookups; around: AroundConnecting },
 ): Promise<OAuthOutcome> {
   const { state: stateText = '' } = callback;
   const take = () => takeOAuthState(context.sql, hashState(stateText));
@@ -47,7 +51,8 @@ export async function finishOAuth(
   const request = JSON.parse(context.sealer.open(state.account_id, state.request)) as OAuthRequest;
   const flow: Flow = { state, request, app: await findApp(context.sql, state.account_id, state.app_id) };
   try {
-    const id = await connect(context, flow, callback);
+    const about = { accountId: state.account_id, userId: state.user_id, app: flow.app.definition.slug };
+    const id = await around(about, () => connect(context, flow, callback));
     const account = recordOf(await requireAccount(context.sql, state.account_id, id));
     const told = { connected_account_id: id, app: flow.app.definition.slug };
     return { ok: true, account, workspace: state.workspace, ...redirectPart(options, request, told) };

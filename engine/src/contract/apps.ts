@@ -99,6 +99,11 @@ export type OAuthOutcome =
   /** `message` holds no code, token or secret. */
   | { ok: false; message: string; redirect?: string };
 
+export type AroundConnecting = (
+  flow: { accountId: string; userId: string; app: string },
+  connect: () => Promise<string>,
+) => Promise<string>;
+
 export interface CheckOutcome {
   account: ConnectedAccountRecord;
   /**
@@ -140,6 +145,9 @@ export interface ConnectedAccounts {
   /** Deletes it and, where the provider can be asked to, ends its tokens there. */
   delete(who: Principal, id: string): Promise<DeletedAccount>;
   startOAuth(who: Principal, input: OAuthStart): Promise<{ authorizeUrl: string; expiresAt: Date }>;
-  /** For an unauthenticated browser: the state is the only proof, and is accepted once. */
-  finishOAuth(callback: OAuthCallback): Promise<OAuthOutcome>;
+  /**
+   * For an unauthenticated browser: the state is the only proof, and is accepted once. `around`
+   * makes the connected account of a flow that is known, and answers its id.
+   */
+  finishOAuth(callback: OAuthCallback, around?: AroundConnecting): Promise<OAuthOutcome>;
 }

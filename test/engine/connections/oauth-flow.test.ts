@@ -53,6 +53,18 @@ it('a flow ends in a connected account whose tokens work at the provider', async
   }
 });
 
+it('what a flow has connected is in the audit log, and what it has not is not', async () => {
+  const id = await connect(headwater, {});
+  const { data: made } = await headwater.api('GET', '/audit', { thing: id });
+  expect(made).toMatchObject([{ action: 'finishOAuthFlow', outcome: 'made', after: { app: 'loopback' } }]);
+  const { data: all } = await headwater.api('GET', '/audit', { action: 'finishOAuthFlow', limit: 100 });
+  const count = all.length;
+  provider.denies = true;
+  expect((await fetch(await authorize(headwater))).status).toBe(400);
+  const { data: after } = await headwater.api('GET', '/audit', { action: 'finishOAuthFlow', limit: 100 });
+  expect(after).toHaveLength(count);
+});
+
 it('the flow is a code flow with PKCE, an unguessable state and this server’s redirect URI', async () => {
   const started = await headwater.api('POST', '/connected_accounts/oauth/start', {
     app: 'loopback',
