@@ -1,5 +1,5 @@
 /** JSON Schema, as far as the document of the API uses it. */
-export interface Schema {
+interface Schema {
   $ref?: string;
   type?: string | string[];
   properties?: Record<string, Schema>;
@@ -93,7 +93,7 @@ function typesIn(schema: Schema, schemas: Record<string, Schema>): ReadonlySet<s
   return allOf?.map((one) => typesIn(one, schemas)).find((one) => one !== undefined);
 }
 
-export function typeOf(value: unknown): string {
+function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value;
