@@ -79,10 +79,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       const isAdmitted = async () => who === NOBODY || isStillAdmitted(engine, apiKey, { endpoint, who, id });
       return sendLines(c, { endpoint, who, isAdmitted, readPage }, options);
     }
-    const makeText = async (headers: MadeAnswer['headers'], count: CountChars) => {
-      const reply = await (isAudited(endpoint)
-        ? audited(c, options, { endpoint, who, id, before }, () => handle(count))
-        : handle(count));
+    const makeText = async (headers: MadeAnswer['headers'], count: CountChars, onMade: (reply: Reply) => void) => {
+      const reply = await handle(count);
+      onMade(reply);
       if (reply.kind === 'item' && reply.runId !== undefined) headers[RUN_HEADER] = reply.runId;
       if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
       return chosenTextOf(reply, selectionOf(input), count);
@@ -90,9 +89,14 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const before = await readBefore(options, who, id);
     const make = async (): Promise<MadeAnswer> => {
       const headers = {};
-      const text = await (who !== NOBODY && takesTurn(endpoint, input)
-        ? options.queries.run(who.accountId, (count) => makeText(headers, count))
-        : makeText(headers, uncounted));
+      const inTurn = (onMade: (reply: Reply) => void) =>
+        who !== NOBODY && takesTurn(endpoint, input)
+          ? options.queries.run(who.accountId, (count) => makeText(headers, count, onMade))
+          : makeText(headers, uncounted, onMade);
+      // Not in the turn: entries of requests that wait are stored together.
+      const text = isAudited(endpoint)
+        ? await audited(c, options, { endpoint, who, id, before }, inTurn)
+        : await inTurn(() => undefined);
       return { status: text === null ? endpoint.success.status : 200, headers, text };
     };
     // The token contains the caller's own key, which another caller of the account must not get.
@@ -121,14 +125,29 @@ async function readBefore(options: MountOptions, who: Principal, id: string) {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-function audited(
+async function audited<T>(
   c: ApiContext,
   { engine, clientFacts }: MountOptions,
   change: Pick<Change, 'endpoint' | 'who' | 'id' | 'before'>,
-  make: () => Promise<Reply>,
-): Promise<Reply> {
+  make: (onMade: (reply: Reply) => void) => Promise<T>,
+): Promise<T> {
   const about = { ...change, address: addressOf(c, clientFacts), requestId: c.get('requestId') };
-  return engine.audit.change(auditEntry(about), make, (reply) => [auditEntry({ ...about, after: fieldsOf(reply) })]);
+  let reply: Reply | undefined;
+  const outcome = await engine.audit.change(
+    auditEntry(about),
+    async () => {
+      try {
+        return { answer: await make((made) => void (reply = made)) };
+      } catch (error) {
+        // The change is made: only its answer has failed.
+        if (reply !== undefined) return { error };
+        throw error;
+      }
+    },
+    () => [auditEntry({ ...about, after: reply && fieldsOf(reply) })],
+  );
+  if ('error' in outcome) throw outcome.error;
+  return outcome.answer;
 }
 
 function send(
