@@ -86,17 +86,13 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       if (reply.kind === 'item' && reply.revision !== undefined) headers['etag'] = etagOf(reply.revision);
       return chosenTextOf(reply, selectionOf(input), count);
     };
-    const before = await readBefore(options, who, id);
     const make = async (): Promise<MadeAnswer> => {
       const headers = {};
       const inTurn = (onMade: (reply: Reply) => void) =>
         who !== NOBODY && takesTurn(endpoint, input)
           ? options.queries.run(who.accountId, (count) => makeText(headers, count, onMade))
           : makeText(headers, uncounted, onMade);
-      // Not in the turn: entries of requests that wait are stored together.
-      const text = isAudited(endpoint)
-        ? await audited(c, options, { endpoint, who, id, before }, inTurn)
-        : await inTurn(() => undefined);
+      const text = await audited(c, options, { endpoint, who, id }, inTurn);
       return { status: text === null ? endpoint.success.status : 200, headers, text };
     };
     // The token contains the caller's own key, which another caller of the account must not get.
@@ -125,13 +121,17 @@ async function readBefore(options: MountOptions, who: Principal, id: string) {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
+/** Outside of the request's turn: entries of requests that wait for theirs are stored together. */
 async function audited<T>(
   c: ApiContext,
-  { engine, clientFacts }: MountOptions,
-  change: Pick<Change, 'endpoint' | 'who' | 'id' | 'before'>,
+  options: MountOptions,
+  change: Pick<Change, 'endpoint' | 'who' | 'id'>,
   make: (onMade: (reply: Reply) => void) => Promise<T>,
 ): Promise<T> {
-  const about = { ...change, address: addressOf(c, clientFacts), requestId: c.get('requestId') };
+  if (!isAudited(change.endpoint)) return make(() => undefined);
+  const { engine, clientFacts } = options;
+  const before = await readBefore(options, change.who, change.id);
+  const about = { ...change, before, address: addressOf(c, clientFacts), requestId: c.get('requestId') };
   let reply: Reply | undefined;
   const outcome = await engine.audit.change(
     auditEntry(about),

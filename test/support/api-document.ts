@@ -29,7 +29,7 @@ export interface Operation {
 
 interface Described {
   operationId: string;
-  security: Record<string, unknown>[];
+  security?: Record<string, unknown>[];
   parameters?: { name: string; in: string; required?: boolean; schema: Schema }[];
   requestBody?: { content: Record<string, { schema?: Schema; example?: unknown }> };
   responses: Record<string, { content?: Record<string, unknown> }>;
