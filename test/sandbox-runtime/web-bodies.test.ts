@@ -54,6 +54,13 @@ test('headers, forms and files are as in Node', async () => {
       return [file.name, file.type, file.lastModified, file instanceof Blob, Object.prototype.toString.call(file)];
     },
     noParts: () => new Blob('text' as unknown as Blob[]),
+    marks: async () => [
+      await new Response('\ufeff{"a":1}').json(),
+      await new Response('\ufeffa').text(),
+      await new Response('\ud800').text(),
+      await new Blob(['\ufeffa']).text(),
+      await new Request('https://a.example', { method: 'POST', body: '\ufeffa' }).text(),
+    ],
   });
   expect(guest).toEqual(node);
 });

@@ -198,8 +198,7 @@ function openStream(state: BodyState): void {
 }
 
 function toText(content: Source): string {
-  if (typeof content === 'string') return content;
-  const text = decodeUtf8(theBridge(), content);
+  const text = typeof content === 'string' ? content.toWellFormed() : decodeUtf8(theBridge(), content);
   // A byte order mark is part of the encoding, not of the text.
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

@@ -1,6 +1,5 @@
 // oxlint-disable import/no-unassigned-import -- core-js installs what its modules are named after
 import './complete-symbols.ts';
-import 'core-js/actual/dom-exception';
 import { Buffer } from 'buffer/';
 import type { AskOnce, BlockingReference, Bridge, PostValues } from './bridge.ts';
 import { connectBridge } from './bridge-slot.ts';
@@ -10,6 +9,7 @@ import { makeBuiltins } from './builtins.ts';
 import { cloneValue } from './clone-value.ts';
 import { makeConsole, RunLog } from './console.ts';
 import { crossing } from './crossing.ts';
+import { completeDomException } from './dom-exception.ts';
 import { GuestFetch } from './fetch.ts';
 import { Guest, type GuestParts } from './guest.ts';
 import { HostCalls } from './host-calls.ts';
@@ -124,6 +124,7 @@ for (const name of Object.keys(WEB_CLASSES)) defineGlobal(name, WEB_CLASSES[name
 for (const [name, work] of Object.entries(BASE64_GLOBALS)) defineGlobal(name, work);
 defineGlobal('structuredClone', cloneValue);
 trimLanguage();
+completeDomException();
 completeEvents();
 completeStreams();
 completeBuffer();
