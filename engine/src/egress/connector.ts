@@ -93,8 +93,8 @@ const SWITCHING_PROTOCOLS = 101;
  *
  * - an unrequested `100 Continue`, which RFC 9110 (15.2) allows, and a `101` with a header that
  *   names a protocol: both are treated like other interim responses;
- * - lines that end in LF alone, and a length beside a chunked body: the parser's own lenient ways
- *   are switched on.
+ * - lines that end in LF alone, headers that go on in a folded line, and a length beside a chunked
+ *   body: the parser's own lenient ways are switched on.
  *
  * A request and its answer have their connection to themselves, so none of it can shift the border
  * between two answers.
@@ -105,10 +105,12 @@ function takeOddAnswers(socket: Socket): void {
     const parser = parserOf(socket);
     if (parser === undefined) return;
     for (const way of LENIENT_WAYS) parser.llhttp[`llhttp_set_lenient_${way}`]?.(parser.ptr, 1);
+    tellSecondLength(parser);
     const onHeadersComplete = parser.onHeadersComplete.bind(parser);
     parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
       // A length beside a chunked body says nothing (RFC 9112, 6.3).
       if (parser.hasTransferEncoding) parser.contentLength = NO_LENGTH;
+      withoutNul(parser);
       return onHeadersComplete(
         status === CONTINUE ? PROCESSING : status,
         upgrade && status !== SWITCHING_PROTOCOLS,
@@ -118,7 +120,29 @@ function takeOddAnswers(socket: Socket): void {
   });
 }
 
-const LENIENT_WAYS = ['chunked_length', 'optional_cr_before_lf', 'spaces_after_chunk_size'];
+const LENIENT_WAYS = ['headers', 'chunked_length', 'optional_cr_before_lf', 'spaces_after_chunk_size'];
+
+/** llhttp's numbers of UNEXPECTED_CONTENT_LENGTH and INVALID_CONTENT_LENGTH. */
+const LENGTH_ERRORS = [4, 11];
+
+/** A second length is an error. undici would call it a body of another length than told. */
+function tellSecondLength(parser: Parser): void {
+  const createError = parser.createError.bind(parser);
+  parser.createError = (code, data) => {
+    if (LENGTH_ERRORS.includes(code)) parser.contentLength = NO_LENGTH;
+    return createError(code, data);
+  };
+}
+
+const SPACE = 0x20;
+
+/** With folded lines the parser also takes NUL, which is replaced (RFC 9110, 5.5). */
+function withoutNul({ headers }: Parser): void {
+  for (let at = 1; at < headers.length; at += 2) {
+    const value = headers[at] as Buffer;
+    for (let nul = value.indexOf(0); nul !== -1; nul = value.indexOf(0, nul)) value[nul] = SPACE;
+  }
+}
 
 /** undici's, of an answer that names no length. */
 const NO_LENGTH = -1;
@@ -129,7 +153,10 @@ interface Parser {
   llhttp: Record<string, ((ptr: number, on: number) => void) | undefined>;
   hasTransferEncoding: boolean;
   contentLength: number;
+  /** Names and values in turn. */
+  headers: Buffer[];
   resume(): void;
+  createError(code: number, data: Buffer): Error;
   onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
 }
 

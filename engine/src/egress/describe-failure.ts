@@ -32,7 +32,7 @@ export function describeFailure(host: string, error: unknown): string {
   if (error instanceof OverRunLimit) return `The request to ${host} was ended: its run went over ${error.limit.name}`;
   // Without a code where the parser of headers gave none.
   if ((error as { name?: unknown } | null)?.name === 'HTTPParserError')
-    return `${host} answered with something that is not HTTP`;
+    return `${host} answered with something that is not HTTP${parserReason(error)}`;
   const code = readCode(error);
   if (code === undefined) return `The request to ${host} failed`;
   const sentence = SENTENCES[code];
@@ -40,6 +40,20 @@ export function describeFailure(host: string, error: unknown): string {
   if (CERTIFICATE_CODE.test(code)) return `The TLS certificate of ${host} is not accepted (${code})`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return `No TLS connection to ${host} could be made (${code})`;
   return `The request to ${host} failed (${code})`;
+}
+
+/** The parser's own words: it has a fixed set of them. */
+const PARSER_REASON = /\(([\w ,/'-]{1,100})\)$/;
+
+/** In plainer words than the parser's, where those do not say what the host has to change. */
+const REASONS: Readonly<Record<string, string>> = {
+  'Invalid header token': 'a header line that begins with no valid name and colon',
+  'Invalid header value char': 'a header value with a character that is not allowed',
+};
+
+function parserReason(error: unknown): string {
+  const reason = PARSER_REASON.exec(String((error as { message?: unknown }).message))?.[1];
+  return reason === undefined ? '' : `: ${REASONS[reason] ?? reason}`;
 }
 
 /** The `code` that a guest sees, named as in Node and undici. */

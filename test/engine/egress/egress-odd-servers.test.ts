@@ -102,12 +102,63 @@ test.each([
     'HTTP/1.1 200 OK\r\ncontent-length: 7\r\ntransfer-encoding: chunked\r\n\r\n2 \r\nok\r\n0\r\n\r\n',
   ],
   ['without a reason', 'HTTP/1.1 200\r\ncontent-length: 2\r\n\r\nok'],
+  ['with a folded header', 'HTTP/1.1 200 OK\r\nx-a: a\r\n b\r\ncontent-length: 2\r\n\r\nok'],
+  ['with a folded length', 'HTTP/1.1 200 OK\r\ncontent-length:\r\n\t2\r\n\r\nok'],
+  ['with a folded header, in lines that end in LF alone', 'HTTP/1.1 200 OK\nx-a: a\n b\ncontent-length: 2\n\nok'],
+  ['with NUL and other characters in a header', 'HTTP/1.1 200 OK\r\nx-a: a\0b\x01\r\ncontent-length: 2\r\n\r\nok'],
+  ['with 16,000 bytes of headers', `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(16_000)}\r\ncontent-length: 2\r\n\r\nok`],
 ])('an answer %s is taken', async (_, answer) => {
   const { url, requests } = await oddServer((socket) => void socket.write(answer));
   const rows = await deliver(url, 2);
   const taken = { status: 'delivered', attempts: [expect.objectContaining({ status_code: 200, response: 'ok' })] };
   expect(rows).toEqual([expect.objectContaining(taken), expect.objectContaining(taken)]);
   expect(requests).toEqual([2]);
+});
+
+test('a folded header is one value, and NUL in it is a space', async () => {
+  const { url } = await oddServer(
+    (socket) => void socket.write('HTTP/1.1 200 OK\r\nx-a: a\r\n b\r\nx-b: c\0d\r\ncontent-length: 2\r\n\r\nok'),
+  );
+  expect(await fetchWith()(url, 'GET')).toMatchObject({
+    ok: true,
+    headers: [
+      ['x-a', 'a b'],
+      ['x-b', 'c d'],
+      ['content-length', '2'],
+    ],
+  });
+});
+
+const HEAD = 'HTTP/1.1 200 OK\r\n';
+
+test.each([
+  [
+    'two equal lengths',
+    `${HEAD}content-length: 2\r\ncontent-length: 2\r\n\r\nok`,
+    'not HTTP: Duplicate Content-Length',
+  ],
+  ['a list of lengths', `${HEAD}content-length: 2, 2\r\n\r\nok`, 'not HTTP: Invalid character in Content-Length'],
+  [
+    'a length that is no number',
+    `${HEAD}content-length: two\r\n\r\nok`,
+    'not HTTP: Invalid character in Content-Length',
+  ],
+  [
+    'a space before a colon',
+    `${HEAD}x-a : a\r\ncontent-length: 2\r\n\r\nok`,
+    'not HTTP: a header line that begins with no valid name',
+  ],
+  [
+    '17,000 bytes of headers',
+    `${HEAD}x-a: ${'a'.repeat(17_000)}\r\ncontent-length: 2\r\n\r\nok`,
+    'headers that are too large (over 16384 bytes)',
+  ],
+  ['another protocol', 'SSH-2.0-OpenSSH_9\r\n', 'not HTTP: Expected HTTP/'],
+])('an answer with %s is told', async (_, answer, reason) => {
+  const { url } = await oddServer((socket) => void socket.end(answer));
+  const [row] = await deliver(url, 1);
+  expect(row).toMatchObject({ status: 'pending', attempts: [{ error: expect.stringContaining(reason) }] });
+  expect(await fetchWith()(url, 'GET')).toMatchObject({ ok: false, message: expect.stringContaining(reason) });
 });
 
 test('a 100 Continue that comes alone, before the rest, is passed over', async () => {
