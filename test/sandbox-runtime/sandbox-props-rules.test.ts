@@ -213,3 +213,62 @@ describe('props: rules', () => {
     });
   });
 });
+
+describe('props that are no definitions are told, never dropped', () => {
+  const NO_DEFINITION = `must be a prop definition such as { type: 'string' }`;
+  const NO_OBJECT = 'props props must be an object of prop definitions';
+  const TOO_FAR = 'through too many others: a propDefinition must not lead back to itself';
+  const app = (definitions: string) => `const app = { type: 'app', app: 'tool', propDefinitions: ${definitions} };`;
+  const taking = (definitions: string) =>
+    `${app(definitions)} export default { name: 'a', version: '1', props: { app, p: { propDefinition: [app, 'p'] } }, run() {} };`;
+  const plain = (props: string) => `export default { name: 'a', version: '1', props: ${props}, run() {} };`;
+
+  test.each([
+    [plain('{ p() {} }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: class {} }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: Symbol("p") }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: 1n }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: null }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: 5 }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: true }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: [] }'), `props.p ${NO_DEFINITION}`],
+    [plain('{ p: { type: "string", default: () => "x" } }'), 'props.p.default must be a value, not a function'],
+    [plain('{ p: { type: "string", label() {} } }'), 'props.p.label must be a value, not a function'],
+    [
+      plain('{ p: { type: "string", optional: async () => true } }'),
+      'props.p.optional must be a value, not a function',
+    ],
+    [plain('() => ({})'), NO_OBJECT],
+    [plain('5'), NO_OBJECT],
+    [plain('[]'), NO_OBJECT],
+    [plain('new Map([["p", { type: "string" }]])'), NO_OBJECT],
+    [plain('{ __proto__: { type: "string" } }'), 'props.__proto__ this name is reserved'],
+    [plain('{ ["__proto__"]: { type: "string" } }'), 'props.__proto__ this name is reserved'],
+    [plain('Object.create({ p: { type: "string" } })'), 'props.__proto__ this name is reserved'],
+    [
+      `${app('{ p: {} }')} app.propDefinitions.p.propDefinition = [app, 'p']; export default { name: 'a', version: '1', props: { p: { propDefinition: [app, 'p'] } }, run() {} };`,
+      `props.p.propDefinition leads to propDefinitions.p ${TOO_FAR}`,
+    ],
+    [
+      `${app('{ p: {}, q: {} }')} app.propDefinitions.p.propDefinition = [app, 'q']; app.propDefinitions.q.propDefinition = [app, 'p']; export default { name: 'a', version: '1', props: { p: { propDefinition: [app, 'p'] } }, run() {} };`,
+      expect.stringContaining(TOO_FAR),
+    ],
+    [taking('{ p() {} }'), 'props.p.propDefinition The app tool has no propDefinitions.p: there are none'],
+    [
+      taking('{ p: null, q: {} }'),
+      expect.stringContaining('props.p.propDefinition The app tool has no propDefinitions.p'),
+    ],
+    [
+      taking('{ p: { propDefinition: [5] } }'),
+      'props.p.propDefinition must be [app, name, inputValues]: an app, and the name of a prop of it',
+    ],
+  ])('%s', async (code, error) => {
+    const errors = (await errorsOf(code)).map(({ path, message }) => `${path} ${message}`);
+    expect(errors[0]).toEqual(error);
+    expect(errors[0]).not.toContain('did you mean p');
+  });
+
+  test('a prop that is undefined is none', async () => {
+    expect(await propsOf('p: undefined, q: "string"')).toMatchObject([{ name: 'q' }]);
+  });
+});

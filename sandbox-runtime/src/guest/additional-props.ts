@@ -3,7 +3,7 @@ import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { outlineProps } from './outline.ts';
-import { isObjectValue } from './resolve-prop.ts';
+import { hasMembers, isObjectValue } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /**
@@ -39,14 +39,17 @@ export async function computeProps(
   const previous = previousDefinitions(component, previousJson);
   const before = new Map(Object.entries(previous).map(([name, prop]) => [name, outlineOf(prop)]));
   const answered: unknown = await applyFunction(component.additionalProps, self, [previous]);
-  if (answered !== undefined && answered !== null && !isObjectValue(answered))
-    throw new TypeError(
-      `additionalProps must answer an object of prop definitions, not ${Array.isArray(answered) ? 'a list' : `a ${typeof answered}`}`,
-    );
+  if (answered !== undefined && answered !== null && !hasMembers(answered))
+    throw new TypeError(`additionalProps must answer an object of prop definitions, not ${describeKind(answered)}`);
   const changed = Object.entries(previous).filter(
     ([name, prop]) => before.has(name) && component.props.has(name) && outlineOf(prop) !== before.get(name),
   );
   return { ...Object.fromEntries(changed), ...(answered as Record<string, unknown> | null | undefined) };
+}
+
+function describeKind(answered: unknown): string {
+  if (Array.isArray(answered)) return 'a list';
+  return isObjectValue(answered) ? `a ${answered.constructor.name}` : `a ${typeof answered}`;
 }
 
 /** Also a list of definitions with their names, as `describe` gives them. */

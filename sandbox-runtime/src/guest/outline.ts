@@ -1,3 +1,4 @@
+import { FUNCTION_MARK } from '../bridge/function-mark.ts';
 import { isGenerator } from './load-component.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
 import { stringifyJson } from './intrinsics.ts';
@@ -56,6 +57,15 @@ function typeofEach(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, typeof member]));
 }
 
+/** Fields of a prop, at this depth below `props`, that are never functions. */
+const FIELD_DEPTH = 2;
+const VALUE_FIELDS = ['label', 'description', 'default', 'optional', 'min', 'max', 'secret', 'hidden', 'content'];
+
+/** Other functions are of no use outside, and left out. */
+function markOf(key: string, depth: number): unknown {
+  return depth === FIELD_DEPTH && VALUE_FIELDS.includes(key) ? FUNCTION_MARK : undefined;
+}
+
 function plainCopy(value: unknown, { maxPropDepth, maxPropDefinitionValues }: PropBounds): unknown {
   let nodes = 0;
   const copy = (item: unknown, depth: number, key: string): unknown => {
@@ -63,7 +73,7 @@ function plainCopy(value: unknown, { maxPropDepth, maxPropDefinitionValues }: Pr
     if (depth > maxPropDepth) throw limitError({ name: 'maxPropDepth', value: maxPropDepth, used: depth });
     if (nodes > maxPropDefinitionValues)
       throw limitError({ name: 'maxPropDefinitionValues', value: maxPropDefinitionValues, used: nodes });
-    if (typeof item === 'function') return key === 'options' ? true : undefined;
+    if (typeof item === 'function') return key === 'options' ? true : markOf(key, depth);
     if (typeof item === 'bigint' || typeof item === 'symbol') return undefined;
     if (typeof item !== 'object' || item === null) return item;
     if (Array.isArray(item)) return item.map((member) => copy(member, depth + 1, '') ?? null);

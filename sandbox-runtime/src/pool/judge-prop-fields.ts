@@ -1,4 +1,5 @@
 import type { FieldError } from '@headwater/shared';
+import { isFunctionMark } from '../bridge/function-mark.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -25,6 +26,11 @@ const ALERT_TYPES = ['info', 'neutral', 'warning', 'error'];
  */
 export function judgeFields(path: string, type: string | undefined, fields: Fields, errors: FieldError[]): void {
   for (const name of Object.keys(fields)) if (fields[name] === null && name !== 'default') delete fields[name];
+  for (const name of Object.keys(fields)) {
+    if (!isFunctionMark(fields[name])) continue;
+    delete fields[name];
+    errors.push({ path: `${path}.${name}`, message: 'must be a value, not a function' });
+  }
   for (const [name, expected] of Object.entries(FIELD_TYPES)) {
     const value = fields[name];
     if (value !== undefined && typeof value !== expected)

@@ -75,6 +75,8 @@ function judgeProp(name: string, value: unknown, errors: FieldError[]): PropDefi
   return type === undefined ? undefined : { ...fields, name, type };
 }
 
+const TOO_FAR = 'through too many others: a propDefinition must not lead back to itself';
+
 /**
  * `[app, name]` as the isolate shows it, with the names that the app has where `name` is none of
  * them.
@@ -83,6 +85,7 @@ function findTakenProblem(taken: unknown): string | undefined {
   if (!Array.isArray(taken) || typeof taken[1] !== 'string')
     return 'must be [app, name, inputValues]: an app, and the name of a prop of it';
   const [app, name, known] = taken as [unknown, string, unknown?];
+  if (known === false) return `leads to propDefinitions.${name.slice(0, MAX_SHOWN_NAME_CHARS)} ${TOO_FAR}`;
   if (!Array.isArray(known)) return undefined;
   const names = known.filter((one) => typeof one === 'string');
   const whose = typeof app === 'string' ? `The app ${app.slice(0, MAX_SHOWN_NAME_CHARS)}` : 'The app';
