@@ -134,6 +134,24 @@ test('and in every object inside of the body', async () => {
   expect(changes()).toEqual([]);
 });
 
+test('a member called __proto__ is refused, not left out', async () => {
+  const inside = (members: string) => JSON.parse(members.replaceAll('PROTO', '"__proto__":{"a":1}')) as unknown;
+  const refused: [operation: string, body: string, path: string][] = [
+    ['createSource', '{"configured_props":{PROTO}}', 'configured_props.__proto__'],
+    ['updateSource', '{"configured_props":{PROTO}}', 'configured_props.__proto__'],
+    ['createWebhook', '{"headers":{PROTO}}', 'headers.__proto__'],
+    ['createWorkflow', '{"steps":[{"props":{PROTO}}]}', 'steps.0.props.__proto__'],
+    ['createWorkflow', '{"settings":{PROTO}}', 'settings.__proto__'],
+  ];
+  for (const [operation, body, path] of refused) {
+    const write = writes.find(({ operationId }) => operationId === operation);
+    if (write === undefined) throw new Error(`No operation ${operation}`);
+    const { status, paths } = await send(write, '', inside(body));
+    expect([operation, status, paths]).toEqual([operation, 400, [path]]);
+  }
+  expect(changes()).toEqual([]);
+});
+
 test('the document says that there are no others', () => {
   const described = judged().map(({ operationId, requestBody }) => ({
     operationId,

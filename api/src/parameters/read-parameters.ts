@@ -192,6 +192,8 @@ function checkSizes(value: unknown, name: string): void {
 /** Nothing here has that many members; a schema takes its time to look at each. */
 function checkSize(value: unknown, name: string): void {
   if (typeof value !== 'object' || value === null) return;
+  // A schema would leave it out.
+  if (Object.hasOwn(value, '__proto__')) throw invalid([{ path: `${name}.__proto__`, message: 'is a reserved name' }]);
   const limit = platformLimit('maxFormFields', Object.keys(value).length);
   if (limit.used > limit.value) throw invalid([{ path: name, message: `has more than ${limit.value} members`, limit }]);
 }

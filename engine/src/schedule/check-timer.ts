@@ -1,4 +1,4 @@
-import { type ExceededLimit, LIMITS } from '@headwater/shared';
+import { didYouMean, type ExceededLimit, LIMITS } from '@headwater/shared';
 import { nextCronMs } from './next-cron.ts';
 import type { TimerSchedule } from './next-tick.ts';
 import { zoneClock } from './zone-clock.ts';
@@ -6,6 +6,9 @@ import { zoneClock } from './zone-clock.ts';
 /** Maximum characters of a value in an error message. */
 const SHOWN_CHARS = 100;
 const EXPECTED = 'Expected { intervalSeconds: <integer> } or { cron: <expression>, timezone? }';
+
+const MEMBERS = ['intervalSeconds', 'cron', 'timezone'];
+const SHOWN_MEMBERS = [...MEMBERS, 'interval_seconds'];
 
 /** A timer's value as it was given: as components write it, or as the API shows it. */
 type GivenTimer = Record<'intervalSeconds' | 'interval_seconds' | 'cron' | 'timezone', unknown>;
@@ -41,6 +44,9 @@ type CronSearch = (cron: string, zone: string) => TimerProblem | undefined;
 export function checkTimer(value: unknown, search: CronSearch = findCronProblem): TimerProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return EXPECTED;
   const { intervalSeconds, interval_seconds: shown, cron, timezone } = value as GivenTimer;
+  const unknown = Object.entries(value).find(([name, given]) => isGiven(given) && !SHOWN_MEMBERS.includes(name))?.[0];
+  if (unknown !== undefined)
+    return `A timer has no ${unknown.slice(0, SHOWN_CHARS)}: ${didYouMean(unknown, MEMBERS)} ${EXPECTED}`;
   if (isGiven(cron)) return checkCron(cron, timezone, search);
   const seconds = isGiven(intervalSeconds) ? intervalSeconds : shown;
   if (!isGiven(seconds)) return EXPECTED;

@@ -158,6 +158,9 @@ it.each([
 });
 
 it.each([
+  [{ intervalSecond: 60 }, /no intervalSecond: did you mean intervalSeconds\?/],
+  [{ cron: '0 9 * * *', tz: 'Europe/Paris' }, /A timer has no tz/],
+  [{ cron: '0 9 * * *', timeZone: 'Europe/Paris' }, /did you mean timezone\?/],
   [{ intervalSeconds: 0 }, /at least 1/],
   [{ intervalSeconds: -60 }, /at least 1/],
   [{ intervalSeconds: 1.5 }, /integer/],
