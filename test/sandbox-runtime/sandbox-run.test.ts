@@ -54,6 +54,17 @@ describe('what a run puts out', () => {
     ]);
   });
 
+  test('options that $emit does not know are told, each once', async () => {
+    const { outcome, host } = await sandbox.run(
+      withRun(`for (const id of [1, 2]) this.$emit(id, { id, summry: 'x', channel: 'y' }); this.$emit(3, null);
+        this.$emit(4, { ['toString']: 1 }); for (let i = 0; i < 50; i++) this.$emit(i, { ['k' + i]: i });`),
+    );
+    const told = (name: string) => `$emit knows no option ${name}: it takes id, name, summary and ts`;
+    const few = Array.from({ length: 7 }, (_, i) => `k${i}`);
+    expect([outcome.ok, host.data().length]).toEqual([true, 54]);
+    expect(host.messages()).toEqual(['summry', 'channel', 'toString', ...few].map(told));
+  });
+
   test('CPU and wall time are measured', async () => {
     const { outcome } = await sandbox.run(
       withRun(`const end = Date.now() + 100; while (Date.now() < end); await new Promise((r) => setTimeout(r, 100))`),

@@ -45,6 +45,8 @@ export interface RunContext {
   exits: object | undefined;
   /** Warns of values that JSON empties; absent until the run has its log. */
   tellLoss?: TellLoss;
+  /** Options of `$emit` without effect, of which the run's log has a line. */
+  readonly toldOptions: PrivateMap<string, true>;
   logLines: number;
   fetches: number;
   fetchesInFlight: number;
@@ -164,6 +166,7 @@ export class RunTracker {
       whenSendsAreRead: undefined,
       flow: undefined,
       exits: undefined,
+      toldOptions: new PrivateMap(),
       logLines: 0,
       fetches: 0,
       fetchesInFlight: 0,

@@ -39,7 +39,8 @@ export function makeInstance(
 ): RunInstance {
   const { bridge, runs } = parts;
   const self: Record<string, unknown> = {
-    $emit: (event: unknown, options?: unknown): void => emitEvent(bridge, runs, context, event, options),
+    $emit: (event: unknown, options?: unknown): void =>
+      emitEvent(bridge, runs, context, event, options, (message) => parts.warn(context, message)),
   };
   bindMembers(self, component.members);
   const props: Record<string, unknown> = {};
