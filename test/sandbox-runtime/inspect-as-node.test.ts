@@ -74,7 +74,7 @@ test.each(LARGE)('%s is shown as Node shows it', async (expression) => {
     util.inspect(value, { showHidden: true })]));`;
   const inNode = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })) as string[];
   expect(host.messages()).toEqual(inNode);
-  expect(outcome).toMatchObject({ ok: false, fault: { message: `Thrown: ${inNode[1]}` } });
+  expect(outcome).toMatchObject({ ok: false, fault: { message: `Thrown: ${inNode[0]}` } });
 });
 
 /** As a fresh process shows them: servers replace `Response` and `Request` of their own. */

@@ -1,12 +1,15 @@
-import { applyFunction, sliceText, stringifyJson, toText } from './intrinsics.ts';
-import { inspectForLog } from './node/inspect.ts';
+import { applyFunction, ownKeys, sliceText, stringifyJson, toText } from './intrinsics.ts';
+import { limitOfThrown } from './limit-error.ts';
+import { inspectForLog, type InspectOptions } from './node/inspect.ts';
 
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
 const MAX_DETAILS_CHARS = 4_096;
 const MAX_DETAIL_CHARS = 1_000;
+const MAX_FIELD_CHARS = 200;
+const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true };
 const MAX_CAUSES = 5;
-const { getPrototypeOf, prototype: ObjectPrototype } = Object;
+const { defineProperty, getPrototypeOf, prototype: ObjectPrototype } = Object;
 const MAX_READ_CHARS = 64 * 1024;
 /** Start of a stack line that is a frame. */
 const FRAME = '    at ';
@@ -40,10 +43,10 @@ export function describeError(thrown: unknown): DescribedError {
 
 function readError(thrown: unknown): DescribedError {
   if (typeof thrown !== 'object' || thrown === null)
-    return { message: cut(`Thrown: ${inspectForLog(thrown)}`, MAX_MESSAGE_CHARS) };
+    return { message: cut(`Thrown: ${shownWhole(thrown)}`, MAX_MESSAGE_CHARS) };
   const { name, message, stack } = thrown as { name?: unknown; message?: unknown; stack?: unknown };
   if (typeof message !== 'string' && !(thrown instanceof Error)) {
-    return { message: cut(`Thrown: ${inspectForLog(thrown)}`, MAX_MESSAGE_CHARS) };
+    return { message: cut(`Thrown: ${shownWhole(thrown)}`, MAX_MESSAGE_CHARS) };
   }
   const text = withReason(toText(message), thrown);
   const isConfiguration = name === CONFIGURATION_ERROR || thrown.constructor?.name === CONFIGURATION_ERROR;
@@ -51,10 +54,35 @@ function readError(thrown: unknown): DescribedError {
   const named = isNamed ? `${name}: ${text}` : text;
   const described: DescribedError = { message: cut(named === '' ? 'Error' : named, MAX_MESSAGE_CHARS) };
   if (isConfiguration) described.isConfiguration = true;
-  const details = detailsOf(thrown, '  ', MAX_CAUSES);
+  const details = fieldsLine(thrown) + detailsOf(thrown, '  ', MAX_CAUSES);
   if (details !== '') described.details = cut(details, MAX_DETAILS_CHARS);
   if (typeof stack === 'string') described.stack = cut(frames(stack), MAX_STACK_CHARS);
   return described;
+}
+
+/** Shows the fields of an error besides its message, as Node does: `code`, `status` and others. */
+function fieldsLine(thrown: object): string {
+  if (!(thrown instanceof Error)) return `  [thrown]: ${cut(shownWhole(thrown, ONE_LINE), MAX_DETAIL_CHARS)}\n`;
+  if (limitOfThrown(thrown) !== undefined) return '';
+  const fields: Record<string, unknown> = {};
+  for (const key of ownKeys(thrown)) {
+    const value = (thrown as unknown as Record<string, unknown>)[key];
+    if (!isFieldShown(key, value)) continue;
+    const shown = typeof value === 'string' ? cut(value, MAX_FIELD_CHARS) : value;
+    defineProperty(fields, key, { __proto__: null, value: shown, enumerable: true } as PropertyDescriptor);
+  }
+  const count = ownKeys(fields).length;
+  return count === 0 ? '' : `  [fields]: ${cut(inspectForLog(fields, ONE_LINE), MAX_DETAIL_CHARS)}\n`;
+}
+
+/** As console shows it: a Response or a Buffer shows itself. */
+function shownWhole(thrown: unknown, options?: InspectOptions): string {
+  return inspectForLog(thrown, { ...options, customInspect: true });
+}
+
+function isFieldShown(key: string, value: unknown): boolean {
+  if (key === 'name' || key === 'message' || key === 'stack') return false;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /**

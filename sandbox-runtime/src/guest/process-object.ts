@@ -1,4 +1,5 @@
 import { EventEmitter } from 'events/';
+import { makeProcessEmitter } from './process-events.ts';
 import { NODE_FACTS } from './node/node-facts.ts';
 import { now } from './intrinsics.ts';
 import { notAvailable, requireFunction, requireString } from './node/errors.ts';
@@ -11,6 +12,8 @@ export interface ProcessParts {
   /** Runs a callback before callbacks that wait for an event; an error ends the run. */
   nextTick(callback: (...args: unknown[]) => void, ...args: unknown[]): void;
   getBuiltin(name: string): unknown;
+  /** Writes a line to the log of the run. */
+  warn(message: string): void;
 }
 
 const NOTHING = (): void => undefined;
@@ -23,9 +26,7 @@ const RSS_BYTES = 64 * 1024 * 1024;
 export function makeProcess(parts: ProcessParts): Record<string, unknown> {
   const startedAtMs = now();
   const elapsedMs = (): number => now() - startedAtMs;
-  // A class of this name, as Node has it.
-  const made = { process: class extends EventEmitter {} };
-  const process = new made.process() as unknown as Record<string, unknown>;
+  const process = makeProcessEmitter((message) => parts.warn(message)) as unknown as Record<string, unknown>;
   Object.assign(process, {
     ...facts(),
     nextTick: (callback: unknown, ...args: unknown[]) => {
@@ -34,7 +35,13 @@ export function makeProcess(parts: ProcessParts): Record<string, unknown> {
     },
     getBuiltinModule: (id: unknown) => {
       requireString('id', id);
-      return parts.getBuiltin(id as string);
+      try {
+        return parts.getBuiltin(id as string);
+      } catch (error) {
+        // Packages look with it for modules that newer versions of Node have.
+        if ((error as { code?: unknown }).code === 'ERR_UNKNOWN_BUILTIN_MODULE') return undefined;
+        throw error;
+      }
     },
     cwd: () => '/tmp',
     chdir: refuse('process.chdir'),

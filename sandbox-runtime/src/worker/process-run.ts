@@ -5,6 +5,9 @@ import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { CpuClock } from './cpu-clock.ts';
 
+/** A timer of the node and the clock of the run differ by less. */
+const TIME_IS_UP_MS = 100;
+
 /** Limits as an isolate is told them, and as this process reads them. */
 export interface ToldLimits {
   limits: GuestLimits;
@@ -92,6 +95,11 @@ export class ProcessRun {
 
   wallMs(): number {
     return performance.now() - this.startedAtMs;
+  }
+
+  /** Its entry has ended well, and its time too, by a clock that is looked at now and then. */
+  isTimeUp(): boolean {
+    return this.ending !== undefined && this.wallMs() > this.limits.wallMs - TIME_IS_UP_MS;
   }
 
   /** Opens a read that blocks the isolate; the promise never rejects. */
