@@ -79,7 +79,7 @@ export const USAGE = `npm run bench -- <command> [options]
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements; workflow, answer: the other systems
-  --profile           e2e, answer: where the time of the server's main thread goes in the closed loop
+  --profile           e2e, answer, deliver: where the time of the server's main thread goes in the closed loop
   --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghn by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)

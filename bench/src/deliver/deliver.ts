@@ -15,7 +15,9 @@ import { startReceiver } from '../receiver/receiver.ts';
 import { createApiClient } from '../system/api-client.ts';
 import { bootSystem } from '../system/boot-system.ts';
 import { cpuTimes } from '../system/cpu-times.ts';
-import { formatCount, formatCpu, formatMachine, line } from '../text.ts';
+import { attachInspector, type Inspector } from '../profile/inspector.ts';
+import { type ProfileSummary, summarizeProfile } from '../profile/summarize-profile.ts';
+import { formatCount, formatCpu, formatMachine, formatProfile, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
 import { type Bench, besideDead, DEAD_URL } from './beside-dead.ts';
 import { fillDeliveries, orderKeyOfCase, startDelivering } from './fill-deliveries.ts';
@@ -57,6 +59,7 @@ interface Result {
   /** The share of the signed POSTs measured right before and right after it. */
   ratio: number;
   cpu: ReturnType<typeof cpuTimes>;
+  profile?: ProfileSummary;
 }
 
 /**
@@ -70,12 +73,15 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
   undo.push(() => server.stop());
   const system = await bootSystem(undo, {
     databaseUrl: server.url,
+    inspect: options.profile,
     ...(options.before && { projectDir: options.before }),
   });
   const db = openDatabase({ url: server.url, maxConnections: 2 });
   undo.push(() => db.close());
   const receiver = await startReceiver(undo);
-  const drain = createDrain({ sql: db.sql, system, receiver, options });
+  const inspector = system.inspectorUrl === undefined ? undefined : await attachInspector(system.inspectorUrl);
+  if (inspector !== undefined) undo.push(() => inspector.close());
+  const drain = createDrain({ sql: db.sql, system, receiver, options }, inspector);
   await drain(WARM_UP, WARM_UP_EVENTS);
   const results: Result[] = [];
   let before = await measureSignedPosts(receiver.baselineUrl, options, BASELINE_MS);
@@ -96,7 +102,7 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
   return results.every(({ arrived, expected, duplicates }) => arrived === expected && duplicates === 0);
 }
 
-function createDrain({ sql, system, receiver, options }: Bench) {
+function createDrain({ sql, system, receiver, options }: Bench, inspector: Inspector | undefined) {
   const operator = createApiClient(system, system.adminKey);
   const { body } = createRequestTemplate(receiver.url, options.bodyBytes, ID_CHARS);
   return async (
@@ -118,9 +124,11 @@ function createDrain({ sql, system, receiver, options }: Bench) {
     const isRefused = (n: number) => refuseEvery > 0 && n % refuseEvery === 0;
     const expected = bodies.filter((_, n) => !isDead(n % webhooks) && !isRefused(n)).length;
     const processes = system.processes();
+    await inspector?.startProfile();
     const beganMs = machineMs();
     await startDelivering(sql, target);
     await receiver.settle(phase, expected, STALL_MS);
+    const profile = await inspector?.stopProfile();
     const cpu = cpuTimes(processes, system.processes());
     const { atMs, duplicates } = await receiver.collect(phase);
     const arrivals = atMs.filter((ms) => ms > 0);
@@ -131,7 +139,8 @@ function createDrain({ sql, system, receiver, options }: Bench) {
       hasDeadKey ? orderKeyOfCase(0) : '',
     );
     const perSecond = (arrivals.length / (endedMs - beganMs)) * 1_000;
-    return { name, arrived: arrivals.length, expected, duplicates, perSecond, cpu };
+    const found = profile === undefined ? {} : { profile: summarizeProfile(profile) };
+    return { name, arrived: arrivals.length, expected, duplicates, perSecond, cpu, ...found };
   };
 }
 
@@ -171,12 +180,14 @@ async function untilRecorded(sql: Sql, webhookIds: readonly string[], deadKey: s
   }
 }
 
-function format({ name, arrived, expected, duplicates, perSecond, ratio, cpu }: Result, { events }: BenchArguments) {
+function format(result: Result, { events }: BenchArguments) {
+  const { name, arrived, expected, duplicates, perSecond, ratio, cpu, profile } = result;
   const fault = arrived === expected && duplicates === 0 ? '' : `, ${expected - arrived} missing, ${duplicates} twice`;
   return [
     `deliver: ${formatCount(events)} pending to ${name}${fault}`,
     line('deliveries/s', formatCount(perSecond)),
     line('of signed undici POSTs', ratio.toFixed(2)),
     line('CPU, µs a delivery', formatCpu(cpu, Math.max(1, arrived))),
+    ...(profile === undefined ? [] : [formatProfile(profile)]),
   ];
 }

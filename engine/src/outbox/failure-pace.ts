@@ -1,9 +1,11 @@
-import { createPacer, LIMITS } from '@headwater/shared';
+import { createPacer, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { createTenantPauses } from './tenant-pauses.ts';
 
 /** Failed attempts that are made at once before the pace holds a tenant back, as time. */
 const BURST_MS = 1_000;
 const FAILURE_MS = 1_000 / LIMITS.failedAttemptsPerSecond;
+/** Others that were here so recently may come back in the middle of a storm of failures. */
+const OTHERS_MS = 60_000;
 /** Those that may fail begin together, so that one transaction records many of them. */
 const PAUSE_MS = 500;
 /** Lanes that found no room come back after deliveryLaneRetryMs. */
@@ -12,14 +14,18 @@ const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
 const MAX_DOUBTFUL = 500;
 
 /**
- * How many attempts of a tenant may fail while other tenants are active: failedAttemptsPerSecond.
+ * How many attempts of a tenant may fail while other tenants are active, or were within a minute:
+ * failedAttemptsPerSecond.
  * What succeeds never pays. Without other tenants nothing is held back, and nothing is owed later.
  */
 export interface FailurePace {
   /** An attempt of the tenant has failed, or is going to. */
   failed(tenantId: string): void;
-  /** Whether one more may fail. False: `mayStart` is called for the tenant when it may. */
-  mayFail(tenantId: string): boolean;
+  /**
+   * Whether one more may fail, with so many in flight of which nothing is known. False: `mayStart`
+   * is called for the tenant when it may.
+   */
+  mayFail(tenantId: string, unknownInFlight: number): boolean;
   /**
    * How many may wait of lanes that fail: as many as may fail until lanes come back; and of all
    * lanes of which no success is known, if failures hold the tenant back.
@@ -28,21 +34,29 @@ export interface FailurePace {
 }
 
 export interface FailurePaceOptions {
-  hasOthers: () => boolean;
+  activeTenants: ActiveTenants;
   mayStart: (tenantId: string) => void;
 }
 
-export function createFailurePace({ hasOthers, mayStart }: FailurePaceOptions): FailurePace {
+export function createFailurePace({ activeTenants, mayStart }: FailurePaceOptions): FailurePace {
   const failures = createPacer();
   const pause = createTenantPauses(mayStart);
+  let severalAtMs = Number.NEGATIVE_INFINITY;
+  function hasOthers(): boolean {
+    const nowMs = performance.now();
+    if (activeTenants.hasSeveral(nowMs)) severalAtMs = nowMs;
+    return nowMs - severalAtMs < OTHERS_MS;
+  }
   const aheadMs = (tenantId: string) => failures.owedMs(tenantId, performance.now()) - BURST_MS;
   return {
     failed(tenantId) {
       if (hasOthers()) failures.add(tenantId, FAILURE_MS, performance.now());
       else failures.forget(tenantId);
     },
-    mayFail(tenantId) {
-      const ms = aheadMs(tenantId);
+    mayFail(tenantId, unknownInFlight) {
+      // The next attempts of a tenant without recent failures are expected to succeed.
+      if (aheadMs(tenantId) <= -BURST_MS) return true;
+      const ms = aheadMs(tenantId) + unknownInFlight * FAILURE_MS;
       if (ms <= 0 || !hasOthers()) return true;
       pause(tenantId, Math.max(PAUSE_MS, Math.ceil(ms)));
       return false;

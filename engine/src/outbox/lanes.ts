@@ -15,10 +15,11 @@ export interface LaneLimits {
    */
   maxPerTurn: (tenantId: string) => number;
   /**
-   * Whether another attempt of the tenant may fail, asked each time. False: no lane begins that is
-   * not trusted, until a `newTurn` of the tenant's own. Default: it may.
+   * Whether another attempt of the tenant may fail, asked each time, with the number of its
+   * attempts in flight of which nothing is known. False: no lane begins that is not trusted, until
+   * a `newTurn` of the tenant's own. Default: it may.
    */
-  mayFail?: (tenantId: string) => boolean;
+  mayFail?: (tenantId: string, unknownInFlight: number) => boolean;
   /** An attempt of the tenant has failed, or begins in a lane that fails. Once for each. */
   failed?: (tenantId: string) => void;
   /**
@@ -103,6 +104,8 @@ interface Tenant<T> {
   /** Waiting in lanes that are not trusted, and in those that fail. */
   doubtful: number;
   ofFailing: number;
+  /** Begun when nothing was known of their lanes. */
+  unknownInFlight: number;
 }
 
 /**
@@ -130,6 +133,7 @@ const newTenant = (id: string) => ({
   wasTrusted: false,
   doubtful: 0,
   ofFailing: 0,
+  unknownInFlight: 0,
   behindSlow: new Set<never>(),
 });
 const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
@@ -163,8 +167,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   // end.
   readonly #readyTenants = new Set<Tenant<T>>();
   readonly #startedTenants = new Set<Tenant<T>>();
-  /** In flight, and counted as failed when they began. */
-  readonly #expectedToFail = new Set<T>();
+  /** In flight: how their lanes were when they began, if they were not trusted. */
+  readonly #doubted = new Map<T, Trust>();
   #isTurnOver = false;
   #waiting = 0;
 
@@ -206,10 +210,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
       return this.#readyTenants.has(tenant) ? undefined : this.next();
     }
     tenant.wasTrusted = lane.trust >= SURE;
-    if (lane.trust === FAILING) {
-      this.#expectedToFail.add(item);
-      this.#limits.failed?.(tenant.id);
-    }
+    this.#doubt(lane, item);
     this.#waits(lane, -1);
     lane.inFlight++;
     lane.tenant.inFlight++;
@@ -242,7 +243,10 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   done(item: T, outcome: 'answered' | 'slow' | 'timeout', isSuccess?: boolean): T[] {
     const lane = this.#laneOf(item);
     const { maxPerLane } = this.#limits;
-    if (!this.#expectedToFail.delete(item) && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
+    const begunAs = this.#doubted.get(item);
+    this.#doubted.delete(item);
+    if (begunAs === UNKNOWN) lane.tenant.unknownInFlight--;
+    if (begunAs !== FAILING && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
     if (lane.isSlow) lane.tenant.slowInFlight -= lane.inFlight;
     lane.inFlight--;
     lane.tenant.inFlight--;
@@ -295,13 +299,18 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   }
 
   clear(laneId?: string): T[] {
-    if (laneId === undefined) return [...this.#lanes.keys()].flatMap((id) => this.clear(id));
+    if (laneId === undefined) return [...this.#lanes.keys()].flatMap((id) => this.#empty(id));
+    const lane = this.#lanes.get(laneId);
+    // Its receiver may be another by now.
+    if (lane !== undefined) this.#trust(lane, UNKNOWN);
+    return this.#empty(laneId);
+  }
+
+  #empty(laneId: string): T[] {
     const lane = this.#lanes.get(laneId);
     if (lane === undefined) return [];
     const waiting = lane.waiting.splice(0);
     this.#waits(lane, -waiting.length);
-    // Its receiver may be another by now.
-    this.#trust(lane, UNKNOWN);
     this.#settle(lane);
     this.#forget(laneId, lane);
     return waiting;
@@ -373,9 +382,17 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return doubtful;
   }
 
-  #mayDoubtfulBegin({ id, unknown, failing }: Tenant<T>): boolean {
+  #mayDoubtfulBegin({ id, unknown, failing, unknownInFlight }: Tenant<T>): boolean {
     if (unknown.size + failing.size === 0) return false;
-    return this.#limits.mayFail?.(id) ?? true;
+    return this.#limits.mayFail?.(id, unknownInFlight) ?? true;
+  }
+
+  /** An attempt in a lane that fails is counted as failed at once. */
+  #doubt({ tenant, trust }: Lane<T>, item: T): void {
+    if (trust >= SURE) return;
+    this.#doubted.set(item, trust);
+    if (trust === UNKNOWN) tenant.unknownInFlight++;
+    else this.#limits.failed?.(tenant.id);
   }
 
   #maxSlow({ id }: Tenant<T>): number {

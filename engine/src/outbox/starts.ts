@@ -87,7 +87,7 @@ export function createStarts({ activeTenants, perSecondOf, mayStart }: StartsOpt
       const aheadMs = rates.owedMs(tenantId, performance.now()) - BURST_MS;
       return Math.ceil(((SOON_MS - aheadMs) / 1_000) * perSecond);
     },
-    failures: createFailurePace({ hasOthers, mayStart }),
+    failures: createFailurePace({ activeTenants, mayStart }),
     nextTurn: oncePerTurn(
       () => givesWay,
       () => {

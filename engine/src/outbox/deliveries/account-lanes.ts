@@ -1,6 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Drain } from '../drain.ts';
+import type { ClaimedLane } from './claim-deliveries.sql.ts';
 import { claimOfAccount, readDueWebhooks, WEBHOOKS_LOOKED_AT } from './claim-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { accountLane } from './deliver-lane.ts';
@@ -39,7 +40,7 @@ type Grant = (webhookId: string, wanted: number) => number;
 type Rest = 'now' | 'later' | undefined;
 
 interface Part {
-  lanes: Shares['lanes'];
+  lanes: readonly ClaimedLane[];
   rest: Rest;
 }
 
@@ -82,8 +83,11 @@ export function createAccountLanes({ sql, nodeId, drain, nowMs = Date.now }: Acc
     const { free, last } = await readDueWebhooks(sql, { accountId, failing: true, after, limit });
     const { lanes, isAllServed } = shareOut(free, limit, grantOf(accountId));
     placeOf.failing.note(accountId, last);
-    if (last !== undefined) return { lanes, rest: limit === room ? 'now' : 'later' };
-    return { lanes, rest: isAllServed && after === '' ? undefined : 'later' };
+    const isOver = last === undefined && isAllServed && after === '';
+    if (limit === room) return { lanes, rest: last !== undefined ? 'now' : isOver ? undefined : 'later' };
+    // Their pace is used up: a full share of one does not bring the next turn at once.
+    const paced = lanes.map((lane) => ({ ...lane, restIsLater: true as const }));
+    return { lanes: paced, rest: isOver && lanes.length === 0 ? undefined : 'later' };
   }
 
   return {

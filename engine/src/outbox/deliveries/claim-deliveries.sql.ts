@@ -81,6 +81,13 @@ export async function leaseDue(
   return { taken, found: rows.length, mayBeMore: mayLeaveMore(rows, limit), cancelled };
 }
 
+export interface ClaimedLane {
+  webhookId: string;
+  most: number;
+  /** Its lane comes back anyway: what is left does not bring the next turn. */
+  restIsLater?: true;
+}
+
 /**
  * The lease of `claimOfAccount`: `most` of each lane, of webhooks that nothing holds back.
  * `hasEmpty`: nothing was found for one of them.
@@ -88,12 +95,14 @@ export async function leaseDue(
 export async function leaseDueOfMany(
   tx: Transaction,
   nodeId: string,
-  lanes: readonly { webhookId: string; most: number }[],
+  lanes: readonly ClaimedLane[],
 ): Promise<{ taken: DueDelivery[]; mayBeMore: boolean; hasEmpty: boolean }> {
   const rows = await lease(tx, nodeId, dueOfMany(tx, lanes));
   const { taken } = await takeLeased(tx, nodeId, rows);
   const byWebhook = Map.groupBy(rows, (row) => row.webhook_id);
-  const isFull = lanes.some(({ webhookId, most }) => byWebhook.get(webhookId)?.length === most);
+  const isFull = lanes.some(
+    ({ webhookId, most, restIsLater }) => restIsLater !== true && byWebhook.get(webhookId)?.length === most,
+  );
   return {
     taken,
     mayBeMore: isFull || (rows[0]?.found ?? 0) > rows.length,

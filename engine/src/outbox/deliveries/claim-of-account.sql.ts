@@ -1,6 +1,6 @@
 import type { DueDelivery } from './due-delivery.ts';
 import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import { leaseDueOfMany } from './claim-deliveries.sql.ts';
+import { type ClaimedLane, leaseDueOfMany } from './claim-deliveries.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
 import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
@@ -60,7 +60,7 @@ export async function readDueWebhooks(sql: Sql, { accountId, failing, after, lim
 export interface AccountClaim {
   accountId: string;
   /** Up to `most` of each. */
-  lanes: readonly { webhookId: string; most: number }[];
+  lanes: readonly ClaimedLane[];
   /** Added if these lanes leave nothing behind; otherwise the account's lane is added at once. */
   otherwise: JobSpec | undefined;
   /**
