@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { cliWorld, ORDERS_SOURCE } from '../support/cli-world.ts';
 import { eventually } from '../support/eventually.ts';
 
-const world = cliWorld();
+const world = cliWorld({ shared: true });
 
 test('hw stats counts what happened, and hw receiver shows what was delivered and that it is signed', async () => {
   await world.write('orders.mjs', ORDERS_SOURCE);

@@ -7,7 +7,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 let node: Headwater;
 beforeAll(async () => {
-  node = await startHeadwater();
+  node = await startHeadwater({ countsEveryMs: 250 });
 });
 afterAll(() => node.stop());
 

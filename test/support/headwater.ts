@@ -68,9 +68,14 @@ interface StoredEvent {
  * with the run.
  */
 export async function sharedHeadwater(): Promise<Headwater> {
-  const node = await sharedNode(() => startHeadwater({}, async (url) => url, SHARED_SANDBOX));
+  const node = await sharedNode(() =>
+    startHeadwater({ countsEveryMs: COUNTS_EVERY_MS }, async (url) => url, SHARED_SANDBOX),
+  );
   return node.newAccount();
 }
+
+/** Tests wait for what a node has counted; the least load that makes no test wait for seconds. */
+const COUNTS_EVERY_MS = 1_000;
 
 /**
  * Each file has a tenant of its own: a process is booted for it before it asks, and those of
@@ -84,7 +89,10 @@ const SHARED_SANDBOX: NonNullable<EngineOptions['sandbox']> = { blankProcesses: 
  */
 export async function startHeadwater(
   options: Partial<
-    Pick<EngineOptions, 'limitDefaults' | 'metricsPerTenant' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'>
+    Pick<
+      EngineOptions,
+      'countsEveryMs' | 'limitDefaults' | 'metricsPerTenant' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'
+    >
   > & {
     /** Below which all URLs are, as behind a proxy: `/hw`. Default: none. */
     basePath?: string;
@@ -116,6 +124,8 @@ export async function startHeadwater(
   const { oidc: startProvider, ...others } = options;
   const oidc = await startProvider?.(url);
   const { engine, firstAccount } = await startEngine({
+    // Pages show what was counted.
+    ...(web ? { countsEveryMs: COUNTS_EVERY_MS } : {}),
     ...others,
     ...(oidc === undefined ? {} : { oidc }),
     role: 'all',

@@ -31,7 +31,7 @@ export async function startAccountCounts(
   options: EngineOptions,
   { sql, limits, metrics, meter, historyMeter }: Pick<Ground, 'sql' | 'limits' | 'metrics' | 'meter' | 'historyMeter'>,
 ): Promise<AccountCounts> {
-  const { log } = options;
+  const { log, countsEveryMs: everyMs } = options;
   const onNearLimit = (accountId: string, { name, value, used }: ExceededLimit, percent: number) => {
     // One an hour, however many nodes count.
     const id = `near:${accountId}:${name}:${percent}:${new Date().toISOString().slice(0, 13)}`;
@@ -39,11 +39,16 @@ export async function startAccountCounts(
     return addNotice(sql, { type: 'backlog.near_limit', accountId, id, about });
   };
   const read = () => readBacklogs(sql);
-  const backlogs = await startAccountBacklogs({ read, limitsOf: limits.known, onNearLimit, log });
-  const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', log });
-  const waiting = await startAccountSums({ read: () => readWaitingBytes(sql), what: 'executions that wait', log });
-  const history = startHistory({ ...historyOf(options, sql), meter: historyMeter, onCut: metrics.historyCut });
-  const stopStats = startStats({ sql, meter, onStored: metrics.accountsUsed, log });
+  const backlogs = await startAccountBacklogs({ read, limitsOf: limits.known, onNearLimit, everyMs, log });
+  const dbSizes = await startAccountSums({ read: () => readAccountDbSizes(sql), what: 'stores', everyMs, log });
+  const waiting = await startAccountSums({
+    read: () => readWaitingBytes(sql),
+    what: 'executions that wait',
+    everyMs,
+    log,
+  });
+  const history = startHistory({ ...historyOf(options, sql), meter: historyMeter, everyMs, onCut: metrics.historyCut });
+  const stopStats = startStats({ sql, meter, onStored: metrics.accountsUsed, everyMs, log });
   const stopLooking = watchHeld({ sql, limits, nowMs: Date.now, log });
   const stops = {
     stats: stopStats,

@@ -77,6 +77,11 @@ export interface EngineOptions {
    * LIMITS.shutdownMs.
    */
   stopWaitMs?: number;
+  /**
+   * Pause of this node between two counts of what accounts have and do. Default: five to ten
+   * seconds.
+   */
+  countsEveryMs?: number;
   /** Metrics show the use of each account, labelled with its id. Default: they name none. */
   metricsPerTenant?: boolean;
   /** Takes the spans of what this node does. Absent: none are made. */

@@ -4,7 +4,7 @@ import { type Headwater, startHeadwater } from '../../support/headwater.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await startHeadwater({ countsEveryMs: 250 });
   await hw.limit({ maxWaitingBytes: MAX });
 });
 afterAll(() => hw.stop());

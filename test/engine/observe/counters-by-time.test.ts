@@ -10,7 +10,7 @@ import { makeWorkflow } from '../../support/workflow-steps.ts';
 
 let hw: Headwater;
 beforeAll(async () => {
-  hw = await startHeadwater();
+  hw = await startHeadwater({ countsEveryMs: 250 });
 });
 afterAll(() => hw.stop());
 

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.ts';
 let hw: Headwater;
 let receiver: Receiver;
 beforeAll(async () => {
-  [hw, receiver] = await Promise.all([startHeadwater({ metricsPerTenant: true }), startReceiver()]);
+  [hw, receiver] = await Promise.all([startHeadwater({ metricsPerTenant: true, countsEveryMs: 250 }), startReceiver()]);
 });
 afterAll(async () => {
   await hw.stop();

@@ -15,6 +15,8 @@ export interface HistoryOptions {
   nowMs: () => number;
   /** Counts what is written. Default: one of its own. */
   meter?: HistoryMeter;
+  /** Default: FLUSH_MS. */
+  everyMs?: number | undefined;
   /** Called with the number of bytes cut off an account's history. */
   onCut: (bytes: number) => void;
   log: Log;
@@ -43,7 +45,7 @@ const DAY_MS = 24 * 3600 * 1000;
 export function startHistory(options: HistoryOptions): HistoryCount & { stop: () => Promise<void> } {
   const { add, turn } = createHistory(options);
   const onError = (err: unknown) => options.log.warn({ err }, 'what accounts have of history could not be counted yet');
-  const stop = every(FLUSH_MS, turn, onError);
+  const stop = every(options.everyMs ?? FLUSH_MS, turn, onError);
   return {
     add,
     async stop() {

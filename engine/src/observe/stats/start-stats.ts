@@ -18,11 +18,13 @@ interface StatsOptions {
   meter: StatMeter;
   /** Told of what was stored. */
   onStored?: ((parts: readonly StatPart[]) => void) | undefined;
+  /** Default: FLUSH_MS. */
+  everyMs?: number | undefined;
   log: Log;
 }
 
 /** Adds what this node has counted to what all nodes share. Answers a stop that adds the rest. */
-export function startStats({ sql, meter, onStored, log }: StatsOptions): () => Promise<void> {
+export function startStats({ sql, meter, onStored, everyMs = FLUSH_MS, log }: StatsOptions): () => Promise<void> {
   const bounded = {
     take() {
       const taken = meter.take();
@@ -40,7 +42,7 @@ export function startStats({ sql, meter, onStored, log }: StatsOptions): () => P
     while ((await flush()) === MAX_PARTS);
   };
   const onError = (err: unknown) => log.warn({ err }, 'counters by time could not be stored yet');
-  const stop = every(FLUSH_MS, flushAll, onError);
+  const stop = every(everyMs, flushAll, onError);
   return async () => {
     await stop();
     await flushAll().catch(onError);

@@ -12,6 +12,8 @@ import { limitTimeShare } from '../limit-time-share.ts';
 export interface AccountBacklogsOptions extends NearLimitsOptions {
   /** Reads the work of each account that waits in the database for any node. */
   read: () => Promise<Backlogs>;
+  /** Default: READ_EVERY_MS. */
+  everyMs?: number | undefined;
   log: Log;
 }
 
@@ -97,6 +99,6 @@ export async function startAccountBacklogs(options: AccountBacklogsOptions): Pro
       return counts.during(accountId, more, work);
     },
     add: counts.add,
-    stop: every(READ_EVERY_MS, read, onError),
+    stop: every(options.everyMs ?? READ_EVERY_MS, read, onError),
   };
 }

@@ -9,6 +9,8 @@ export interface AccountSumsOptions {
   read: () => Promise<ReadonlyMap<string, number>>;
   /** Name of the counted thing, for the log. */
   what: string;
+  /** Default: READ_EVERY_MS. */
+  everyMs?: number | undefined;
   log: Log;
 }
 
@@ -23,9 +25,10 @@ export interface AccountSums {
 const READ_EVERY_MS = 5_000;
 
 /** Resolves when it has been counted once. */
-export async function startAccountSums({ read, what, log }: AccountSumsOptions): Promise<AccountSums> {
+export async function startAccountSums(options: AccountSumsOptions): Promise<AccountSums> {
+  const { read, what, everyMs = READ_EVERY_MS, log } = options;
   const bytes = createEstimates({ read, nothing: 0, sum: (a, b) => a + b });
   await untilBack(log, bytes.refresh);
   const onError = (err: unknown) => log.warn({ err, what }, 'what accounts have could not be counted');
-  return { of: bytes.of, add: bytes.add, stop: every(READ_EVERY_MS, limitTimeShare(bytes.refresh), onError) };
+  return { of: bytes.of, add: bytes.add, stop: every(everyMs, limitTimeShare(bytes.refresh), onError) };
 }
