@@ -7,7 +7,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 let node: Headwater;
 beforeAll(async () => {
-  node = await startHeadwater({ countsEveryMs: 250 });
+  node = await startHeadwater();
 });
 afterAll(() => node.stop());
 
