@@ -17,6 +17,7 @@ export type {
   ExpectedRevisions,
   LogLineRecord,
   NewApiKey,
+  NamedPageRequest,
   Page,
   PageRequest,
   Principal,

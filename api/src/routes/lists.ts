@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Engine, Page, PageRequest, Principal } from '@headwater/engine';
+import type { Engine, NamedPageRequest, Page, Principal } from '@headwater/engine';
 import { notFound } from '@headwater/shared';
 import {
   sourceSchema,
@@ -8,8 +8,8 @@ import {
   workflowSummarySchema,
 } from '@headwater/shared/contract';
 import { type Endpoint, listEndpoint } from '../endpoint.ts';
-import { pageOf } from '../parameters/given.ts';
-import { pageParameters } from '../parameters/schemas.ts';
+import { given, pageOf } from '../parameters/given.ts';
+import { pageParameters, textParameter } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import { presentSource } from '../resources/source.ts';
 import { presentSubscription } from '../resources/subscription.ts';
@@ -21,7 +21,9 @@ interface Listing {
   tag: string;
   about: string;
   schema: z.ZodObject;
-  list(engine: Engine, who: Principal, page: PageRequest): Promise<Page<Record<string, unknown>>>;
+  /** The texts beside the id that `q` is looked for in. Absent: the list takes no `q`. */
+  named?: string;
+  list(engine: Engine, who: Principal, page: NamedPageRequest): Promise<Page<Record<string, unknown>>>;
 }
 
 interface Place {
@@ -38,6 +40,7 @@ const listings: Listing[] = [
     tag: 'Sources',
     about: 'With their props, without secret values.',
     schema: sourceSchema,
+    named: 'name',
     list: async (engine, who, page) => mapPage(await engine.sources.list(who, page), presentSource),
   },
   {
@@ -45,6 +48,7 @@ const listings: Listing[] = [
     tag: 'Workflows',
     about: 'Without their steps, which `GET /v1/workflows/{id}` has.',
     schema: workflowSummarySchema,
+    named: 'name',
     list: async (engine, who, page) => mapPage(await engine.workflows.list(who, page), presentWorkflowSummary),
   },
   {
@@ -52,6 +56,7 @@ const listings: Listing[] = [
     tag: 'Webhooks',
     about: 'Without secrets, own headers and certificates.',
     schema: webhookSummarySchema,
+    named: 'name, the URL',
     list: async (engine, who, page) => mapPage(await engine.webhooks.list(who, page), presentWebhookSummary),
   },
   {
@@ -77,6 +82,14 @@ export function listEndpoints(): Endpoint[] {
   return places.flatMap((place) => listings.map((listing) => listAt(place, listing)));
 }
 
+function nameParameter({ named }: Listing): { q?: z.ZodOptional<z.ZodString> } {
+  if (named === undefined) return {};
+  const description = `Only those that have this text in the ${named} or the id, in upper or lower case.`;
+  return { q: textParameter('maxNameChars').optional().openapi({ description }) };
+}
+
+const queryOf = (input: { q?: unknown }) => (typeof input.q === 'string' && input.q !== '' ? input.q : undefined);
+
 function listAt(place: Place, listing: Listing): Endpoint {
   return listEndpoint({
     method: 'get',
@@ -86,11 +99,11 @@ function listAt(place: Place, listing: Listing): Endpoint {
     summary: `The ${listing.noun} of the account, newest first`,
     description: `${listing.about} The same list is at \`/v1/${listing.noun}\`, and under \`/v1/users/me\`, \`/v1/workspaces/{id}\` and \`/v1/orgs/{id}\`.`,
     ...(place.pathId === undefined ? {} : { pathId: place.pathId }),
-    parameters: z.object(pageParameters),
+    parameters: z.object({ ...nameParameter(listing), ...pageParameters }),
     schema: listing.schema,
     handle: async ({ engine, who, id, input }) => {
       if (place.what !== undefined && id !== who.accountId) throw notFound(place.what, id);
-      return listing.list(engine, who, pageOf(input));
+      return listing.list(engine, who, { ...pageOf(input), ...given({ query: queryOf(input) }) });
     },
   });
 }

@@ -4,14 +4,16 @@ import type { ApiClient } from '../api/client.ts';
 import type { Component, ConnectedAccount, EnvironmentVariable, Source, Webhook, Workflow } from '../api/resources.ts';
 import { usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
-import { type CommandSpec, SERVER_EXITS } from '../command.ts';
+import { type CommandSpec, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 
 interface Listing<T> {
-  read(api: ApiClient): Promise<T[]>;
+  read(api: ApiClient, query: { q?: string }): Promise<T[]>;
   columns: readonly Column<T>[];
+  /** It takes `--named`. Default false. */
+  named?: boolean;
   /** How to make the first one. */
   first: string;
 }
@@ -22,15 +24,20 @@ const state = { title: 'STATE', value: (row: { active: boolean }) => (row.active
 
 /** Keeps the type of its rows from its parts to its use. */
 function listing<T>(parts: Listing<T>): (context: CommandContext) => Promise<Answer> {
-  return async ({ api, output }) => {
-    const rows = await parts.read(await api());
-    if (rows.length === 0) output.note(`None yet. Make one with: ${parts.first}`);
+  return async ({ api, input, output }) => {
+    const named = parts.named === true ? input.text('named') : undefined;
+    const rows = await parts.read(await api(), named === undefined ? {} : { q: named });
+    if (rows.length === 0)
+      output.note(
+        named === undefined ? `None yet. Make one with: ${parts.first}` : `None has ${named} in its name or id.`,
+      );
     return { json: rows, text: rows.length === 0 ? '' : output.table(rows, parts.columns) };
   };
 }
 
 const listSources = listing<Source>({
-  read: (api) => api.all('/users/me/sources'),
+  read: (api, query) => api.all('/users/me/sources', query),
+  named: true,
   columns: [
     { title: 'NAME', value: (row) => row.name_slug },
     id,
@@ -43,7 +50,8 @@ const listSources = listing<Source>({
 });
 
 export const listWorkflows = listing<Workflow>({
-  read: (api) => api.all('/users/me/workflows'),
+  read: (api, query) => api.all('/users/me/workflows', query),
+  named: true,
   columns: [
     { title: 'NAME', value: (row) => row.name_slug ?? row.name },
     id,
@@ -78,7 +86,8 @@ const listRegistry = listing<Component>({
 });
 
 export const listWebhooks = listing<Webhook>({
-  read: (api) => api.all('/users/me/webhooks'),
+  read: (api, query) => api.all('/users/me/webhooks', query),
+  named: true,
   columns: [
     { title: 'NAME', value: (row) => row.name ?? '' },
     id,
@@ -130,13 +139,26 @@ export const listEnvironment = listing<EnvironmentVariable>({
   first: 'hw env set NAME',
 });
 
+export const NAMED: OptionSpec = {
+  name: 'named',
+  value: 'text',
+  summary: 'Only those that have it in their name or id, in upper or lower case; of webhooks also in their URL.',
+};
+
+interface ListOf {
+  names: readonly string[];
+  list(context: CommandContext): Promise<Answer>;
+  /** It takes `--named`. */
+  isNamed?: true;
+}
+
 /** By the words that people use; the first one is ours. */
-const LISTS: readonly { names: readonly string[]; list(context: CommandContext): Promise<Answer> }[] = [
-  { names: ['sources', 'source', 's', 'dc'], list: listSources },
-  { names: ['workflows', 'workflow', 'wf', 'p'], list: listWorkflows },
+const LISTS: readonly ListOf[] = [
+  { names: ['sources', 'source', 's', 'dc'], list: listSources, isNamed: true },
+  { names: ['workflows', 'workflow', 'wf', 'p'], list: listWorkflows, isNamed: true },
   { names: ['components', 'component', 'c', 'sc'], list: listComponents },
   { names: ['registry', 'r'], list: listRegistry },
-  { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks },
+  { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks, isNamed: true },
   { names: ['subscriptions', 'subscription', 'subs', 'sub'], list: listSubscriptions },
   { names: ['emitters', 'emitter'], list: listEmitters },
   { names: ['accounts', 'account', 'a', 'apn'], list: listAccounts },
@@ -151,8 +173,10 @@ export const list: CommandSpec = {
   summary: 'List what there is',
   details: `${WORDS.join(', ')}. Shorter: ${LISTS.map(({ names }) => names.slice(1).join(', ')).join('; ')}. Away from a terminal a row is a line with tabs between its cells, without titles.`,
   arguments: [{ name: 'what', summary: 'Default: sources.', optional: true, completes: { words: WORDS } }],
+  options: [NAMED],
   examples: [
     { does: 'The deployed sources', command: 'hw list' },
+    { does: 'Webhooks by a part of their name or URL', command: 'hw list webhooks --named billing' },
     { does: 'The ids of all webhooks', command: 'hw list webhooks | cut -f2' },
   ],
   json: 'an array of the resources, as the REST API lists them',
@@ -160,7 +184,11 @@ export const list: CommandSpec = {
   async run(context) {
     const what = context.input.optionalArgument('what') ?? 'sources';
     const found = LISTS.find(({ names }) => names.includes(what.toLowerCase()));
-    if (found !== undefined) return found.list(context);
+    if (found !== undefined) {
+      if (context.input.text('named') !== undefined && found.isNamed !== true)
+        throw usageError(`--named goes with sources, workflows and webhooks, not with ${found.names[0]}`);
+      return found.list(context);
+    }
     const similar = nearest(what, WORDS);
     throw usageError(
       `There is no list of ${what}`,

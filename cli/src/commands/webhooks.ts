@@ -9,7 +9,7 @@ import { deleteNamed, YES } from './delete.ts';
 import { describeNamed } from './describe.ts';
 import { localTime, ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
-import { listWebhooks } from './list.ts';
+import { listWebhooks, NAMED } from './list.ts';
 import { attempt } from './webhook-attempt.ts';
 import { webhookStats } from './webhook-stats.ts';
 import { FILTER, filterOf } from './filter-option.ts';
@@ -76,6 +76,7 @@ const list: CommandSpec = {
   path: 'webhooks list',
   aliases: ['ls'],
   summary: 'The webhooks of the account',
+  options: [NAMED],
   examples: [{ does: 'All of them', command: 'hw webhooks list' }],
   json: 'an array of webhooks, without secrets',
   exits: SERVER_EXITS,

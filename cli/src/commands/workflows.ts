@@ -8,7 +8,7 @@ import { readWorkflowFile } from '../workflows/read-workflow.ts';
 import { IF_MATCH, ifMatchHeader } from './if-match.ts';
 import { deleteNamed, YES } from './delete.ts';
 import { describeNamed, triggerLine } from './describe.ts';
-import { listWorkflows } from './list.ts';
+import { listWorkflows, NAMED } from './list.ts';
 import { EVENT, readEvent, runNamed } from './run.ts';
 import { test } from './test-workflow.ts';
 
@@ -66,6 +66,7 @@ const list: CommandSpec = {
   path: 'workflows list',
   aliases: ['ls'],
   summary: 'The workflows of the account',
+  options: [NAMED],
   examples: [{ does: 'All of them', command: 'hw workflows list' }],
   json: 'an array of workflows',
   exits: SERVER_EXITS,

@@ -62,6 +62,12 @@ export interface PageRequest {
   before?: string;
 }
 
+/** A page of resources that have a name. */
+export interface NamedPageRequest extends PageRequest {
+  /** Only those that have it in their name or id, in either case. */
+  query?: string;
+}
+
 /** One attempt of a delivery or a send. `at`: ISO 8601. */
 export interface AttemptRecord {
   at: string;

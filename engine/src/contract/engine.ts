@@ -1,6 +1,15 @@
 import type { ExceededLimit, HttpResponse, LogLine, PropDefinition } from '@headwater/shared';
 import type { Apps, ConnectedAccounts } from './apps.ts';
-import type { ExpectedRevisions, Page, PageRequest, Durability, Preflight, Principal, RateLimitState } from './base.ts';
+import type {
+  Durability,
+  ExpectedRevisions,
+  NamedPageRequest,
+  Page,
+  PageRequest,
+  Preflight,
+  Principal,
+  RateLimitState,
+} from './base.ts';
 import type { DataStores } from './data-stores.ts';
 import type { Events } from './events.ts';
 import type { Idempotency } from './idempotency.ts';
@@ -30,6 +39,7 @@ export type {
   AttemptRecord,
   Condition,
   ExpectedRevisions,
+  NamedPageRequest,
   Page,
   PageRequest,
   Principal,
@@ -137,7 +147,7 @@ export interface EndpointRoute {
 export interface Sources {
   create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
   get(who: Principal, id: string): Promise<SourceRecord>;
-  list(who: Principal, page: PageRequest): Promise<Page<SourceRecord>>;
+  list(who: Principal, page: NamedPageRequest): Promise<Page<SourceRecord>>;
   update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions): Promise<SourceRecord>;
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /**

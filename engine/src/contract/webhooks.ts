@@ -9,7 +9,7 @@ import type {
   WholeAttempt,
 } from './deliveries.ts';
 import type { TransformPreview, TransformPreviewRequest } from './transforms.ts';
-import type { Condition, ExpectedRevisions, Page, PageRequest, Principal } from './base.ts';
+import type { Condition, ExpectedRevisions, NamedPageRequest, Page, PageRequest, Principal } from './base.ts';
 import type { ShownRequest, SignatureScheme, WebhookFormat, WebhookRequestSettings } from './webhook-requests.ts';
 
 export type { AutoSubscriptionRecord, SubscriptionRecord } from '@headwater/shared/contract';
@@ -163,7 +163,7 @@ interface GivenFilter {
 export interface Webhooks {
   create(who: Principal, input: WebhookCreate): Promise<WebhookRecord>;
   get(who: Principal, id: string): Promise<WebhookRecord>;
-  list(who: Principal, page: PageRequest): Promise<Page<WebhookRecord>>;
+  list(who: Principal, page: NamedPageRequest): Promise<Page<WebhookRecord>>;
   /**
    * `active: false` stops the webhook and holds its pending deliveries, retries included. New
    * events are stored as held deliveries, up to the account's `maxPausedDeliveries`. `active: true`

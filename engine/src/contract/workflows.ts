@@ -1,5 +1,5 @@
 import type { ExceededLimit, LogLine, PropDefinition } from '@headwater/shared';
-import type { ExpectedRevisions, Page, PageRequest, Preflight, Principal } from './base.ts';
+import type { ExpectedRevisions, NamedPageRequest, Page, PageRequest, Preflight, Principal } from './base.ts';
 import type { ComponentChoice, SourceCreate } from './components.ts';
 import type { TimerSchedule } from '../schedule/next-tick.ts';
 
@@ -135,7 +135,7 @@ export interface Workflows {
   create(who: Principal, input: WorkflowInput): Promise<WorkflowRecord>;
   /** `deploymentId`: a version of it. */
   get(who: Principal, id: string, deploymentId?: string): Promise<WorkflowRecord>;
-  list(who: Principal, page: PageRequest): Promise<Page<WorkflowSummary>>;
+  list(who: Principal, page: NamedPageRequest): Promise<Page<WorkflowSummary>>;
   /**
    * Triggers, steps or settings make a new version, which becomes the current one unless its
    * settings say otherwise. What is not given is as it was. Throws as `create`, and CONFLICT where

@@ -14,6 +14,17 @@ export interface IdPage {
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
+/**
+ * Narrows a list to rows that have the text in one of the columns, in either case. `position()`
+ * instead of `like`: the text may contain % and _.
+ */
+export function namedLike(sql: Sql, columns: readonly string[], text: string | undefined): Fragment {
+  if (text === undefined || text === '') return sql``;
+  const matches = columns.map((column) => sql`position(lower(${text}) in lower(${sql(column)})) > 0`);
+  const either = matches.reduce((others, one) => sql`${others} or ${one}`);
+  return sql`and (${either})`;
+}
+
 export interface PageQuery {
   table:
     | 'abandoned_runs'

@@ -1,18 +1,17 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type {
   Page,
-  PageRequest,
   Principal,
   SourceCreate,
   SourceRecord,
   Sources,
   SourceUpdate,
 } from '../contract/engine.ts';
-import type { ExpectedRevisions } from '../contract/base.ts';
+import type { ExpectedRevisions, NamedPageRequest } from '../contract/base.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
 import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
-import { readPage } from '../db/paging.ts';
+import { namedLike, readPage } from '../db/paging.ts';
 import { pageRuns, readRuns } from '../runs/read-runs.sql.ts';
 import {
   readSource,
@@ -65,8 +64,9 @@ export function createSources(context: SourcesContext): Sources {
       return changedRecord(who, await deploySource(context, who, input));
     },
     get: recordById,
-    async list(who: Principal, request: PageRequest): Promise<Page<SourceRecord>> {
-      const where = db.sql`and deleted_at is null and deployed_at is not null`;
+    async list(who: Principal, { query: text, ...request }: NamedPageRequest): Promise<Page<SourceRecord>> {
+      const named = namedLike(db.sql, ['name', 'name_slug', 'id'], text);
+      const where = db.sql`and deleted_at is null and deployed_at is not null ${named}`;
       const bytes = db.sql`octet_length(configured_props::text) + octet_length(dynamic_props::text)
         + (select octet_length(c.configurable_props::text) from components c where c.id = component_id)`;
       const query = { table: 'sources', accountId: who.accountId, where, order: 'created', bytes } as const;

@@ -11,7 +11,7 @@ import { nameSlugOf } from '../sources/name-slug.ts';
 import { changeWorkflow, createWorkflow, type WorkflowChange } from './change-workflow.sql.ts';
 import { cancelWaitingExecutions, deleteWorkflow } from './delete-workflow.sql.ts';
 import type { NewTurn } from './controls/insert-in-turn.sql.ts';
-import { readPage } from '../db/paging.ts';
+import { namedLike, readPage } from '../db/paging.ts';
 import { checkRoom } from '../accounts/require-room.sql.ts';
 import {
   readDeploymentsById,
@@ -59,8 +59,9 @@ export function createWorkflows(context: WorkflowContext): Workflows {
       return show(context, who, await find(context, who, id));
     },
     get: async (who, id, deploymentId) => show(context, who, await find(context, who, id, deploymentId)),
-    async list(who, request) {
-      const where = sql`and kind = 'workflow' and deleted_at is null`;
+    async list(who, { query: text, ...request }) {
+      const named = namedLike(sql, ['name', 'name_slug', 'id'], text);
+      const where = sql`and kind = 'workflow' and deleted_at is null ${named}`;
       const query = { table: 'emitters', accountId: who.accountId, where, order: 'created' } as const;
       const { ids, ...page } = await readPage(sql, query, request);
       const rows = await readWorkflowsById(sql, who.accountId, ids);

@@ -2,13 +2,13 @@ import { HeadwaterError, newId } from '@headwater/shared';
 import type { AccountRoom } from '../../accounts/account-room.ts';
 import { changedMeanwhile, checkRevision } from '../../contract/check-revision.ts';
 import type { Principal, Webhooks, WebhookUpdate } from '../../contract/engine.ts';
-import type { ExpectedRevisions } from '../../contract/base.ts';
+import type { ExpectedRevisions, PageRequest } from '../../contract/base.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { createWebhook } from './create-webhook.sql.ts';
 import type { Database } from '../../db/database.ts';
 import { deleteWebhook } from './delete-webhook.sql.ts';
 import { orderHeld } from '../deliveries/order-held.sql.ts';
-import { inPageOrder, readPage } from '../../db/paging.ts';
+import { inPageOrder, namedLike, readPage } from '../../db/paging.ts';
 import { readWebhooks } from './read-webhooks.sql.ts';
 import { changesDelivery, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
 import { createDeliveries } from '../deliveries/deliveries.ts';
@@ -80,10 +80,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       return find(who, webhook.id);
     },
     get: find,
-    async list(who, request) {
-      const query = { table: 'webhooks', accountId: who.accountId, order: 'created' } as const;
-      const { ids, ...page } = await readPage(db.sql, query, request);
-      const rows = inPageOrder(ids, await readWebhooks(db, who.accountId, ids));
+    async list(who, { query: text, ...request }) {
+      const { rows, ...page } = await pageOfWebhooks(db, who.accountId, text, request);
       return { ...page, items: rows.map((row) => webhookRecordOf(sealer, row)) };
     },
     async update(who, id, change, expected) {
@@ -105,6 +103,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     ...createDeliveries(db, find),
     ...createWebhookActions({ db, sealer, giveBack, end, ...(attemptOnce && { attemptOnce }) }),
   };
+}
+
+async function pageOfWebhooks(db: Database, accountId: string, text: string | undefined, request: PageRequest) {
+  const where = namedLike(db.sql, ['name', 'url', 'id'], text);
+  const query = { table: 'webhooks', accountId, where, order: 'created' } as const;
+  const { ids, ...page } = await readPage(db.sql, query, request);
+  return { ...page, rows: inPageOrder(ids, await readWebhooks(db, accountId, ids)) };
 }
 
 function requireTransforms(transforms: TransformsOfWebhooks | undefined): TransformsOfWebhooks {
