@@ -38,3 +38,19 @@ test('OAuth clients are set, listed and deleted; a secret comes by standard inpu
   expect(await user.json('apps', 'delete-client', 'github', '-y')).toEqual({ app: 'github', deleted: true });
   expect((await user.hw(['apps', 'delete-client', 'github', '-y'])).code).toBe(4);
 });
+
+test('the operator sets the OAuth client of the instance; a key of an account may not', async () => {
+  const { user } = world;
+  const args = ['apps', 'set-client', 'github', '--client-id', 'shared', '--instance'];
+  const options = { stdin: 'a-secret\n', env: { HEADWATER_API_KEY: `hw_${'a'.repeat(32)}` } };
+  expect((await user.hw(args, { stdin: 'a-secret\n' })).code).not.toBe(0);
+  const set = await user.hw(args, options);
+  expect(set).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('The instance’s OAuth client of github is set.'),
+  });
+  // It is none of the account's own.
+  expect(await user.json('apps', 'clients')).toEqual([]);
+  const removed = await user.hw(['apps', 'delete-client', 'github', '--instance', '-y'], options);
+  expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining('is deleted') });
+});

@@ -1,11 +1,23 @@
 import type { OAuthClient } from '../api/resources.ts';
 import { usageError } from '../cli-error.ts';
-import { type CommandSpec, NAMING_EXITS, SERVER_EXITS } from '../command.ts';
+import { type CommandSpec, NAMING_EXITS, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { confirmDeletion, YES } from './delete.ts';
 
 const CLIENTS = '/users/me/oauth_clients';
-const pathOf = (slug: string) => `${CLIENTS}/${encodeURIComponent(slug)}`;
+
+const INSTANCE: OptionSpec = {
+  name: 'instance',
+  summary: 'That of the instance, for accounts without one of their own. Takes the key of the operator.',
+};
+
+function pathOf({ input }: CommandContext, slug: string): string {
+  const app = encodeURIComponent(slug);
+  return input.flag('instance') ? `/apps/${app}/oauth_client` : `${CLIENTS}/${app}`;
+}
+
+const whose = ({ input }: CommandContext) =>
+  input.flag('instance') ? 'The instance’s OAuth client' : 'The OAuth client';
 
 const list: CommandSpec = {
   path: 'apps clients',
@@ -27,17 +39,22 @@ const list: CommandSpec = {
 
 const set: CommandSpec = {
   path: 'apps set-client',
-  summary: 'Set your own OAuth client for an app',
+  summary: 'Set your own OAuth client for an app, or that of the instance',
   details:
     'It goes before the client of the instance. The secret is asked for at a terminal, else read from standard input, without the line break at its end. It is stored encrypted and never shown again. Register <public URL>/oauth/callback as the redirect URI at the provider.',
   arguments: [{ name: 'app', summary: 'Its slug.' }],
   options: [
     { name: 'client-id', value: 'id', summary: 'The id of the client at the provider.' },
     { name: 'public', summary: 'A public client, which has no secret.' },
+    INSTANCE,
   ],
   examples: [
     { does: 'Asks for the secret', command: 'hw apps set-client github --client-id 0a1b2c' },
     { does: 'From a file', command: 'hw apps set-client github --client-id 0a1b2c < secret.txt' },
+    {
+      does: 'For all accounts without one of their own, as the operator',
+      command: 'HEADWATER_API_KEY=$HEADWATER_ADMIN_KEY hw apps set-client github --client-id 0a1b2c --instance',
+    },
   ],
   json: 'the OAuth client',
   exits: NAMING_EXITS,
@@ -48,8 +65,8 @@ const set: CommandSpec = {
     if (id === undefined) throw usageError('Name the client: --client-id <id>', 'The provider of the app shows it');
     const api = await context.api();
     const secret = input.flag('public') ? {} : { client_secret: await readSecret(context, slug) };
-    const made = await api.send<OAuthClient>('PUT', pathOf(slug), { client_id: id, ...secret });
-    return { json: made, text: `The OAuth client of ${slug} is set.`, quiet: '' };
+    const made = await api.send<OAuthClient>('PUT', pathOf(context, slug), { client_id: id, ...secret });
+    return { json: made, text: `${whose(context)} of ${slug} is set.`, quiet: '' };
   },
 };
 
@@ -62,19 +79,19 @@ async function readSecret({ ask, readStdin }: CommandContext, slug: string): Pro
 
 const remove: CommandSpec = {
   path: 'apps delete-client',
-  summary: 'Delete your own OAuth client for an app',
+  summary: 'Delete your own OAuth client for an app, or that of the instance',
   details: 'Accounts that were connected with it get no new tokens.',
   arguments: [{ name: 'app', summary: 'Its slug.' }],
-  options: [YES],
+  options: [INSTANCE, YES],
   examples: [{ does: 'Without a question', command: 'hw apps delete-client github -y' }],
   json: '{ app, deleted }',
   exits: NAMING_EXITS,
   async run(context) {
     const slug = context.input.argument('app');
     const api = await context.api();
-    await confirmDeletion(context, `Delete the OAuth client of ${slug}?`);
-    await api.send('DELETE', pathOf(slug));
-    return { json: { app: slug, deleted: true }, text: `The OAuth client of ${slug} is deleted.`, quiet: '' };
+    await confirmDeletion(context, `Delete ${whose(context).replace('The', 'the')} of ${slug}?`);
+    await api.send('DELETE', pathOf(context, slug));
+    return { json: { app: slug, deleted: true }, text: `${whose(context)} of ${slug} is deleted.`, quiet: '' };
   },
 };
 

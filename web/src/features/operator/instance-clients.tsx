@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { hwLine } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -32,8 +33,15 @@ export function InstanceClients() {
       title="OAuth client of an app"
       actions={
         <CopyMenu
-          command={{ method: 'PUT', path, body: clientBody({ ...client, secret: client.secret === '' ? '' : '…' }) }}
-          actions={{ Delete: { method: 'DELETE', path } }}
+          command={{
+            method: 'PUT',
+            path,
+            body: clientBody({ ...client, secret: client.secret === '' ? '' : '…' }),
+            hw: hwLine(['apps', 'set-client', app], { 'client-id': client.clientId, instance: true }),
+          }}
+          actions={{
+            Delete: { method: 'DELETE', path, hw: hwLine(['apps', 'delete-client', app], { instance: true }) },
+          }}
         />
       }
     >
