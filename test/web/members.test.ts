@@ -61,7 +61,7 @@ test('a viewer is invited, accepts, cannot create, and is out once removed', asy
   await admin.page.getByRole('button', { name: 'Remove vera@example.com' }).click();
   await picture(admin.page, 'members');
   await admin.page.getByRole('button', { name: 'Remove member' }).click();
-  await admin.page.getByText('Nobody signs in here yet').waitFor();
+  await admin.page.getByText('No members yet').waitFor();
   await page.getByRole('link', { name: 'Sources' }).click();
   await page.getByText('Your session has ended').waitFor();
   admin.check();

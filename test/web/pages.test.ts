@@ -67,6 +67,32 @@ test('the palette goes to anything by its name or its id, with the keyboard alon
   check();
 });
 
+test('the palette and the lists find what is not among the newest', async () => {
+  await headwater.api('POST', '/webhooks', { url: 'https://example.com/oldest', name: 'Oldest of all' });
+  const newer = Array.from({ length: 101 }, (_, at) => at);
+  for (const at of newer)
+    await headwater.api('POST', '/webhooks', { url: 'https://example.com/', name: `Newer ${at}` });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks`, headwater.apiKey);
+  await page.getByRole('row', { name: 'Newer 100' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search webhooks' }).fill('OLDEST');
+  await page.getByRole('row', { name: 'Oldest of all' }).waitFor();
+  expect(page.url()).toContain('q=OLDEST');
+  await page.getByRole('searchbox', { name: 'Search webhooks' }).fill('nowhere');
+  await page.getByText('No webhook matches').waitFor();
+  await page.keyboard.press('Control+K');
+  await page.getByRole('combobox', { name: 'Name or id' }).fill('all oldest');
+  await page.getByRole('option', { name: /Oldest of all/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Oldest of all', level: 1 }).waitFor();
+  const { data: source } = await headwater.api('POST', '/sources', { kind: 'ingest', name: 'Feed' });
+  await page.goto(`${headwater.url}/sources/${source.id}?tab=listeners`);
+  await page.getByRole('combobox', { name: 'Listener' }).selectOption({ label: 'Oldest of all' });
+  await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
+  await page.getByRole('row', { name: /Oldest of all/ }).waitFor();
+  check();
+});
+
 test('a key is made, shown once, and revoked', async () => {
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/settings`, headwater.apiKey);

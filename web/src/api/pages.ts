@@ -21,6 +21,11 @@ interface PagedQuery {
 
 const isRefreshed = ({ state: { data } }: PagedQuery) => (data?.pages.length ?? 0) <= MAX_REFRESHED_PAGES;
 
+/** The key and the `q` of a list that is searched by name. */
+export function named(key: string, text: string): { key: readonly string[]; q: { q?: string } } {
+  return text === '' ? { key: [key], q: {} } : { key: [key, 'named', text], q: { q: text } };
+}
+
 /** The `refetchInterval` of a list. */
 export function every(refreshMs: number) {
   return (query: PagedQuery) => isRefreshed(query) && refreshMs;

@@ -12,6 +12,7 @@ export interface PaletteEntry {
 }
 
 const MAX_SHOWN = 12;
+const MAX_ASKED = 100;
 
 const roleNow = () => currentSession()?.role ?? 'account';
 
@@ -28,31 +29,31 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
   [/^(dc|p)_\w+-\d{13}-\d+$/, 'Trace of the event', 'trace', (id) => `/traces/${id}`],
 ];
 
-/** Everything of the account that has a name; the newest hundred of each kind. */
-export async function namedThings(): Promise<PaletteEntry[]> {
+/**
+ * Named resources for a text, the newest of each kind: the server looks for its longest word, and
+ * `findEntries` for the others.
+ */
+export async function namedThings(text: string, signal: AbortSignal): Promise<PaletteEntry[]> {
   if (roleNow() === 'operator') return [];
-  const query = { limit: 100 };
+  const longest = wordsOf(text).toSorted((a, b) => b.length - a.length)[0];
+  const params = { query: { limit: MAX_ASKED, ...(longest === undefined ? {} : { q: longest }) } };
   const [sources, workflows, webhooks] = await Promise.all([
-    ask(api.GET('/v1/users/me/sources', { params: { query } })),
-    ask(api.GET('/v1/users/me/workflows', { params: { query } })),
-    ask(api.GET('/v1/users/me/webhooks', { params: { query } })),
+    ask(api.GET('/v1/users/me/sources', { params, signal })),
+    ask(api.GET('/v1/users/me/workflows', { params, signal })),
+    ask(api.GET('/v1/users/me/webhooks', { params, signal })),
   ]);
   return [
-    ...sources.data.map(({ id, name }) => ({ label: name, path: `/sources/${id}`, icon: 'source' as const, hint: id })),
-    ...workflows.data.map(({ id, name }) => ({
-      label: name,
-      path: `/workflows/${id}`,
-      icon: 'workflow' as const,
-      hint: id,
-    })),
-    ...webhooks.data.map(({ id, name, url }) => ({
-      label: name ?? url,
-      path: `/webhooks/${id}`,
-      icon: 'webhook' as const,
-      hint: id,
-    })),
+    ...sources.data.map(({ id, name }) => entryOf('source', id, name)),
+    ...workflows.data.map(({ id, name }) => entryOf('workflow', id, name)),
+    ...webhooks.data.map(({ id, name, url }) => entryOf('webhook', id, name ?? url)),
   ];
 }
+
+function entryOf(kind: 'source' | 'workflow' | 'webhook', id: string, label: string): PaletteEntry {
+  return { label, path: `/${kind}s/${id}`, icon: kind, hint: id };
+}
+
+const wordsOf = (text: string) => text.trim().toLowerCase().split(/\s+/).filter(Boolean);
 
 /** Pages of an account that the navigation does not show. */
 const MORE_PAGES: readonly PaletteEntry[] = [
@@ -72,7 +73,7 @@ export function findEntries(text: string, things: readonly PaletteEntry[]): Pale
     icon,
     hint: 'id',
   }));
-  const words = wanted.toLowerCase().split(/\s+/);
+  const words = wordsOf(text);
   const more = roleNow() === 'operator' ? [] : MORE_PAGES;
   const matches = [...pages, ...more, ...things].filter(({ label, hint }) => {
     const heap = `${label} ${hint}`.toLowerCase();

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -7,6 +7,21 @@ import { Dialog } from '../ui/dialog.tsx';
 import { INPUT_CLASS } from '../ui/field.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { findEntries, namedThings, type PaletteEntry } from './palette-entries.ts';
+
+const IS_MAC = navigator.platform.startsWith('Mac');
+const TYPING_MS = 200;
+/** Names are no longer. */
+const MAX_ASKED_CHARS = 200;
+
+/** The text as it was when the reader last stopped to type. */
+function useRested(text: string): string {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}
 
 /** Goes to anything by its name, or by an id that was pasted. */
 export function Palette() {
@@ -30,7 +45,7 @@ export function Palette() {
         <Icon name="search" className="size-3.5" />
         Search
         <kbd aria-hidden="true" className="ml-auto rounded border border-line px-1 font-mono text-xs">
-          ⌘K
+          {IS_MAC ? '⌘K' : 'Ctrl K'}
         </kbd>
       </Button>
       <Dialog open={isOpen} onClose={() => setOpen(false)} title="Go to">
@@ -45,7 +60,13 @@ function PaletteSearch({ onDone }: { onDone: () => void }) {
   const [at, setAt] = useState(0);
   const listId = useId();
   const navigate = useNavigate();
-  const { data: things = [] } = useQuery({ queryKey: ['palette'], queryFn: namedThings, staleTime: 30_000 });
+  const asked = useRested(text.trim().slice(0, MAX_ASKED_CHARS));
+  const { data: things = [], isFetching } = useQuery({
+    queryKey: ['palette', asked],
+    queryFn: ({ signal }) => namedThings(asked, signal),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
   const entries = findEntries(text, things);
   const chosen = Math.min(at, entries.length - 1);
   const go = (entry: PaletteEntry | undefined) => {
@@ -94,11 +115,15 @@ function PaletteSearch({ onDone }: { onDone: () => void }) {
             )}
           >
             <Icon name={entry.icon} />
-            <span className="truncate">{entry.label}</span>
-            <span className="ml-auto font-mono text-xs text-ink-faint">{entry.hint}</span>
+            <span className="min-w-0 truncate">{entry.label}</span>
+            <span className="ml-auto shrink-0 font-mono text-xs text-ink-faint">{entry.hint}</span>
           </li>
         ))}
-        {entries.length === 0 && <li className="px-2 py-3 text-sm text-ink-faint">Nothing has this name or id.</li>}
+        {entries.length === 0 && (
+          <li className="px-2 py-3 text-sm text-ink-faint">
+            {isFetching || asked !== text.trim() ? 'Looking…' : 'Nothing has this name or id.'}
+          </li>
+        )}
       </ul>
     </div>
   );

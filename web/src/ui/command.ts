@@ -30,6 +30,12 @@ export function hwLine(words: readonly string[], options: Readonly<Record<string
   return ['hw', ...words.map(shellWord), ...given].join(' ');
 }
 
+/** The list of what has the text in its name or id; of everything where there is no text. */
+export function listCommand(noun: 'sources' | 'workflows' | 'webhooks', text: string): Command {
+  const query = new URLSearchParams({ limit: '50', ...(text === '' ? {} : { q: text }) });
+  return { path: `/v1/users/me/${noun}?${query.toString()}`, hw: hwLine(['list', noun], { named: text }) };
+}
+
 /** The same, with JSON on its standard input. */
 export function hwWithInput(
   input: string,

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -10,7 +10,7 @@ import { FILTER_CLASS } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { SearchBox } from '../../ui/search-box.tsx';
+import { QueryBox } from '../../ui/search-box.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TimeRange, timesOf } from '../../ui/time-range.tsx';
@@ -21,7 +21,6 @@ import { EventRows, NewRows } from './event-rows.tsx';
 import type { LiveEvent } from './use-live-events.ts';
 
 const REFRESH_MS = 3_000;
-const TYPING_MS = 300;
 const keyOf = ({ metadata }: LiveEvent) => metadata.emit_id;
 
 /** The events of all sources and workflows; the filters stand in the URL. */
@@ -63,13 +62,13 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
     void navigate({ search: (old) => ({ ...old, event: undefined, ...change }), replace: true });
   return (
     <FilterBar label="Filter events">
-      <TextFilter
-        text={search.text ?? ''}
+      <QueryBox
+        value={search.text ?? ''}
         label="Text in the payload"
         onChange={(text) => set({ text: text || undefined })}
       />
-      <TextFilter
-        text={search.filter ?? ''}
+      <QueryBox
+        value={search.filter ?? ''}
         label="Filter as JSON"
         onChange={(json) => set({ filter: json.trim() || undefined })}
       />
@@ -111,34 +110,6 @@ function Filters({ names }: { names: ReadonlyMap<string, string> }) {
       )}
     </FilterBar>
   );
-}
-
-interface TextFilterProps {
-  text: string;
-  label: string;
-  onChange: (text: string) => void;
-}
-
-/** A search reads megabytes: it begins when the reader stops to type. The field keeps the focus. */
-function TextFilter({ text, label, onChange }: TextFilterProps) {
-  const [typed, setTyped] = useState(text);
-  const change = useRef(onChange);
-  change.current = onChange;
-  const told = useRef(text);
-  useEffect(() => {
-    // Back, forward and Clear change it as well.
-    if (text !== told.current) setTyped(text);
-    told.current = text;
-  }, [text]);
-  useEffect(() => {
-    if (typed === told.current) return undefined;
-    const timer = setTimeout(() => {
-      told.current = typed;
-      change.current(typed);
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return <SearchBox value={typed} label={label} onChange={setTyped} />;
 }
 
 function Found({ filter, names }: { filter: EventFilter; names: ReadonlyMap<string, string> }) {

@@ -7,12 +7,14 @@ import { missingRight, useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { membersQuery } from './member-queries.ts';
 
 type Member = Schemas['Member'];
 type Invitation = Schemas['Invitation'];
@@ -25,9 +27,6 @@ const ROLES: Record<Role, string> = {
   owner: 'Owner: also owners',
 };
 
-const membersQuery = pagesOf(['members'], (query, signal) =>
-  ask(api.GET('/v1/members', { params: { query }, signal })),
-);
 const invitationsQuery = pagesOf(['invitations'], (query, signal) =>
   ask(api.GET('/v1/members/invitations', { params: { query }, signal })),
 );
@@ -105,7 +104,16 @@ function MemberList() {
   return (
     <>
       <ProblemNote error={changing.error} />
-      <Paged list={list} title="Members" count={rows.length} empty="Nobody signs in here yet: API keys do the work.">
+      <Paged
+        list={list}
+        title="Members"
+        count={rows.length}
+        empty={
+          <Empty icon="operator" title="No members yet" command="hw members invite ada@example.com">
+            Nobody signs in here by name: API keys do the work. Invite somebody above.
+          </Empty>
+        }
+      >
         <Table label="Members" columns={columns} rows={rows} keyOf={({ id }) => id} />
       </Paged>
       <Confirm

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -17,8 +18,7 @@ import {
   subscriptionCommand,
   SubscriptionFilter,
 } from '../webhooks/subscription-filter.tsx';
-import { type Subscription, subscriptionsQuery, webhooksQuery } from '../webhooks/webhook-queries.ts';
-import { workflowsQuery } from '../workflows/workflow-queries.ts';
+import { type Subscription, subscriptionsQuery } from '../webhooks/webhook-queries.ts';
 import type { Source } from './source-queries.ts';
 
 const EVERY_SOURCE = 'dc_*';
@@ -31,7 +31,7 @@ export function ListenersOfSource({ source }: { source: Source }) {
   useEffect(() => {
     if (hasNextPage) void fetchNextPage();
   }, [hasNextPage, fetchNextPage, list.data]);
-  const names = useListenerNames();
+  const names = useNames('webhooks', 'workflows');
   const queries = useQueryClient();
   const ending = useMutation({
     mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
@@ -97,16 +97,6 @@ function Listener({ id, name }: { id: string; name: string | undefined }) {
       {name ?? id}
     </Link>
   );
-}
-
-/** Names of webhooks and workflows by id, as far as their first page. */
-export function useListenerNames(): Map<string, string> {
-  const webhooks = useInfiniteQuery(webhooksQuery());
-  const workflows = useInfiniteQuery(workflowsQuery());
-  return new Map([
-    ...(webhooks.data?.pages.flatMap(({ data }) => data.map(({ id, name, url }) => [id, name ?? url] as const)) ?? []),
-    ...(workflows.data?.pages.flatMap(({ data }) => data.map(({ id, name }) => [id, name] as const)) ?? []),
-  ]);
 }
 
 function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<string, string> }) {

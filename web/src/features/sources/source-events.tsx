@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { useNames } from '../../api/names.ts';
 import { Beside } from '../../ui/beside.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
@@ -11,7 +12,6 @@ import { useLinkedEvent } from '../events/event-queries.ts';
 import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
 import { ReplayEvents } from '../webhooks/replay-events.tsx';
-import { useListenerNames } from './listeners-of-source.tsx';
 import { PublishEvent } from './publish-event.tsx';
 import { endpointOf, type Source } from './source-queries.ts';
 
@@ -29,7 +29,7 @@ interface SourceEventsProps {
 export function SourceEvents({ source, selected, onSelect: select, compared, onCompare }: SourceEventsProps) {
   const live = useLiveEvents(`/v1/sources/${source.id}/sse?expand=event`);
   const { hold } = live;
-  const listeners = useListenerNames();
+  const listeners = useNames('webhooks', 'workflows');
   // The first events are no news, also for a link that names one of them.
   const isHeld = selected !== undefined && live.shown.length > 0;
   useEffect(() => hold(isHeld), [hold, isHeld]);

@@ -1,30 +1,46 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { every } from '../../api/pages.ts';
+import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { SearchBox } from '../../ui/search-box.tsx';
+import { QueryBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActivityOf } from '../overview/activity-of.tsx';
 import { CreateSource } from './create-source.tsx';
+import { Owner } from './owner.tsx';
 import { endpointOf, type Source, sourcesQuery } from './source-queries.ts';
 
 const REFRESH_MS = 10_000;
 
 const COLUMNS: readonly Column<Source>[] = [
-  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'md:w-1/4' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
+  {
+    header: 'Name',
+    cell: ({ name }) => <span className="font-medium">{name}</span>,
+    className: 'md:w-1/4',
+    wraps: true,
+  },
+  {
+    header: 'State',
+    cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />,
+    className: 'w-28 @max-2xl:w-24',
+  },
+  { header: 'Owner', cell: ({ user_id: id }) => <Owner userId={id} />, className: 'w-28 text-ink-soft', wide: true },
   {
     header: 'Started by',
     cell: (source) => {
       const endpoint = endpointOf(source);
-      return <span className="font-mono text-xs text-ink-soft">{endpoint ?? triggerOf(source)}</span>;
+      return (
+        <span title={endpoint} className="font-mono text-xs text-ink-soft">
+          {endpoint === undefined ? triggerOf(source) : shortUrl(endpoint)}
+        </span>
+      );
     },
     wide: true,
   },
@@ -37,7 +53,7 @@ const COLUMNS: readonly Column<Source>[] = [
   {
     header: 'Last event',
     cell: ({ last_event_at: at }) => (at === null ? 'none' : <Time atMs={at * 1000} />),
-    className: 'w-28 text-ink-soft',
+    className: 'w-28 text-ink-soft @max-2xl:w-24',
   },
   {
     header: 'Last error',
@@ -58,6 +74,12 @@ function LastError({ at, message }: { at: number; message: string | null }) {
   );
 }
 
+/** Endpoints differ in their path; on hosts of their own, in the host. */
+function shortUrl(url: string): string {
+  const { host, pathname } = new URL(url);
+  return pathname === '/' ? host : pathname;
+}
+
 function triggerOf({ configured_props: props }: Source): string {
   for (const value of Object.values(props)) {
     if (typeof value !== 'object' || value === null) continue;
@@ -71,9 +93,12 @@ function triggerOf({ configured_props: props }: Source): string {
 export function SourceList() {
   const { action, key, url, q = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
-  const list = useInfiniteQuery({ ...sourcesQuery(), refetchInterval: every(REFRESH_MS) });
+  const list = useInfiniteQuery({
+    ...sourcesQuery(q),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(REFRESH_MS),
+  });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });
   const newSource = (
     <Button kind="primary" onClick={create}>
@@ -86,12 +111,12 @@ export function SourceList() {
       title="Sources"
       actions={
         <>
-          <SearchBox
+          <QueryBox
             value={q}
             label="Search sources"
             onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
           />
-          <CopyMenu command={{ path: '/v1/users/me/sources?limit=50', hw: 'hw list sources' }} />
+          <CopyMenu command={listCommand('sources', q)} />
           {newSource}
         </>
       }
@@ -100,25 +125,30 @@ export function SourceList() {
         list={list}
         count={all.length}
         empty={
-          <Empty
-            icon="source"
-            title="No sources yet"
-            action={newSource}
-            command="hw init source hello && hw deploy hello.mjs"
-          >
-            A source is started by a request, a timer or by hand, and emits events. Its events reach webhooks and
-            workflows.
-          </Empty>
+          q === '' ? (
+            <Empty
+              icon="source"
+              title="No sources yet"
+              action={newSource}
+              command="hw init source hello && hw deploy hello.mjs"
+            >
+              A source is started by a request, a timer or by hand, and emits events. Its events reach webhooks and
+              workflows.
+            </Empty>
+          ) : (
+            <Empty icon="search" title={`No source matches “${q}”`}>
+              It is looked for in names and ids. Take letters away to find more.
+            </Empty>
+          )
         }
       >
         <Table
           label="Sources"
           columns={COLUMNS}
-          rows={shown}
+          rows={all}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/sources/$id', params: { id } })}
         />
-        {shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No source matches “{q}”.</p>}
       </Paged>
       {action === 'create' && (
         <CreateSource

@@ -1,11 +1,16 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, pagesOf } from '../../api/pages.ts';
+import { every, named, pagesOf } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
-export const sourcesQuery = () =>
-  pagesOf(['sources'], (query, signal) => ask(api.GET('/v1/users/me/sources', { params: { query }, signal })));
+/** `text`: only those that have it in their name or id. Default: all. */
+export const sourcesQuery = (text = '') => {
+  const { key, q } = named('sources', text);
+  return pagesOf(key, (query, signal) =>
+    ask(api.GET('/v1/users/me/sources', { params: { query: { ...query, ...q } }, signal })),
+  );
+};
 
 export const sourceQuery = (id: string) =>
   queryOptions({

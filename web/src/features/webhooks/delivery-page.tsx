@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { useNames } from '../../api/names.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
-import { deliveryQuery, useWebhookNames } from './webhook-queries.ts';
+import { deliveryQuery } from './webhook-queries.ts';
 
 /** A delivery by its id alone: where the palette and links of others lead. */
 export function DeliveryPage() {
   const { id } = useParams({ from: '/shell/deliveries/$id' });
   const navigate = useNavigate();
-  const names = useWebhookNames();
+  const names = useNames('webhooks');
   const { data: delivery, error } = useQuery(deliveryQuery(id));
   if (delivery === undefined) {
     return <Page title="Delivery">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;

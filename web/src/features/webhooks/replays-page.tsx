@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router';
 import { api, ask, type Schemas } from '../../api/client.ts';
 import { every, pagesOf } from '../../api/pages.ts';
+import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -12,7 +13,6 @@ import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
-import { useWebhookNames } from './webhook-queries.ts';
 
 type Replay = Schemas['Replay'];
 
@@ -104,7 +104,7 @@ function Sent({ sent, count, status }: Replay) {
 
 /** A webhook by its name, or another listener. */
 function ListenerLink({ id }: { id: string }) {
-  const names = useWebhookNames();
+  const names = useNames('webhooks');
   if (!id.startsWith('wh_')) return <EmitterLink id={id} />;
   return (
     <Link to="/webhooks/$id" params={{ id }} title={id} className="truncate text-accent underline">

@@ -1,16 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { useNames } from '../../api/names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
 import { SubscriptionPicture } from './subscription-picture.tsx';
-import { type Subscription, subscriptionsQuery, useWebhookNames } from './webhook-queries.ts';
+import { type Subscription, subscriptionsQuery } from './webhook-queries.ts';
 
 /** A picture with more lines shows nothing; the table lists all. */
 const MAX_DRAWN = 300;
@@ -26,7 +28,7 @@ export function SubscriptionsPage() {
   }, [hasNextPage, fetchNextPage, list.data]);
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const emitters = useEmitterNames();
-  const webhooks = useWebhookNames();
+  const webhooks = useNames('webhooks');
   const nameOf = (id: string) => EVERY[id] ?? emitters.get(id) ?? webhooks.get(id) ?? id;
   const columns: readonly Column<Subscription>[] = [
     { header: 'Emitter', cell: ({ emitter_id: id }) => EVERY[id] ?? <EmitterLink id={id} /> },
@@ -60,6 +62,11 @@ export function SubscriptionsPage() {
       title="Subscriptions"
       actions={<CopyMenu command={{ path: '/v1/users/me/subscriptions?limit=100', hw: 'hw subscriptions list' }} />}
     >
+      {list.isPending && (
+        <Panel title="Who listens to whom">
+          <SkeletonRows rows={5} />
+        </Panel>
+      )}
       {rows.length > 0 && rows.length <= MAX_DRAWN && (
         <Panel title="Who listens to whom">
           <SubscriptionPicture subscriptions={rows} nameOf={nameOf} />

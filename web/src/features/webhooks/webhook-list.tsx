@@ -1,14 +1,15 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { portal } from '../../app/portal.ts';
 import { Button } from '../../ui/button.tsx';
 import { every } from '../../api/pages.ts';
+import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { SearchBox } from '../../ui/search-box.tsx';
+import { QueryBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -20,8 +21,17 @@ import { type Webhook, webhooksQuery } from './webhook-queries.ts';
 const REFRESH_MS = 10_000;
 
 const COLUMNS: readonly Column<Webhook>[] = [
-  { header: 'Name', cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>, className: 'md:w-1/4' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
+  {
+    header: 'Name',
+    cell: ({ name, id }) => <span className="font-medium">{name ?? id}</span>,
+    className: 'md:w-1/4',
+    wraps: true,
+  },
+  {
+    header: 'State',
+    cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />,
+    className: 'w-28 @max-2xl:w-24',
+  },
   { header: 'URL', cell: ({ url }) => <span className="font-mono text-xs text-ink-soft">{url}</span>, wide: true },
   {
     header: 'Last hour',
@@ -33,7 +43,6 @@ const COLUMNS: readonly Column<Webhook>[] = [
     header: 'Success',
     cell: ({ id }) => <Health id={id} of={successText} />,
     className: 'w-24 text-right tabular-nums',
-    wide: true,
   },
   {
     header: 'p95',
@@ -45,6 +54,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     header: 'Oldest due',
     cell: ({ id }) => <Health id={id} of={({ oldest_due_at: at }) => at !== null && <Time atMs={at * 1000} />} />,
     className: 'w-28 text-ink-soft',
+    wide: true,
   },
 ];
 
@@ -54,9 +64,12 @@ const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header 
 export function WebhookList() {
   const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const list = useInfiniteQuery({ ...webhooksQuery(), refetchInterval: every(REFRESH_MS) });
+  const list = useInfiniteQuery({
+    ...webhooksQuery(q),
+    placeholderData: keepPreviousData,
+    refetchInterval: every(REFRESH_MS),
+  });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const shown = all.filter(({ name, url, id }) => `${name ?? ''} ${url} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const newWebhook = (
     <Button kind="primary" onClick={() => void navigate({ search: (search) => ({ ...search, action: 'create' }) })}>
       <Icon name="plus" />
@@ -68,7 +81,7 @@ export function WebhookList() {
       title="Webhooks"
       actions={
         <>
-          <SearchBox
+          <QueryBox
             value={q}
             label="Search webhooks"
             onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
@@ -79,7 +92,7 @@ export function WebhookList() {
               <Link to="/replays">Replays</Link>
             </span>
           )}
-          <CopyMenu command={{ path: '/v1/users/me/webhooks?limit=50', hw: 'hw webhooks list' }} />
+          <CopyMenu command={listCommand('webhooks', q)} />
           {newWebhook}
         </>
       }
@@ -88,24 +101,29 @@ export function WebhookList() {
         list={list}
         count={all.length}
         empty={
-          <Empty
-            icon="webhook"
-            title="No webhooks yet"
-            action={newWebhook}
-            command="hw webhooks create https://example.com/hook"
-          >
-            A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
-          </Empty>
+          q === '' ? (
+            <Empty
+              icon="webhook"
+              title="No webhooks yet"
+              action={newWebhook}
+              command="hw webhooks create https://example.com/hook"
+            >
+              A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
+            </Empty>
+          ) : (
+            <Empty icon="search" title={`No webhook matches “${q}”`}>
+              It is looked for in names and ids. Take letters away to find more.
+            </Empty>
+          )
         }
       >
         <Table
           label="Webhooks"
           columns={SHOWN_COLUMNS}
-          rows={shown}
+          rows={all}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/webhooks/$id', params: { id } })}
         />
-        {shown.length === 0 && <p className="p-4 text-sm text-ink-soft">No webhook matches “{q}”.</p>}
       </Paged>
       {action === 'create' && <CreateWebhook onClose={() => void navigate({ search: {} })} />}
     </Page>

@@ -42,7 +42,7 @@ function WebhookView({ webhook }: { webhook: WholeWebhook }) {
       actions={<WebhookActions webhook={webhook} />}
     >
       <p className="flex items-center gap-1 font-mono text-xs text-ink-soft">
-        {url}
+        <span className="min-w-0 break-all">{url}</span>
         <CopyButton text={url} what="URL" />
       </p>
       <WebhookHealth id={id} />

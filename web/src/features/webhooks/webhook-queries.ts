@@ -1,6 +1,6 @@
-import { queryOptions, useInfiniteQuery } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, pagesOf } from '../../api/pages.ts';
+import { every, named, pagesOf } from '../../api/pages.ts';
 
 const REFRESH_MS = 3_000;
 
@@ -11,14 +11,13 @@ export type Subscription = Schemas['Subscription'];
 export type Delivery = Schemas['Delivery'];
 export type Attempt = Delivery['attempts'][number];
 
-export const webhooksQuery = () =>
-  pagesOf(['webhooks'], (query, signal) => ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })));
-
-/** Names of webhooks by their ids, or their URLs, of the pages of the list that are loaded. */
-export function useWebhookNames(): Map<string, string> {
-  const { data } = useInfiniteQuery(webhooksQuery());
-  return new Map(data?.pages.flatMap((page) => page.data.map(({ id, name, url }) => [id, name ?? url] as const)));
-}
+/** `text`: only those that have it in their name, URL or id. Default: all. */
+export const webhooksQuery = (text = '') => {
+  const { key, q } = named('webhooks', text);
+  return pagesOf(key, (query, signal) =>
+    ask(api.GET('/v1/users/me/webhooks', { params: { query: { ...query, ...q } }, signal })),
+  );
+};
 
 export const webhookQuery = (id: string) =>
   queryOptions({
@@ -83,9 +82,4 @@ export const attemptQuery = (id: string) =>
 export const subscriptionsQuery = () =>
   pagesOf(['subscriptions'], (query, signal) =>
     ask(api.GET('/v1/users/me/subscriptions', { params: { query: { ...query, limit: 100 } }, signal })),
-  );
-
-export const emitterNamesQuery = () =>
-  pagesOf(['emitter-names'], (query, signal) =>
-    ask(api.GET('/v1/subscriptions/emitters', { params: { query: { ...query, limit: 100 } }, signal })),
   );

@@ -1,12 +1,13 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
+import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { SearchBox } from '../../ui/search-box.tsx';
+import { QueryBox } from '../../ui/search-box.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -15,8 +16,17 @@ import { ActivityOf } from '../overview/activity-of.tsx';
 import { type WorkflowSummary, workflowsQuery } from './workflow-queries.ts';
 
 const COLUMNS: readonly Column<WorkflowSummary>[] = [
-  { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, className: 'md:w-1/3' },
-  { header: 'State', cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />, className: 'w-28' },
+  {
+    header: 'Name',
+    cell: ({ name }) => <span className="font-medium">{name}</span>,
+    className: 'md:w-1/3',
+    wraps: true,
+  },
+  {
+    header: 'State',
+    cell: ({ active }) => <Status of={active ? 'active' : 'inactive'} />,
+    className: 'w-28 @max-2xl:w-24',
+  },
   { header: 'Started by', cell: ({ triggers }) => <StartedBy triggers={triggers} />, wide: true },
   {
     header: 'Last hour',
@@ -49,9 +59,8 @@ export function triggerText(
 export function WorkflowList() {
   const { q = '', action } = useSearch({ from: '/shell/workflows' });
   const navigate = useNavigate({ from: '/workflows' });
-  const list = useInfiniteQuery(workflowsQuery());
+  const list = useInfiniteQuery({ ...workflowsQuery(q), placeholderData: keepPreviousData });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const shown = all.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(q.toLowerCase()));
   const newWorkflow = (
     <Button kind="primary" onClick={() => void navigate({ to: '/workflows/new' })}>
       <Icon name="plus" />
@@ -63,12 +72,12 @@ export function WorkflowList() {
       title="Workflows"
       actions={
         <>
-          <SearchBox
+          <QueryBox
             value={q}
             label="Search workflows"
             onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
           />
-          <CopyMenu command={{ path: '/v1/users/me/workflows?limit=50', hw: 'hw list workflows' }} />
+          <CopyMenu command={listCommand('workflows', q)} />
           {newWorkflow}
         </>
       }
@@ -77,20 +86,26 @@ export function WorkflowList() {
         list={list}
         count={all.length}
         empty={
-          <Empty
-            icon="workflow"
-            title="No workflows yet"
-            action={newWorkflow}
-            command="hw workflows create workflow.json"
-          >
-            A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
-          </Empty>
+          q === '' ? (
+            <Empty
+              icon="workflow"
+              title="No workflows yet"
+              action={newWorkflow}
+              command="hw workflows create workflow.json"
+            >
+              A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
+            </Empty>
+          ) : (
+            <Empty icon="search" title={`No workflow matches “${q}”`}>
+              It is looked for in names and ids. Take letters away to find more.
+            </Empty>
+          )
         }
       >
         <Table
           label="Workflows"
           columns={COLUMNS}
-          rows={shown}
+          rows={all}
           keyOf={({ id }) => id}
           onOpen={({ id }) => void navigate({ to: '/workflows/$id', params: { id } })}
         />

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, pagesOf } from '../../api/pages.ts';
+import { every, named, pagesOf } from '../../api/pages.ts';
 
 export type Workflow = Tagged<Schemas['Workflow']>;
 export type WorkflowSummary = Schemas['WorkflowSummary'];
@@ -8,8 +8,13 @@ export type Execution = Schemas['Execution'];
 export type ExecutionStep = Execution['steps'][string];
 export type Deployment = Schemas['Deployment'];
 
-export const workflowsQuery = () =>
-  pagesOf(['workflows'], (query, signal) => ask(api.GET('/v1/users/me/workflows', { params: { query }, signal })));
+/** `text`: only those that have it in their name or id. Default: all. */
+export const workflowsQuery = (text = '') => {
+  const { key, q } = named('workflows', text);
+  return pagesOf(key, (query, signal) =>
+    ask(api.GET('/v1/users/me/workflows', { params: { query: { ...query, ...q } }, signal })),
+  );
+};
 
 export const workflowQuery = (id: string) =>
   queryOptions({

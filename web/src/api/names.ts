@@ -1,0 +1,57 @@
+import { queryOptions, useQueries } from '@tanstack/react-query';
+import { api, ask } from './client.ts';
+
+/** Resources of a kind that are known by their names; those beyond are shown by their ids. */
+const MAX_NAMES = 2_000;
+const STALE_MS = 30_000;
+
+export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'emitters';
+
+interface NamedPage {
+  data: { id: string; name: string | null; url?: string }[];
+  page_info: { end_cursor: string | null; total_count: number };
+}
+
+interface NamesQuery {
+  limit: number;
+  after?: string;
+}
+
+const include = { include: 'id,name' };
+
+/** Emitters are what the key of a portal may know of sources and workflows. */
+const PAGES: Record<NamedKind, (query: NamesQuery, signal: AbortSignal) => Promise<NamedPage>> = {
+  sources: (query, signal) =>
+    ask(api.GET('/v1/users/me/sources', { params: { query: { ...query, ...include } }, signal })),
+  workflows: (query, signal) =>
+    ask(api.GET('/v1/users/me/workflows', { params: { query: { ...query, ...include } }, signal })),
+  webhooks: (query, signal) =>
+    ask(api.GET('/v1/users/me/webhooks', { params: { query: { ...query, include: 'id,name,url' } }, signal })),
+  emitters: (query, signal) => ask(api.GET('/v1/subscriptions/emitters', { params: { query }, signal })),
+};
+
+/** All names of a kind, page after page. A page may be short although another follows. */
+const namesQuery = (kind: NamedKind) =>
+  queryOptions({
+    queryKey: [kind, 'names'],
+    queryFn: async ({ signal }) => {
+      const names: [id: string, name: string][] = [];
+      for (let after: string | null | undefined; after !== null && names.length < MAX_NAMES; ) {
+        const { data, page_info: page } = await PAGES[kind]({ limit: 100, ...(after && { after }) }, signal);
+        names.push(...data.map(({ id, name, url }): [string, string] => [id, name ?? url ?? id]));
+        after = data.length === 0 || names.length >= page.total_count ? null : page.end_cursor;
+      }
+      return names;
+    },
+    staleTime: STALE_MS,
+  });
+
+/** The same function at each render: so the map is the same one until a name changes. */
+function byId(results: readonly { data: [id: string, name: string][] | undefined }[]): Map<string, string> {
+  return new Map(results.flatMap(({ data }) => data ?? []));
+}
+
+/** Names by id; of a webhook without one, its URL. */
+export function useNames(...kinds: NamedKind[]): Map<string, string> {
+  return useQueries({ queries: kinds.map((kind) => namesQuery(kind)), combine: byId });
+}
