@@ -211,6 +211,40 @@ test('an event is found across emitters, compared with another, and led to where
   await receiver.stop();
 });
 
+test('from an event, its trigger runs again, and it is emitted again', async () => {
+  const { data: publisher } = await headwater.api('POST', '/sources', { kind: 'ingest', name: 'Publisher' });
+  const relay = await headwater.deploy(
+    `export default { name: 'Relay', version: '1', run(event) { this.$emit(event, { summary: 'relayed' }); } };`,
+  );
+  await headwater.api('POST', '/subscriptions', { emitter_id: publisher.id, listener_id: relay.id });
+  await headwater.api('POST', `/sources/${publisher.id}/events`, { data: { invoice: 47_110_815 } });
+  await headwater.untilEvents(relay.id, 1);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${relay.id}`, headwater.apiKey);
+  await page.getByRole('row', { name: 'relayed' }).click();
+  await page.getByRole('button', { name: 'Again' }).click();
+  await page.getByRole('menuitem', { name: 'Run its trigger again…' }).click();
+  const run = page.getByRole('dialog', { name: 'Run Relay' });
+  await run.getByText('The event of another source that started the run').waitFor();
+  await run.getByText('47110815').waitFor();
+  await run.getByRole('button', { name: 'Run', exact: true }).click();
+  await run.waitFor({ state: 'detached' });
+  await headwater.untilEvents(relay.id, 2);
+  await page.getByRole('button', { name: 'Again' }).click();
+  await page.getByRole('menuitem', { name: 'Emit it again…' }).click();
+  const emit = page.getByRole('dialog', { name: 'Emit the event again' });
+  await emit.getByText('47110815').waitFor();
+  await expectAccessible(page);
+  await emit.getByRole('button', { name: 'Publish', exact: true }).click();
+  await emit.waitFor({ state: 'detached' });
+  await headwater.untilEvents(relay.id, 3);
+  const { data: events } = await headwater.api('GET', `/sources/${relay.id}/event_summaries`, { expand: 'event' });
+  const summaries = events.map((one: { metadata: { summary: string } }) => one.metadata.summary);
+  expect(events.map((one: { event: unknown }) => one.event)).toEqual(Array(3).fill({ invoice: 47_110_815 }));
+  expect(summaries).toEqual(Array(3).fill('relayed'));
+  check();
+});
+
 test('failures of one kind are counted first, then all go out anew', async () => {
   const receiver = await startReceiver();
   const source = await headwater.deploy(BIN);

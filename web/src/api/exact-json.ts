@@ -9,6 +9,12 @@ export class ExactNumber {
   toString(): string {
     return this.source;
   }
+
+  /** In a request as it was written, where the browser can. */
+  toJSON(): unknown {
+    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+    return rawJSON === undefined ? Number(this.source) : rawJSON(this.source);
+  }
 }
 
 /** As JSON.parse, but no number loses digits: ids of 19 digits are common in payloads. */
@@ -34,8 +40,10 @@ export function writeExact(value: unknown, indent = 2): string {
   const numbers = new Map<string, string>();
   const text = JSON.stringify(
     value,
-    (_, part: unknown) => {
-      if (!(part instanceof ExactNumber)) return part;
+    function (this: Record<string, unknown>, key, shown: unknown) {
+      // As it is before its `toJSON`.
+      const part = this[key];
+      if (!(part instanceof ExactNumber)) return shown;
       const mark = `\u0000${numbers.size}\u0000`;
       numbers.set(JSON.stringify(mark), part.source);
       return mark;

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 
 const TICK_MS = 10_000;
 const subscribers = new Set<() => void>();
@@ -45,12 +45,28 @@ function relativeTime(atMs: number, fromMs: number): string {
   return relative.format(Math.round(awayMs / ms), unit);
 }
 
-/** `2 min. ago`, and the exact time in the reader's zone on hover. `atMs`: epoch milliseconds. */
-export function Time({ atMs, form = 'relative' }: { atMs: number; form?: 'relative' | 'clock' }) {
+interface TimeProps {
+  /** Epoch milliseconds. */
+  atMs: number;
+  /** `clock`: `14:02:11.310`. Default: `2 min. ago`. */
+  form?: 'relative' | 'clock';
+}
+
+/** A moment, with the exact time in the reader's zone on hover. */
+export function Time({ atMs, form = 'relative' }: TimeProps) {
+  return form === 'clock' ? <Moment atMs={atMs}>{clock.format(atMs)}</Moment> : <RelativeTime atMs={atMs} />;
+}
+
+function RelativeTime({ atMs }: { atMs: number }) {
   const now = useSyncExternalStore(subscribe, () => nowMs);
+  return <Moment atMs={atMs}>{relativeTime(atMs, Math.max(now, atMs > now + TICK_MS ? now : atMs))}</Moment>;
+}
+
+function Moment({ atMs, children }: { atMs: number; children: string }) {
+  const title = useMemo(() => exact.format(atMs), [atMs]);
   return (
-    <time dateTime={new Date(atMs).toISOString()} title={exact.format(atMs)} className="tabular-nums whitespace-nowrap">
-      {form === 'clock' ? clock.format(atMs) : relativeTime(atMs, Math.max(now, atMs > now + TICK_MS ? now : atMs))}
+    <time dateTime={new Date(atMs).toISOString()} title={title} className="tabular-nums whitespace-nowrap">
+      {children}
     </time>
   );
 }

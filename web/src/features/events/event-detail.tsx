@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
+import { useNames } from '../../api/names.ts';
 import { CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -12,8 +13,9 @@ import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useWebhookNames } from '../webhooks/webhook-queries.ts';
+import { portal } from '../../app/portal.ts';
 import { EmitterLink } from './emitter-link.tsx';
+import { EventAgain } from './event-again.tsx';
 import { eventQuery } from './event-queries.ts';
 import type { LiveEvent } from './use-live-events.ts';
 
@@ -30,6 +32,7 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
   const { metadata } = event;
   const whole = useQuery({ ...eventQuery(metadata.emit_id), enabled: event.event_truncated });
   const shown = event.event_truncated ? whole.data : event;
+  const isOfSource = portal === undefined && metadata.emitter_id.startsWith('dc_');
   const isCompared = compared !== undefined && compared !== metadata.emit_id;
   return (
     <Panel
@@ -45,6 +48,7 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
               {compared === undefined ? 'Compare' : 'Stop comparing'}
             </Button>
           )}
+          {isOfSource && <EventAgain event={event} data={shown?.event} />}
           <CopyMenu
             command={{
               path: `/v1/events?id=${metadata.emit_id}&expand=event`,
@@ -123,7 +127,7 @@ function DeliveriesOfEvent({ emitId }: { emitId: string }) {
       ask(api.GET('/v1/deliveries', { params: { query: { emit_id: emitId, limit: 20 } }, signal })),
     refetchInterval: REFRESH_MS,
   });
-  const names = useWebhookNames();
+  const names = useNames('webhooks');
   if (error !== null) return <ProblemNote error={error} />;
   const rows = data?.data ?? [];
   if (rows.length === 0) return null;

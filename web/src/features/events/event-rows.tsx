@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import type { KeyboardEvent, RefObject } from 'react';
+import { type KeyboardEvent, memo, type MouseEvent, type RefObject } from 'react';
 import { writeExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -54,17 +54,28 @@ export function EventRows(props: EventRowsProps) {
     count: events.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
-    overscan: 15,
+    overscan: 8,
     rangeExtractor: (range) => withFocused(range, scroller.current),
     getItemKey: (index) => (events[index] === undefined ? index : keyOf(events[index])),
   });
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>, index: number) => {
+  const keyAt = (row: HTMLElement | null | undefined) => {
+    const event = events[Number(row?.dataset['index'] ?? Number.NaN)];
+    return event === undefined ? undefined : keyOf(event);
+  };
+  const onClick = ({ target }: MouseEvent<HTMLElement>) => {
+    const key = keyAt((target as Element).closest<HTMLElement>('[data-index]'));
+    if (key !== undefined) onSelect(key);
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const row = event.target as HTMLElement;
+    const key = keyAt(row);
+    if (key === undefined) return;
     const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-    if (event.key === 'Enter' && events[index] !== undefined) onSelect(keyOf(events[index]));
+    if (event.key === 'Enter') onSelect(key);
     if (event.key === 'Escape') onSelect(undefined);
     if (step === undefined) return;
     event.preventDefault();
-    const next = Math.min(Math.max(index + step, 0), events.length - 1);
+    const next = Math.min(Math.max(Number(row.dataset['index']) + step, 0), events.length - 1);
     scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus();
   };
   return (
@@ -76,51 +87,72 @@ export function EventRows(props: EventRowsProps) {
       className="max-h-[65vh] overflow-y-auto"
       onScroll={({ currentTarget }) => onScrolled?.(currentTarget.scrollTop > ROW_PX)}
     >
-      <div role="rowgroup" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+      <div
+        role="rowgroup"
+        className="relative"
+        style={{ height: virtualizer.getTotalSize() }}
+        onClick={onClick}
+        onKeyDown={onKeyDown}
+      >
         {virtualizer.getVirtualItems().map(({ index, start, key }) => {
           const event = events[index] as LiveEvent;
           return (
-            <div
+            <EventRow
               key={key}
-              role="row"
-              tabIndex={0}
-              data-index={index}
-              aria-rowindex={index + 1}
-              aria-selected={keyOf(event) === selected}
-              onClick={() => onSelect(keyOf(event))}
-              onKeyDown={(pressed) => onKeyDown(pressed, index)}
-              style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
-              className={classNames(
-                'absolute inset-x-0 flex cursor-pointer items-center gap-3 border-b border-line px-3 text-sm -outline-offset-2 hover:bg-sunken',
-                keyOf(event) === selected && 'bg-accent-soft',
-              )}
-            >
-              <span role="cell" className="w-28 shrink-0 text-xs text-ink-faint">
-                <Time atMs={event.indexed_at_ms} form="clock" />
-              </span>
-              {names !== undefined && (
-                <span role="cell" className="w-32 shrink-0 truncate text-ink-soft max-md:hidden">
-                  {names.get(event.metadata.emitter_id) ?? event.metadata.emitter_id}
-                </span>
-              )}
-              {event.metadata.name !== '' && (
-                <span role="cell" className="shrink-0 rounded bg-sunken px-1.5 font-mono text-xs">
-                  {event.metadata.name}
-                </span>
-              )}
-              <span
-                role="cell"
-                className={classNames(
-                  'min-w-0 flex-1 truncate',
-                  event.metadata.summary === null && 'font-mono text-xs',
-                )}
-              >
-                {event.metadata.summary ?? writeExact(event.event, 0).slice(0, PREVIEW_CHARS)}
-              </span>
-            </div>
+              event={event}
+              index={index}
+              topPx={start}
+              isSelected={keyOf(event) === selected}
+              emitter={names && (names.get(event.metadata.emitter_id) ?? event.metadata.emitter_id)}
+            />
           );
         })}
       </div>
     </div>
   );
 }
+
+interface EventRowProps {
+  event: LiveEvent;
+  index: number;
+  topPx: number;
+  isSelected: boolean;
+  /** Undefined where all events are of one. */
+  emitter: string | undefined;
+}
+
+/** React draws it again only after a change: a scroll draws the list at each frame. */
+const EventRow = memo(function EventRow({ event, index, topPx, isSelected, emitter }: EventRowProps) {
+  const { name, summary } = event.metadata;
+  return (
+    <div
+      role="row"
+      tabIndex={0}
+      data-index={index}
+      aria-rowindex={index + 1}
+      aria-selected={isSelected}
+      style={{ height: ROW_PX, transform: `translateY(${topPx}px)` }}
+      className={classNames(
+        'absolute inset-x-0 flex cursor-pointer items-center gap-3 border-b border-line px-4 text-sm -outline-offset-2 hover:bg-sunken',
+        isSelected && 'bg-accent-soft',
+      )}
+    >
+      <span role="cell" className="w-28 shrink-0 text-xs text-ink-faint">
+        <Time atMs={event.indexed_at_ms} form="clock" />
+      </span>
+      {emitter !== undefined && (
+        <span role="cell" className="w-32 shrink-0 truncate text-ink-soft max-md:hidden">
+          {emitter}
+        </span>
+      )}
+      {name !== '' && (
+        <span role="cell" className="shrink-0 rounded bg-sunken px-1.5 font-mono text-xs">
+          {name}
+        </span>
+      )}
+      <span role="cell" className={classNames('min-w-0 flex-1 truncate', summary === null && 'font-mono text-xs')}>
+        {summary ?? writeExact(event.event, 0).slice(0, PREVIEW_CHARS)}
+      </span>
+    </div>
+  );
+});

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { parseExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { hwLine, textOrJson } from '../../ui/command.ts';
@@ -23,14 +24,26 @@ export function PublishEvent({ source }: { source: Source }) {
   );
 }
 
-function PublishDialog({ source, onClose }: { source: Source; onClose: () => void }) {
-  const [text, setText] = useState('{}');
-  const [channel, setChannel] = useState('');
+interface PublishDialogProps {
+  source: Source;
+  /** Parts of an earlier event. Default: none. */
+  given?: { data: string; channel: string; summary: string | null };
+  onClose: () => void;
+}
+
+export function PublishDialog({ source, given, onClose }: PublishDialogProps) {
+  const [text, setText] = useState(given?.data ?? '{}');
+  const [channel, setChannel] = useState(given?.channel ?? '');
   const [id, setId] = useState('');
-  const naming = { ...(channel === '' ? {} : { event_name: channel }), ...(id === '' ? {} : { id }) };
+  const summary = given?.summary ?? null;
+  const naming = {
+    ...(channel === '' ? {} : { event_name: channel }),
+    ...(id === '' ? {} : { id }),
+    ...(summary === null ? {} : { summary }),
+  };
   const publishing = useMutation({
     mutationFn: () => {
-      const body = { data: JSON.parse(text) as unknown, ...naming };
+      const body = { data: parseExact(text), ...naming };
       return ask(api.POST('/v1/sources/{id}/events', { params: { path: { id: source.id } }, body }));
     },
     onSuccess: ({ data }) => {
@@ -47,7 +60,7 @@ function PublishDialog({ source, onClose }: { source: Source; onClose: () => voi
       open
       wide
       onClose={onClose}
-      title="Publish an event"
+      title={given === undefined ? 'Publish an event' : 'Emit the event again'}
       description={`As one of ${source.name}, to whatever is subscribed. Its code does not run.`}
     >
       <form onSubmit={submit} noValidate className="flex flex-col gap-3">
@@ -72,7 +85,12 @@ function PublishDialog({ source, onClose }: { source: Source; onClose: () => voi
               method: 'POST',
               path: `/v1/sources/${source.id}/events`,
               body: { data: textOrJson(text), ...naming },
-              hw: hwLine(['events', 'publish', source.id], { data: text, channel, id }),
+              hw: hwLine(['events', 'publish', source.id], {
+                data: text,
+                channel,
+                id,
+                ...(summary === null ? {} : { summary }),
+              }),
             }}
           />
           <Button onClick={onClose}>Cancel</Button>

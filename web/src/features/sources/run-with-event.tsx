@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, ask } from '../../api/client.ts';
+import { parseExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { hwWithInput } from '../../ui/command.ts';
@@ -9,9 +10,17 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Source } from './source-queries.ts';
 
+interface RunWithEventProps {
+  source: Source;
+  /** JSON text to begin with. Default: an event like those that start the source. */
+  given?: string;
+  description?: string;
+  onClose: () => void;
+}
+
 /** Runs a source with an event that the user writes, as a request or a tick would. */
-export function RunWithEvent({ source, onClose }: { source: Source; onClose: () => void }) {
-  const [text, setText] = useState(() => JSON.stringify(exampleFor(source), null, 2));
+export function RunWithEvent({ source, given, description, onClose }: RunWithEventProps) {
+  const [text, setText] = useState(() => given ?? JSON.stringify(exampleFor(source), null, 2));
   const parsed = parse(text);
   const running = useMutation({
     mutationFn: (event: unknown) =>
@@ -19,7 +28,13 @@ export function RunWithEvent({ source, onClose }: { source: Source; onClose: () 
     onSuccess: onClose,
   });
   return (
-    <Dialog open wide onClose={onClose} title={`Run ${source.name}`} description="The event that run gets, as JSON.">
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title={`Run ${source.name}`}
+      description={description ?? 'The event that run gets, as JSON.'}
+    >
       <div className="flex flex-col gap-3">
         <CodeView value={text} label="Event" language="json" onChange={setText} />
         {'fault' in parsed && (
@@ -56,7 +71,7 @@ export function RunWithEvent({ source, onClose }: { source: Source; onClose: () 
 
 function parse(text: string): { event: unknown } | { fault: string } {
   try {
-    return { event: JSON.parse(text) as unknown };
+    return { event: parseExact(text) };
   } catch (error) {
     return { fault: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
