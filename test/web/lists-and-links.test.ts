@@ -51,6 +51,9 @@ test('the list of sources shows the last event and why the last run failed, and 
   await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
   const sources = page.getByRole('table', { name: 'Sources' });
   await sources.getByRole('row', { name: /Closed shop.*none.*no stock/ }).waitFor();
+  // The owner stands in the row.
+  const { data: user } = await headwater.api('GET', '/users/me');
+  await sources.getByRole('row', { name: new RegExp(`Closed shop.*${user.username}`) }).waitFor();
   await sources.getByRole('row', { name: /Orders.*(ago|now)/ }).waitFor();
   await expectAccessible(page);
   await picture(page, 'sources-last');

@@ -8,12 +8,14 @@ import { portal } from './app/portal.ts';
 import { queryClient } from './app/queries.ts';
 import { router } from './app/router.tsx';
 import { startTheme } from './app/theme.ts';
+import { showCutText } from './ui/cut-text.ts';
 import './styles.css';
 
 const RENEW_MS = 60 * 60 * 1000;
 
 function start(): void {
   startTheme();
+  showCutText();
   onSessionEnd(() => {
     // The first of several refused requests knows where the user was. The portal has no session.
     if (portal === undefined && currentSession() === undefined) return;

@@ -21,18 +21,19 @@ export function Dialog({ open, onClose, title, description, children, wide = fal
         <Base.Popup
           className={`fixed top-1/2 left-1/2 z-50 max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-popup outline-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
         >
-          <div className="mb-3 flex items-start justify-between gap-4">
-            <div>
-              <Base.Title className="text-lg font-semibold">{title}</Base.Title>
-              {description !== undefined && (
-                <Base.Description className="mt-0.5 text-sm text-ink-soft">{description}</Base.Description>
-              )}
-            </div>
-            <Base.Close render={<Button kind="quiet" size="small" aria-label="Close" className="px-1.5" />}>
-              <Icon name="cross" />
-            </Base.Close>
+          <div className="mb-3 pr-9">
+            <Base.Title className="text-lg font-semibold break-words">{title}</Base.Title>
+            {description !== undefined && (
+              <Base.Description className="mt-0.5 text-sm text-ink-soft">{description}</Base.Description>
+            )}
           </div>
           {children}
+          {/* The last one: the focus begins in what the dialog is about. */}
+          <Base.Close
+            render={<Button kind="quiet" size="small" aria-label="Close" className="absolute top-4 right-4 px-1.5" />}
+          >
+            <Icon name="cross" />
+          </Base.Close>
         </Base.Popup>
       </Base.Portal>
     </Base.Root>

@@ -12,7 +12,7 @@ export function Page({ title, aside, actions, children }: PageProps) {
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-4 px-4 py-5 sm:px-6">
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h1 className="min-w-0 truncate text-xl font-semibold tracking-tight">{title}</h1>
+        <h1 className="line-clamp-2 min-w-0 text-xl font-semibold tracking-tight break-words">{title}</h1>
         {aside}
         {actions !== undefined && (
           <div className="ml-auto flex flex-wrap items-center gap-2 max-sm:has-[[type=search]]:w-full">{actions}</div>
@@ -30,7 +30,11 @@ export function Panel({ title, actions, children }: { title?: string; actions?: 
       {title !== undefined && (
         <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2.5">
           <h2 className="min-w-0 text-sm font-semibold break-words">{title}</h2>
-          {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+          {actions !== undefined && (
+            <div className="ml-auto flex flex-wrap items-center gap-2 max-sm:has-[[type=search]]:w-full max-sm:*:has-[[type=search]]:basis-full">
+              {actions}
+            </div>
+          )}
         </div>
       )}
       {children}

@@ -3,11 +3,14 @@ import { classNames } from './class-names.ts';
 import { useLongList } from './long-list.ts';
 
 const ROW_PX = 41;
+const CELL = 'px-3 py-2 first:pl-4 last:pr-4 @max-2xl:px-2';
 
 export interface Column<T> {
   header: string;
   cell: (row: T) => ReactNode;
   className?: string;
+  /** Its text goes on in further lines where the table is narrow: a name is not cut on a phone. */
+  wraps?: boolean;
   /** Left out where the table is narrow: on a phone, or beside something. */
   wide?: boolean;
   /** The column that has this one as a second line where the table is narrow. */
@@ -61,7 +64,7 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
               <th
                 key={column.header}
                 scope="col"
-                className={classNames('px-3 py-2 font-medium', isWide(column) && '@max-2xl:hidden', column.className)}
+                className={classNames(CELL, 'font-medium', isWide(column) && '@max-2xl:hidden', column.className)}
               >
                 {column.header}
               </th>
@@ -92,7 +95,9 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
                     <td
                       key={column.header}
                       className={classNames(
-                        'max-w-0 truncate px-3 py-2',
+                        CELL,
+                        'max-w-0 truncate',
+                        column.wraps === true && '@max-2xl:break-words @max-2xl:whitespace-normal',
                         isWide(column) && '@max-2xl:hidden',
                         column.className,
                       )}

@@ -55,14 +55,16 @@ const FIGURES: readonly (readonly [metric: string, label: string])[] = [
 /** Queues and sandbox processes of the node that answers this page. */
 export function Queues() {
   const { data } = useQuery(metricsQuery());
-  if (data === undefined || data === null) return null;
+  if (data === null) return null;
   return (
     <Panel title="Queues and sandbox processes of this node">
       <dl className="grid grid-cols-2 gap-px bg-line md:grid-cols-4">
         {FIGURES.map(([metric, label]) => (
           <div key={metric} className="bg-surface p-4">
             <dt className="text-xs text-ink-soft">{label}</dt>
-            <dd className="text-xl font-semibold tabular-nums">{(data.get(metric) ?? 0).toLocaleString()}</dd>
+            <dd className="text-xl font-semibold tabular-nums">
+              {data === undefined ? '…' : (data.get(metric) ?? 0).toLocaleString()}
+            </dd>
           </div>
         ))}
       </dl>

@@ -135,7 +135,8 @@ function optionsOf(
     height: HEIGHT_PX,
     ms: MS,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // Half of a label stands beside the last tick.
+    padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       // A bar stands to the right of where its bucket begins: the last one needs room.

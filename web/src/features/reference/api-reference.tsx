@@ -6,6 +6,7 @@ import { publicUrl } from '../../api/base-url.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import {
   exampleOf,
@@ -46,6 +47,7 @@ export function ApiReference() {
         </Link>
       </header>
       <ProblemNote error={document.error} />
+      {document.isPending && <SkeletonRows />}
       {document.data !== undefined && (
         <div className="flex items-start gap-6 max-sm:flex-col">
           <nav aria-label="Groups" className="sticky top-4 flex w-44 shrink-0 flex-col gap-1 text-sm max-sm:static">

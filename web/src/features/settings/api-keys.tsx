@@ -39,7 +39,7 @@ export function ApiKeys() {
   });
   const rotated = rotating.data?.data;
   const columns: readonly Column<ApiKey>[] = [
-    { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span>, wraps: true },
     {
       header: 'Key',
       cell: ({ hint }) => <span className="font-mono text-xs">…{hint}</span>,

@@ -108,13 +108,15 @@ function LogLines({ lines, onRun }: LogLinesProps) {
             ref={measure}
             data-index={index}
             style={{ marginTop: gapPx }}
-            className="flex gap-3 px-3 py-0.5 hover:bg-sunken"
+            className="flex gap-3 px-4 py-0.5 hover:bg-sunken max-sm:flex-wrap max-sm:gap-y-0 max-sm:py-1.5"
           >
             <span className="shrink-0 text-ink-faint">
               <Time atMs={line.indexed_at_ms} form="clock" />
             </span>
             <span className={classNames('w-10 shrink-0', LEVELS[line.event.level ?? ''])}>{line.event.level}</span>
-            <span className="min-w-0 flex-1 break-words whitespace-pre-wrap">{line.event.message}</span>
+            <span className="min-w-0 flex-1 break-words whitespace-pre-wrap max-sm:order-last max-sm:basis-full">
+              {line.event.message}
+            </span>
             <RunLinks run={line.event.run} onRun={onRun} />
           </li>
         );
@@ -128,7 +130,7 @@ function LogLines({ lines, onRun }: LogLinesProps) {
 function RunLinks({ run, onRun }: { run: string | undefined; onRun: LogLinesProps['onRun'] }) {
   if (run === undefined) return null;
   return (
-    <span className="flex shrink-0 gap-2 text-accent">
+    <span className="ml-auto flex shrink-0 gap-2 text-accent">
       {onRun !== undefined && (
         <button type="button" aria-label={`Only lines of run ${run}`} onClick={() => onRun(run)}>
           run

@@ -11,7 +11,9 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Time } from '../../ui/time.tsx';
 import { ListenersOfSource } from './listeners-of-source.tsx';
+import { Owner } from './owner.tsx';
 import { RunWithEvent } from './run-with-event.tsx';
 import { SourceConfiguration } from './source-configuration.tsx';
 import { SourceEvents } from './source-events.tsx';
@@ -49,6 +51,9 @@ function SourceView({ source }: { source: Source }) {
             <CopyButton text={endpoint} what="endpoint URL" />
           </span>
         )}
+        <span>
+          Made by <Owner userId={source.user_id} />, <Time atMs={source.created_at * 1000} />
+        </span>
       </div>
       <Tabs
         label="Source"

@@ -16,7 +16,7 @@ import { ENDED_WELL, type Execution, executionCountQuery, executionsQuery } from
 const STATUSES = ['queued', 'running', 'waiting', 'succeeded', 'failed', 'exited', 'cancelled'] as const;
 
 const COLUMNS: readonly Column<Execution>[] = [
-  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-28' },
+  { header: 'Status', cell: ({ status }) => <Status of={status} />, className: 'w-32' },
   { header: 'Id', cell: ({ id }) => <span className="font-mono text-xs">{id}</span> },
   { header: 'Reason', cell: ({ error, reason }) => error?.message ?? reason ?? '', under: 'Id' },
   {

@@ -58,8 +58,8 @@ export function ExecutionPage() {
         {from !== null && to !== null && <Fact name="Took">{formatDuration(to - from)}</Fact>}
         {reason !== null && <Fact name="Reason">{reason}</Fact>}
         {wait !== null && (
-          <Fact name={`Waits (${wait.kind}) until`}>
-            <Time atMs={wait.until} />
+          <Fact name={`Waits (${wait.kind})`}>
+            goes on <Time atMs={wait.until} />
           </Fact>
         )}
       </dl>
