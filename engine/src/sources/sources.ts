@@ -1,12 +1,5 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type {
-  Page,
-  Principal,
-  SourceCreate,
-  SourceRecord,
-  Sources,
-  SourceUpdate,
-} from '../contract/engine.ts';
+import type { Page, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract/engine.ts';
 import type { ExpectedRevisions, NamedPageRequest } from '../contract/base.ts';
 import { runEventText } from '../events/run-event-text.ts';
 import { timerOf } from '../schedule/check-timer.ts';
