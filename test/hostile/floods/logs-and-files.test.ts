@@ -66,7 +66,8 @@ describe('log-lines-of-megabytes', () => {
   const world = hostile({ ownAccounts: true });
 
   it('a line is cut to its limit inside the isolate, before it goes anywhere, and says so', async () => {
-    await world.limit({ runCpuMs: 5_000, maxLogLineBytes: 256, maxRunOutputBytes: 65_536 });
+    // More processor time than the lines take on a full machine.
+    await world.limit({ runCpuMs: 30_000, maxLogLineBytes: 256, maxRunOutputBytes: 65_536 });
     const ran = await world.unharmed(() =>
       world.attack(
         `const line = 'ü'.repeat(8e6); for (let i = 0; i < 20; i++) console.log(line, i); throw new Error('done')`,
