@@ -186,6 +186,10 @@ describe('$.send', () => {
       { kind: 'emit', payload: { raw_event: { raw_event: 1, name: 'x', more: 2 } } },
       { kind: 'sse', payload: { channel: 'c', payload: { a: 1 } } },
     ]);
+    expect(ran.host.messages()).toEqual([
+      '$.send.http knows no other: it takes method, url, data, headers, params, auth',
+      '$.send.email knows no to: it takes subject, text, html',
+    ]);
   });
 
   test.each([

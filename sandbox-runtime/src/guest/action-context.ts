@@ -46,7 +46,7 @@ export function makeActionContext(
       return sendResponse(out, context, response);
     },
     flow: makeFlow({ runs, warn }, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
-    send: makeSend(bridge, runs, context),
+    send: makeSend(bridge, runs, context, (message) => warn(context, message)),
     context: parseJson(input.context),
   };
 }

@@ -6,7 +6,7 @@ import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { isData, UNSENDABLE } from './http-prop.ts';
 import { joinBytes } from './blob.ts';
 import { readBody, type ReadBody } from './body.ts';
-import { toText, whenSettled } from './intrinsics.ts';
+import { ownKeys, toText, whenSettled } from './intrinsics.ts';
 import { withoutJson } from './json-loss.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -33,7 +33,20 @@ type TextLimit = Omit<ExceededLimit, 'used'>;
  * `$.send`. An invalid argument throws at the author's line; a valid send leaves after the workflow
  * has ended.
  */
-export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext): GuestSend {
+export function makeSend(
+  bridge: Bridge,
+  runs: RunTracker,
+  context: RunContext,
+  warn: (message: string) => void,
+): GuestSend {
+  const fieldsOf = (kind: keyof typeof KNOWN_FIELDS, value: unknown): Fields => {
+    const known = KNOWN_FIELDS[kind];
+    if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${known.shape}`);
+    for (const name of ownKeys(value))
+      if (!known.names.includes(name))
+        warn(`$.send.${kind} knows no ${name.slice(0, 100)}: it takes ${known.names.join(', ')}`);
+    return value;
+  };
   const send = (kind: SendCall['kind'], fields: Fields): void => {
     if (context.over) return;
     const payload = toJson(`What is given to $.send.${kind}`, fields);
@@ -55,17 +68,17 @@ export function makeSend(bridge: Bridge, runs: RunTracker, context: RunContext):
     send('http', { ...fields, ...bytesField(data) });
   };
   const sendHttp = (request: unknown): Promise<void> => {
-    const { fields, stream } = readHttp(requireFields('http', request, '{ method, url, data }'), ofUrl);
+    const { fields, stream } = readHttp(fieldsOf('http', request), ofUrl);
     if (stream !== undefined) return heldOpen(context, sendStream(fields, stream));
     send('http', fields);
     return Promise.resolve();
   };
   return {
     http: sendHttp,
-    email: (email) => send('email', readEmail(requireFields('email', email, '{ subject, text }'))),
-    s3: (object) => send('s3', readObject(requireFields('s3', object, '{ bucket, prefix, payload }'))),
+    email: (email) => send('email', readEmail(fieldsOf('email', email))),
+    s3: (object) => send('s3', readObject(fieldsOf('s3', object))),
     emit: (event, channel) => send('emit', readEmit(event, channel, ofName)),
-    sse: (message) => send('sse', readSse(requireFields('sse', message, '{ channel, payload }'), ofName)),
+    sse: (message) => send('sse', readSse(fieldsOf('sse', message), ofName)),
   };
 }
 
@@ -96,10 +109,13 @@ async function readWithin(stream: ReadableStream, maxBytes: number): Promise<Uin
 
 const bytesField = (bytes: Uint8Array): Fields => ({ [SENT_BYTES]: Buffer.from(bytes).toString('base64') });
 
-function requireFields(kind: string, value: unknown, shape: string): Fields {
-  if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
-  return value;
-}
+/** Other fields have no effect, and the log says so. `shape`: for people. */
+const KNOWN_FIELDS = {
+  http: { names: ['method', 'url', 'data', 'headers', 'params', 'auth'], shape: '{ method, url, data }' },
+  email: { names: ['subject', 'text', 'html'], shape: '{ subject, text }' },
+  s3: { names: ['bucket', 'prefix', 'payload'], shape: '{ bucket, prefix, payload }' },
+  sse: { names: ['channel', 'payload'], shape: '{ channel, payload }' },
+};
 
 /** `stream`: its content is to be added. */
 interface HttpFields {
