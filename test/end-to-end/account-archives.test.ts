@@ -175,6 +175,42 @@ test('a component of an archive is published once it was built here', async () =
   expect(await publish()).toMatchObject({ status: 200 });
 });
 
+test('an archive that shows other code than it runs never comes into the registry', async () => {
+  const hw = await from.newAccount();
+  const code = SOURCE.replace("name: 'Moved'", "key: 'shown-source', name: 'Moved', description: 'Honest'").replace(
+    "version: '1'",
+    "version: '1.0.0'",
+  );
+  const { data: component } = await hw.api('POST', '/components', { component_code: code });
+  const [known] = await into.sql<{ id: string }[]>`
+    select id from registry_components where withdrawn_at is null limit 1`;
+  const lines = (await (await exportAs(from, hw.accountId)).text()).trimEnd().split('\n');
+  const row = lines.findIndex((line) => line.startsWith('{"components"'));
+  const { components: stored } = JSON.parse(lines[row] ?? '') as { components: Record<string, unknown> };
+  const forged = {
+    ...stored,
+    registry_id: known?.id,
+    code: 'export default {}',
+    description: 'Forged',
+    source_map: '',
+  };
+  lines[row] = JSON.stringify({ components: forged });
+  const ofRegistry = await signAnew(lines);
+  expect(await importAs(into, ofRegistry)).toMatchObject({ status: 200 });
+  await into.admin('POST', `/tenants/${hw.accountId}/resume`);
+  await into.admin('PUT', `/accounts/${hw.accountId}/limits`, { maxRegistryVersions: 1 });
+  const moved = into.as(hw.apiKey);
+  const publish = () => moved('POST', `/components/${component.id}/publish`, { scope: 'registry' });
+  expect((await publish()).status).toBe(409);
+  // As an archive without a version of the registry has it.
+  await into.sql`update components set registry_id = null where id = ${component.id}`;
+  expect((await publish()).status).toBe(409);
+  const saved = await moved('POST', '/components', { component_code: code });
+  expect(saved.data).toMatchObject({ id: component.id, code, description: 'Honest' });
+  expect(await publish()).toMatchObject({ status: 200 });
+  expect((await moved('GET', '/components/registry/shown-source')).data).toMatchObject({ code, description: 'Honest' });
+});
+
 test('an archive without history has all that an account needs to begin anew, and nothing that was', async () => {
   const hw = await from.newAccount();
   await hw.api('PUT', '/environment_variables/TOKEN', { value: 'of-the-environment' });
@@ -205,11 +241,13 @@ test('an archive without history has all that an account needs to begin anew, an
   });
 });
 
-let derived: ReturnType<typeof deriveKeys> | undefined;
-/** As somebody who knows the passphrase would change an archive, always of the same one. */
+const derived = new Map<string, ReturnType<typeof deriveKeys>>();
+/** As somebody who knows the passphrase would change an archive. */
 async function signAnew(lines: readonly string[]): Promise<string> {
   const { key } = JSON.parse(lines[0] ?? '');
-  const mac = (await (derived ??= deriveKeys(PASSPHRASE, key))).mac();
+  const keys = derived.get(key.salt) ?? deriveKeys(PASSPHRASE, key);
+  derived.set(key.salt, keys);
+  const mac = (await keys).mac();
   const end = JSON.parse(lines.at(-1) ?? '').$end;
   const rows = lines.slice(0, -1);
   for (const line of rows) mac.update(`${line}\n`);

@@ -53,16 +53,21 @@ async function insertComponent(tx: Transaction, component: NewComponent): Promis
       to_timestamp(${builtAt.getTime()}::float8 / 1000), ${bundleFormat}, ${ofStep})`;
 }
 
-/** It is to stay as if it had been saved by itself. */
-export async function keepComponent(
-  { sql }: Database,
-  accountId: string,
-  id: string,
-  bundleFormat: number,
-): Promise<void> {
-  await sql`
-    update components set of_step = false, bundle_format = ${bundleFormat}
+/**
+ * It is to stay as if it had been saved by itself. Where its bundle was not built here, all that an
+ * archive said of it is replaced. False: it was so already.
+ */
+export async function keepComponent({ sql }: Database, id: string, prepared: NewComponent): Promise<boolean> {
+  const { accountId, type, description, code, bundle, dedupe, hooks, props, hasAdditionalProps } = prepared;
+  const { dependencies, builtAt, bundleFormat } = prepared;
+  const rows = await sql`
+    update components set of_step = false, type = ${type}, description = ${description ?? null}, code = ${code},
+      bundle = ${bundle.code}, source_map = ${bundle.sourceMap}, dedupe = ${dedupe ?? null},
+      hooks = ${[...hooks]}::text[], configurable_props = ${JSON.stringify(props)}::text::jsonb,
+      has_additional_props = ${hasAdditionalProps}, dependencies = ${JSON.stringify(dependencies)}::text::jsonb,
+      built_at = to_timestamp(${builtAt.getTime()}::float8 / 1000), bundle_format = ${bundleFormat}
     where account_id = ${accountId} and id = ${id} and (of_step or bundle_format <> ${bundleFormat})`;
+  return rows.count > 0;
 }
 
 export interface ComponentUse {

@@ -18,7 +18,7 @@ import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../c
 import { createComponent, keepComponent, type NewComponent } from './components.sql.ts';
 import type { Database } from '../db/database.ts';
 import { findBundle, hasCode } from './bundles.sql.ts';
-import { readSameComponent } from './read-component.sql.ts';
+import { readComponent, readSameComponent } from './read-component.sql.ts';
 import { checkCodeRoom } from '../accounts/require-code-room.sql.ts';
 import { fetchComponent, fileNameOf } from './fetch-component.ts';
 
@@ -94,8 +94,8 @@ async function store({ db, room }: SaveOptions, prepared: NewComponent, use?: Co
     ...(use?.before === undefined ? {} : { before: use.before }),
   });
   if (same === undefined) return room.make(accountId, (limits) => createComponent(db, prepared, limits));
-  if (use === undefined) await keepComponent(db, accountId, same.id, BUNDLE_FORMAT);
-  return same;
+  if (use !== undefined || !(await keepComponent(db, same.id, prepared))) return same;
+  return (await readComponent(db, accountId, same.id)) ?? same;
 }
 
 /** Code that is there already may need none. */

@@ -45,12 +45,17 @@ export async function publishToRegistry(sql: Sql, candidate: RegistryCandidate, 
 
 /**
  * An archive may show other code than its bundle runs, and readers of the registry see the code. A
- * component that is saved here again has the bundle that was built here.
+ * component that is saved here again has the bundle that was built here. A copy from the registry
+ * is one only if it is as the version there: an archive names any version.
  */
 async function requireOwnBundle(tx: Transaction, accountId: string, componentId: string): Promise<void> {
+  const columns = tx`key, version, name, type, description, code, bundle, source_map, dependencies, dedupe, hooks,
+    configurable_props, has_additional_props`;
   const imported = await tx`
-    select from components
-    where account_id = ${accountId} and id = ${componentId} and registry_id is null and bundle_format = 0`;
+    select from components c
+    where account_id = ${accountId} and id = ${componentId} and bundle_format = 0 and not exists (
+      select ${columns} from components where id = c.id
+      intersect select ${columns} from registry_components where id = c.registry_id)`;
   if (imported.length === 0) return;
   throw new HeadwaterError(
     'CONFLICT',
