@@ -67,11 +67,12 @@ export function createAccountLanes({ sql, nodeId, drain, nowMs = Date.now }: Acc
 
   async function answering(accountId: string, room: number): Promise<Part> {
     const after = placeOf.answering.of(accountId);
-    const look = { accountId, failing: false, after, limit: WEBHOOKS_LOOKED_AT };
+    // More of them could not be served, and each that is looked at costs the database a probe.
+    const look = { accountId, failing: false, after, limit: Math.min(Math.max(1, room), WEBHOOKS_LOOKED_AT) };
     const { free, last } = await readDueWebhooks(sql, look);
     const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, grantOf(accountId));
     placeOf.answering.note(accountId, isRoomLeft ? after : last);
-    if (isRoomLeft || last !== undefined) return { lanes, rest: 'now' };
+    if (isRoomLeft || last !== undefined) return { lanes, rest: lanes.length > 0 ? 'now' : 'later' };
     // Webhooks before `after` may have found no room in a turn before.
     return { lanes, rest: isAllServed && after === '' ? undefined : 'later' };
   }
