@@ -109,6 +109,11 @@ test('an account that was imported elsewhere goes on there, with its secrets and
   for (const line of archive.trimEnd().split('\n')) JSON.parse(line);
   expect(archive).not.toMatch(/of-the-environment|of-the-source|of-the-client/);
   expect(archive).not.toContain(webhook.secret);
+  // The export is in the log of the account, and not in its archive.
+  expect(archive).not.toContain('exportAccount');
+  expect((await from.admin('GET', '/audit', { action: 'exportAccount', thing: hw.accountId })).data).toMatchObject([
+    { account_id: hw.accountId, outcome: 'made' },
+  ]);
 
   const next = await neighbour.deploy(SOURCE, { token: 'next' });
   const others = await rowsOf(into, neighbour.accountId);

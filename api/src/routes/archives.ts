@@ -95,7 +95,14 @@ async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Resp
   const open = exports.open('');
   const pieces = engine.archives.export(id, passphrase, { withHistory: !withoutHistory });
   try {
-    const first = await audited(c, options, { action: 'exportAccount', accountId: id, thing: id }, () => pieces.next());
+    // The entry is the account's once it is made, so that the archive has no entry of itself.
+    const first = await audited(
+      c,
+      options,
+      { action: 'exportAccount', thing: id },
+      () => pieces.next(),
+      () => ({ accountId: id }),
+    );
     const cutOff = () => c.env.outgoing?.destroy();
     const onError = (err: unknown) => log.error({ request_id: c.get('requestId'), err }, 'an export ended early');
     const body = streamPieces(first, pieces, { cutOff, onError, onEnd: open.close });
