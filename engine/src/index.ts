@@ -68,6 +68,8 @@ export type { Usage, UsageCounts, UsageDay, UsageRecord } from './contract/usage
 export type { AuditEntry, NewAuditEntry } from './contract/audit.ts';
 export { readSessionBearer } from './accounts/session-token.ts';
 export type {
+  AroundJoining,
+  AroundReset,
   InvitationRecord,
   MemberRecord,
   NewInvitation,

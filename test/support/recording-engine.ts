@@ -193,7 +193,6 @@ export function createRecordingEngine() {
       accept: answer('people.accept', {
         bearer: API_KEY,
         who: { accountId: ACCOUNT_ID, userId: 'u_user' },
-        invitation,
       }),
       signIn: answer('people.signIn', { bearer: API_KEY, who: { accountId: ACCOUNT_ID, userId: 'u_user' } }),
       signInMethods: () => ({ passwordReset: true, oidc: { name: 'login.example.com' } }),
@@ -202,14 +201,11 @@ export function createRecordingEngine() {
         bearer: API_KEY,
         who: { accountId: ACCOUNT_ID, userId: 'u_user' },
         from: '/',
-        joined: [],
       }),
       requestPasswordReset: answer('people.requestPasswordReset', undefined),
       resetPassword: answer('people.resetPassword', {
         bearer: API_KEY,
         who: { accountId: ACCOUNT_ID, userId: 'u_user' },
-        email: 'ada@example.com',
-        users: [],
       }),
       signOut: answer('people.signOut', undefined),
       sessions: answer('people.sessions', []),

@@ -1,4 +1,4 @@
-import { OidcRefusal, type OidcRefusalReason, type SignInClient } from '@headwater/engine';
+import { type AroundJoining, OidcRefusal, type OidcRefusalReason, type SignInClient } from '@headwater/engine';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
 
@@ -17,10 +17,8 @@ export interface OidcOptions extends Pick<AppOptions, 'engine' | 'publicUrl' | '
   /** The id of the session of a bearer, and the cookie that signs with it. */
   begin(bearer: string): { id: string; cookie: string };
   /** Someone who joins an account is in its audit log. */
-  audited(c: ApiContext, make: () => Finished): Finished;
+  aroundJoining(c: ApiContext): AroundJoining;
 }
-
-type Finished = ReturnType<AppOptions['engine']['people']['finishOidc']>;
 
 /**
  * Sign-in at the operator's provider, for browsers alone: two redirects. The flow is the browser's
@@ -52,12 +50,10 @@ async function finish(c: ApiContext, options: OidcOptions): Promise<Response> {
   if (search.length > MAX_QUERY_CHARS) throw new OidcRefusal('failed', 'The provider answered too much');
   const client = options.clientOf(c);
   const answer = { flow: readFlow(c, options.publicUrl), parameters: new URLSearchParams(search) };
-  const finishing = () => options.engine.people.finishOidc(answer, client);
-  const { bearer, from, joined } = await options.audited(c, finishing);
+  const { bearer, from, joined } = await options.engine.people.finishOidc(answer, client, options.aroundJoining(c));
   const { id, cookie } = options.begin(bearer);
   // In the part of the URL that no request has; without the cookie it is worth nothing.
-  const account = joined[0]?.accountId;
-  const hash = new URLSearchParams({ session: id, from, ...(account === undefined ? {} : { account }) });
+  const hash = new URLSearchParams({ session: id, from, ...(joined === undefined ? {} : { account: joined }) });
   return redirect(`${options.publicUrl}/sign-in#${hash.toString()}`, [
     cookie,
     flowCookie(options.publicUrl, undefined),

@@ -1,6 +1,13 @@
 import { z } from '@hono/zod-openapi';
-import { type NewAuditEntry, OidcRefusal, readSessionBearer, type SignInClient } from '@headwater/engine';
-import { HeadwaterError, rightsOf, type Role } from '@headwater/shared';
+import {
+  type AroundJoining,
+  type AroundReset,
+  type NewAuditEntry,
+  OidcRefusal,
+  readSessionBearer,
+  type SignInClient,
+} from '@headwater/engine';
+import { HeadwaterError, rightsOf } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
@@ -35,12 +42,6 @@ export const SESSION_METHODS: readonly [string, string[]][] = [
   [`^${OIDC_PATH}(?:/callback)?$`, ['GET']],
   [`^${SESSION_PATH}/(?:invitation(?:/accept|/oidc)?|password_reset(?:/password)?)$`, ['POST']],
 ];
-
-interface Joined {
-  accountId: string;
-  userId: string;
-  invitation: { id: string; email: string; role: Role };
-}
 
 type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'clientFacts' | 'log'>;
 
@@ -86,7 +87,7 @@ export function mountSession(app: App, options: SessionOptions): void {
       const id = sessionIdOf(bearer);
       return { id, cookie: sessionCookie(id, engine.sessions.begin(bearer).token, scope) };
     },
-    audited: (c, make) => audited(c, options, 'acceptInvitation', make, ({ joined }) => joined.map(joinedEntry)),
+    aroundJoining: (c) => aroundJoining(c, options),
   });
   mount('post', INVITATION_PATH, async (c) => {
     const { token } = await readJsonInput(c, linkSchema, '{ "token": … }');
@@ -126,24 +127,17 @@ async function acceptInvitation(c: ApiContext, options: SessionOptions, scope: C
   const input = await readJsonInput(c, acceptSchema, '{ "token": …, "name": …, "password": … }');
   const client = clientOf(c, options);
   const bearer = bearerKey(c.req.header('authorization'));
-  const begun = await audited(
-    c,
-    options,
-    'acceptInvitation',
-    () => engine.people.accept(given({ ...input, bearer }), client),
-    ({ who, invitation }) => [joinedEntry({ ...who, invitation })],
-  );
-  return answerSession(c, `${begun.bearer}.${begun.who.accountId}`, options, scope);
+  const around = aroundJoining(c, options);
+  const { bearer: begun, who } = await engine.people.accept(given({ ...input, bearer }), client, around);
+  return answerSession(c, `${begun}.${who.accountId}`, options, scope);
 }
 
-function joinedEntry({ accountId, userId, invitation }: Joined) {
-  const { id, email, role } = invitation;
-  return {
-    accountId,
-    actorId: userId,
-    actorName: email,
-    thing: id,
-    after: { email, role },
+function aroundJoining(c: ApiContext, options: SessionOptions): AroundJoining {
+  return ({ id: thing, accountId, email: actorName, role }, join) => {
+    const about = { action: 'acceptInvitation', accountId, actorName, thing };
+    return audited(c, options, about, join, ({ userId }) =>
+      userId === undefined ? [] : [{ ...about, actorId: userId, after: { email: actorName, role } }],
+    );
   };
 }
 
@@ -151,28 +145,27 @@ async function resetPassword(c: ApiContext, options: SessionOptions, scope: Cook
   const input = await readJsonInput(c, newPasswordSchema, '{ "token": …, "password": … }');
   const client = clientOf(c, options);
   // Each account of the person sees that the password is another one.
-  const { bearer } = await audited(
-    c,
-    options,
-    'resetPassword',
-    () => options.engine.people.resetPassword(input, client),
-    ({ email, users }) =>
+  const around: AroundReset = (reset) =>
+    audited(c, options, { action: 'resetPassword' }, reset, ({ email, users }) =>
       users.map(({ accountId, userId }) => ({ accountId, actorId: userId, actorName: email, thing: userId })),
-  );
+    );
+  const { bearer } = await options.engine.people.resetPassword(input, client, around);
   return answerSession(c, bearer, options, scope);
 }
 
-/** Only the followed link tells account and person: until then the entry has none. */
+type EntryPart = Partial<Omit<NewAuditEntry, 'requestId' | 'address'>>;
+
+/** The person of the entry is known when the change is made. */
 function audited<T>(
   c: ApiContext,
   { engine, clientFacts }: SessionOptions,
-  action: string,
+  about: EntryPart & { action: string },
   make: () => Promise<T>,
-  made: (value: T) => readonly Omit<NewAuditEntry, 'requestId' | 'address' | 'action'>[],
+  made: (value: T) => readonly EntryPart[],
 ): Promise<T> {
-  const about = { action, requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
-  const begun = { ...about, actorId: '', actorName: '', thing: c.get('route') };
-  return engine.audit.change(begun, make, (value) => made(value).map((entry) => ({ ...entry, ...about })));
+  const client = { requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
+  const begun = { actorId: '', actorName: '', thing: c.get('route'), ...about, ...client };
+  return engine.audit.change(begun, make, (value) => made(value).map((entry) => ({ ...begun, ...entry })));
 }
 
 function clientOf(c: ApiContext, { clientFacts }: SessionOptions): SignInClient {

@@ -70,6 +70,20 @@ interface BegunSession {
 }
 
 /**
+ * Makes a person a member with an invitation that was found, when all that comes before was
+ * checked. `userId` is absent where nothing was changed.
+ */
+export type AroundJoining = <T extends { userId?: string }>(
+  invitation: InvitationRecord & { accountId: string },
+  join: () => Promise<T>,
+) => Promise<T>;
+
+/** Sets a password by a link that was found. `users`: what the person is in each account. */
+export type AroundReset = <T extends { email: string; users: { accountId: string; userId: string }[] }>(
+  reset: () => Promise<T>,
+) => Promise<T>;
+
+/**
  * Members of accounts, their invitations, and how they sign in. The end of a session and a changed
  * role hold at once on this node and within five seconds on others.
  */
@@ -100,7 +114,7 @@ export interface People {
    * Makes the person a member, and signs in. A link works once. Throws NOT_FOUND, INVALID_REQUEST,
    * CONFLICT for a member, FORBIDDEN for the session of another person, and as signIn.
    */
-  accept(acceptance: Acceptance, client: SignInClient): Promise<BegunSession & { invitation: InvitationRecord }>;
+  accept(acceptance: Acceptance, client: SignInClient, around?: AroundJoining): Promise<BegunSession>;
   /**
    * Throws UNAUTHORIZED in the same words, and after the same work, whether there is such a person
    * or not; RATE_LIMITED for an address, or with an e-mail address, with which it is tried too
@@ -119,31 +133,28 @@ export interface People {
   /**
    * A session of the person whose address the provider has verified, who joins the account of the
    * invitation with which the sign-in began, and no other. `parameters`: what the browser came
-   * back with. Throws OidcRefusal, and RATE_LIMITED as signIn.
+   * back with. `joined`: the account that the person joined. Throws OidcRefusal, and RATE_LIMITED
+   * as signIn.
    */
   finishOidc(
     answer: { flow: string; parameters: URLSearchParams },
     client: SignInClient,
-  ): Promise<
-    BegunSession & {
-      from: string;
-      joined: { accountId: string; userId: string; invitation: InvitationRecord }[];
-    }
-  >;
+    around?: AroundJoining,
+  ): Promise<BegunSession & { from: string; joined?: string }>;
   /**
    * Mails a link with which the person sets a new password. The same for an address that no person
    * has: nothing is mailed. Throws CONFLICT where the server sends no mail, RATE_LIMITED as signIn.
    */
   requestPasswordReset(email: string, client: SignInClient): Promise<void>;
   /**
-   * Sets the password, ends all sessions and begins one. `users`: what the person is in each
-   * account. Throws NOT_FOUND for a link that was used or has expired, INVALID_REQUEST, and
-   * RATE_LIMITED while many sign in.
+   * Sets the password, ends all sessions and begins one. Throws NOT_FOUND for a link that was used
+   * or has expired, INVALID_REQUEST, and RATE_LIMITED while many sign in.
    */
   resetPassword(
     reset: { token: string; password: string },
     client: SignInClient,
-  ): Promise<BegunSession & { email: string; users: { accountId: string; userId: string }[] }>;
+    around?: AroundReset,
+  ): Promise<BegunSession>;
   /** Ends the session of a bearer, if there is one. */
   signOut(bearer: string): Promise<void>;
   /** The caller's own, newest first; none for an API key. */

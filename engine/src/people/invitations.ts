@@ -53,15 +53,15 @@ export function createInvitations(parts: PeopleParts): Invitations {
       const { accountName, email, role, expiresAt } = await openLink(parts, token);
       return { accountName, email, role, expiresAt };
     },
-    async accept(acceptance, client) {
+    async accept(acceptance, client, around = (_, made) => made()) {
       const invitation = await openLink(parts, acceptance.token);
       const person = await personOf(parts, invitation, acceptance, client);
-      const bearer = await sql.begin((tx) => join(tx, invitation, person, client));
+      const { bearer } = await around(invitation, () => sql.begin((tx) => join(tx, invitation, person, client)));
       // A new password of one who was there has ended sessions.
       if (person.isClaimed) parts.cache.forgetWhere(({ member }) => member?.personId === person.id);
       const who = await parts.authenticate(`${bearer}.${invitation.accountId}`);
       if (who === undefined) throw wrongPassword();
-      return { bearer, who, invitation };
+      return { bearer, who };
     },
   };
 }
@@ -194,7 +194,7 @@ async function join(
   invitation: StoredInvitation,
   person: Joining,
   client: SignInClient,
-): Promise<string> {
+): Promise<{ bearer: string; userId: string }> {
   const { id, accountId, role, email } = invitation;
   // The account's lock comes first, as everywhere: members are counted one after the other.
   const members = await lockedCount(tx, accountId);
@@ -213,7 +213,7 @@ async function join(
   if (!(await insertMember(tx, member))) throw alreadyMember(email);
   // A key invites the first owner alone.
   if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
-  return beginSession(tx, person, client);
+  return { bearer: await beginSession(tx, person, client), userId: member.userId };
 }
 
 async function lockedCount(tx: Transaction, accountId: string): Promise<number> {

@@ -30,7 +30,10 @@ export async function readAccountMembers(sql: Sql, accountId: string, userId?: s
 }
 
 /** The users that a person is, one in each account. */
-export async function readUsersOf(sql: Sql, personId: string): Promise<{ accountId: string; userId: string }[]> {
+export async function readUsersOf(
+  sql: Sql | Transaction,
+  personId: string,
+): Promise<{ accountId: string; userId: string }[]> {
   return sql<{ accountId: string; userId: string }[]>`
     select account_id as "accountId", user_id as "userId" from memberships where person_id = ${personId}`;
 }

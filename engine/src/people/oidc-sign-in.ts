@@ -1,6 +1,6 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
-import type { InvitationRecord, People, SignInClient } from '../contract/people.ts';
-import type { Transaction } from '../db/database.ts';
+import type { People, SignInClient } from '../contract/people.ts';
+import type { Sql, Transaction } from '../db/database.ts';
 import { hashToken } from '../accounts/session-token.ts';
 import { lockAccount } from '../accounts/require-room.sql.ts';
 import { SealError } from '../secrets/seal.ts';
@@ -23,12 +23,6 @@ type OidcSignIn = Pick<People, 'signInMethods' | 'beginOidc' | 'finishOidc'>;
 const SEALED_FOR = 'oidc';
 const CALLBACK_PATH = '/oauth/sign-in/callback';
 
-interface Joined {
-  accountId: string;
-  userId: string;
-  invitation: InvitationRecord;
-}
-
 /** How people sign in at the operator's provider. */
 export function createOidcSignIn(parts: PeopleParts): OidcSignIn {
   const { sql, sealer, oidc, mailer, publicUrl } = parts;
@@ -49,16 +43,20 @@ export function createOidcSignIn(parts: PeopleParts): OidcSignIn {
       const { url, flow } = await provider.begin(from);
       return { url, flow: sealer.seal(SEALED_FOR, JSON.stringify({ ...flow, invitation })) };
     },
-    async finishOidc({ flow: sealed, parameters }, browser) {
+    async finishOidc({ flow: sealed, parameters }, browser, around = (_, made) => made()) {
       const flow = openFlow(parts, sealed);
       await requireTurns(sql, undefined, browser.address);
       const identity = await requireProvider().finish(flow, parameters);
-      const { bearer, personId, joined } = await sql.begin((tx) => enter(tx, identity, flow.invitation, browser));
+      const invitation = flow.invitation === undefined ? undefined : await findInvited(sql, flow.invitation);
+      const entering = () => sql.begin((tx) => enter(tx, identity, flow.invitation, browser));
+      const entered = await (invitation === undefined ? entering() : around(invitation, entering));
+      const { bearer, personId, userId } = entered;
       // One whose password another had made is somebody else's from now on.
       parts.cache.forgetWhere(({ member }) => member?.personId === personId);
       const who = await parts.authenticate(bearer);
       if (who === undefined) throw notInvited(identity);
-      return { bearer, who, from: flow.from, joined };
+      const joined = userId === undefined ? undefined : invitation?.accountId;
+      return { bearer, who, from: flow.from, ...(joined === undefined ? {} : { joined }) };
     },
   };
 }
@@ -75,7 +73,8 @@ function openFlow({ sealer }: PeopleParts, sealed: string): OidcFlow {
 interface Entered {
   bearer: string;
   personId: string;
-  joined: Joined[];
+  /** The person in the account that it joined. */
+  userId?: string;
 }
 
 /** The person with this address, who joins the account of the invitation with which this began. */
@@ -94,8 +93,9 @@ async function enter(
   const person = known ?? newPerson(identity);
   if (known === undefined && !(await insertPerson(tx, person)))
     throw new OidcRefusal('failed', 'This person has just been made');
-  const joined = invitation === undefined ? [] : await join(tx, invitation, person);
-  return { bearer: await beginSession(tx, { id: person.id }, client), personId: person.id, joined };
+  const userId = invitation === undefined ? undefined : await join(tx, invitation, person);
+  const bearer = await beginSession(tx, { id: person.id }, client);
+  return { bearer, personId: person.id, ...(userId === undefined ? {} : { userId }) };
 }
 
 function newPerson({ email, name: given }: OidcIdentity): Person {
@@ -103,10 +103,15 @@ function newPerson({ email, name: given }: OidcIdentity): Person {
   return { id: newId('person'), email, name: name.toWellFormed(), isVerified: true };
 }
 
+async function findInvited(sql: Sql | Transaction, token: string): Promise<StoredInvitation> {
+  const invitation = await findInvitation(sql, hashToken(token));
+  if (invitation === undefined) throw invitationEnded();
+  return invitation;
+}
+
 /** Takes the lock of its account, which comes before that of the person, as everywhere. */
 async function lockInvited(tx: Transaction, token: string, email: string): Promise<StoredInvitation> {
-  const invitation = await findInvitation(tx, hashToken(token));
-  if (invitation === undefined) throw invitationEnded();
+  const invitation = await findInvited(tx, token);
   if (invitation.email !== email)
     throw new OidcRefusal('other_address', `The invitation is for ${invitation.email}, and this is ${email}`);
   await lockAccount(tx, invitation.accountId);
@@ -114,16 +119,16 @@ async function lockInvited(tx: Transaction, token: string, email: string): Promi
 }
 
 /** The person joins this account alone, and not others that have invited the address. */
-async function join(tx: Transaction, invitation: StoredInvitation, person: Person): Promise<Joined[]> {
+async function join(tx: Transaction, invitation: StoredInvitation, person: Person): Promise<string | undefined> {
   const { id, accountId, role, email } = invitation;
-  if (await isMember(tx, accountId, email)) return [];
+  if (await isMember(tx, accountId, email)) return undefined;
   if ((await countMembers(tx, accountId)) >= LIMITS.maxMembers)
     throw new OidcRefusal('full', `The account ${accountId} has as many members as it may`);
   if (!(await deleteInvitation(tx, accountId, id))) throw invitationEnded();
   const userId = newId('user');
   await insertMember(tx, { userId, accountId, personId: person.id, name: person.name, role });
   if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
-  return [{ accountId, userId, invitation }];
+  return userId;
 }
 
 function notInvited({ email }: OidcIdentity): OidcRefusal {

@@ -35,26 +35,29 @@ export function createPasswordResets(parts: PeopleParts): PasswordResets {
       // Not waited for: how long the answer takes would tell whether there is such a person.
       void mailLink(parts, email).catch((err: unknown) => log.warn({ err }, 'a link for a password was not mailed'));
     },
-    async resetPassword({ token, password }, client) {
+    async resetPassword({ token, password }, client, around = (reset) => reset()) {
       checkNewPassword(password, 'password');
       const tokenHash = hashToken(token);
       const personId = TOKEN.test(token) ? await findPasswordReset(sql, tokenHash) : undefined;
       if (personId === undefined) throw endedLink();
       const hash = await passwords.inTurn(() => passwords.hash(password), clientNetwork(client));
-      const { bearer, email } = await sql.begin(async (tx) => {
-        if (!(await lockPerson(tx, personId)) || !(await deletePasswordReset(tx, tokenHash))) throw endedLink();
-        await setPassword(tx, personId, hash);
-        // Only the mail has the link.
-        await markVerified(tx, personId);
-        const person = await readPerson(tx, personId);
-        if (person === undefined) throw endedLink();
-        return { bearer: await beginSession(tx, person, client), email: person.email };
-      });
+      const reset = () =>
+        sql.begin(async (tx) => {
+          if (!(await lockPerson(tx, personId)) || !(await deletePasswordReset(tx, tokenHash))) throw endedLink();
+          await setPassword(tx, personId, hash);
+          // Only the mail has the link.
+          await markVerified(tx, personId);
+          const person = await readPerson(tx, personId);
+          if (person === undefined) throw endedLink();
+          const users = await readUsersOf(tx, personId);
+          return { bearer: await beginSession(tx, person, client), email: person.email, users };
+        });
+      const { bearer, email } = await around(reset);
       parts.cache.forgetWhere(({ member }) => member?.personId === personId);
       await renewSignInTurns(sql, { kind: 'email', of: email });
       const who = await parts.authenticate(bearer);
       if (who === undefined) throw wrongPassword();
-      return { bearer, who, email, users: await readUsersOf(sql, personId) };
+      return { bearer, who };
     },
   };
 }
