@@ -18,7 +18,10 @@ export interface AuditEntry {
   before?: Record<string, unknown>;
   after?: Record<string, unknown>;
   requestId: string;
-  /** `unknown`: the change is under way, or its node ended before it could tell the result. */
+  /**
+   * `unknown`: the change is under way, failed with 5xx, left something behind, or its node ended
+   * before it could tell the result. Such an entry becomes `made`, goes, or stays.
+   */
   outcome: 'made' | 'unknown';
 }
 
@@ -37,6 +40,7 @@ export interface Audit {
    * Makes a change that has an entry, whatever happens to the node. The entry `begun` is stored
    * first, with the outcome `unknown`: where that fails, it rejects and nothing was changed. After
    * the change, the entries of `made` take its place; there are none for a change that was refused.
+   * Where they cannot be stored within seconds, it resolves, and they are tried again meanwhile.
    * Rejects as `make` does. Entries that come together are stored together.
    */
   change<T>(begun: NewAuditEntry, make: () => Promise<T>, made: (value: T) => readonly NewAuditEntry[]): Promise<T>;

@@ -17,7 +17,7 @@ export const auditEntrySchema = z
     after: fields('The same, as they are after it.'),
     outcome: z.enum(['made', 'unknown']).meta({
       description:
-        '`unknown`: the change is under way, or its node ended before it could say what became of it. Look at the thing.',
+        '`unknown`: the change is under way, was answered with 5xx, left something behind when it failed, or its node ended before it could say what became of it. Look at the thing, and read the entry again: it becomes `made`, or goes where the change was refused.',
     }),
     request_id: z.string().meta({ description: 'As the answer had it in `x-request-id`.' }),
   })
