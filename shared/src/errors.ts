@@ -74,7 +74,7 @@ export const ERRORS = {
   HOOK_FAILED: {
     status: 422,
     title: 'A lifecycle hook of the component failed',
-    advice: 'Read why the hook failed. Nothing was changed.',
+    advice: 'Read why the hook failed. Nothing was changed, or the source is stopped: `errors` says so.',
   },
   AUTH_FAILED: {
     status: 422,
@@ -192,6 +192,8 @@ interface ErrorDetails {
   limit?: ExceededLimit;
   /** When the same request may succeed. */
   retryAfterSeconds?: number;
+  /** Something was changed nonetheless. */
+  leftBehind?: true;
   cause?: unknown;
 }
 
@@ -205,6 +207,8 @@ export class HeadwaterError extends Error {
   readonly fields: readonly FieldError[];
   readonly limit: ExceededLimit | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Something was changed nonetheless: the audit log keeps its entry. */
+  leftBehind: boolean;
 
   constructor(code: ErrorCode, message: string, options: ErrorDetails = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -213,6 +217,7 @@ export class HeadwaterError extends Error {
     this.fields = fields.map(withoutLimit);
     this.limit = options.limit ?? firstLimit(fields);
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.leftBehind = options.leftBehind ?? false;
   }
 }
 

@@ -148,6 +148,34 @@ test('a change whose entry cannot be stored is not made', async () => {
   expect(await entries(tenant, { action: 'createDataStore' })).toEqual([]);
 });
 
+test('a refused change that left something behind keeps its entry, and one that was taken back has none', async () => {
+  const tenant = await hw.newAccount();
+  const component = (version: string, activate: string) => `export default { name: 'H', version: '${version}',
+    props: { db: '$.service.db' }, hooks: { activate() { ${activate} } }, run() {} };`;
+  const fails = component('2', 'throw new Error("not now");');
+  const once = 'if (this.db.get("n") === 1) throw new Error("only once"); this.db.set("n", 1);';
+  const [back, stopped] = [await tenant.deploy(component('1', '')), await tenant.deploy(component('1', once))];
+  for (const { id } of [back, stopped])
+    expect((await tenant.api('PUT', `/sources/${id}`, { component_code: fails })).status).toBe(422);
+  expect((await tenant.api('GET', `/sources/${stopped.id}`)).data.active).toBe(false);
+  const changes = await entries(tenant, { action: 'updateSource' });
+  expect(changes).toMatchObject([{ thing: stopped.id, outcome: 'unknown' }]);
+});
+
+test('wrong links write nothing into the log', async () => {
+  const log = await holdLog();
+  const post = (path: string, body: Record<string, string>) =>
+    fetch(`${hw.url}/v1/session/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ password: 'a long enough password', ...body }),
+    });
+  const reset = await post('password_reset/password', { token: `hw_reset_${'x'.repeat(40)}` });
+  const joining = await post('invitation/accept', { token: `hw_invite_${'x'.repeat(40)}` });
+  expect([reset.status, joining.status]).toEqual([404, 404]);
+  await log.release();
+});
+
 test('a change that was cut off from its log has an entry that says so, and is completed when it can be', async () => {
   const tenant = await hw.newAccount();
   const { data: store } = await tenant.api('POST', '/data_stores', { name: 'before' });
@@ -171,7 +199,9 @@ test('a change that was cut off from its log has an entry that says so, and is c
   // A crash at this moment leaves this.
   expect((await tenant.api('GET', `/data_stores/${store.id}`)).data.name).toBe('after');
   expect(await updates()).toMatchObject([{ outcome: 'unknown', before: { name: 'before' }, after: null }]);
-  await log.release();
+  // The answer does not wait for as long as the log does.
   expect((await asked).status).toBe(200);
-  expect(await updates()).toMatchObject([{ outcome: 'made', before: { name: 'before' }, after: { name: 'after' } }]);
+  await log.release();
+  await eventually(async () => (await updates())[0]?.outcome === 'made');
+  expect(await updates()).toMatchObject([{ before: { name: 'before' }, after: { name: 'after' } }]);
 });

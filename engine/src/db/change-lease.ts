@@ -20,5 +20,6 @@ export interface LeaseTerms extends Pick<ChangeLease, 'changeId' | 'nodeId'> {
 
 export function leaseLost(sourceId: string): HeadwaterError {
   const message = `The change of source ${sourceId} was taken over, as its node was not heard of in time; look at the source`;
-  return new HeadwaterError('CONFLICT', message);
+  // Hooks have run by now.
+  return new HeadwaterError('CONFLICT', message, { leftBehind: true });
 }

@@ -116,7 +116,9 @@ export async function isLeftToRecovery(
   error: unknown,
 ): Promise<boolean> {
   if (error instanceof HeadwaterError && error.code === 'HOOK_FAILED') return false;
-  return leaveHooksToRecovery(context.db.sql, lease);
+  const isLeft = await leaveHooksToRecovery(context.db.sql, lease);
+  if (isLeft && error instanceof HeadwaterError) error.leftBehind = true;
+  return isLeft;
 }
 
 /**
@@ -175,7 +177,10 @@ export async function deactivate(context: LifecycleContext, lease: ChangeLease):
 
 type FailedRun = Extract<RunResult, { ok: false }>;
 
-/** `after`: hooks that were run because of it, to take it back. */
+/**
+ * `after`: hooks that were run because of it, to take it back. A source whose `activate` failed
+ * then as well is stopped.
+ */
 export function hookFailed(
   hook: HookName,
   result: FailedRun,
@@ -184,8 +189,10 @@ export function hookFailed(
   const failedAfter = after.flatMap((other) => (other.result.ok ? [] : fieldsOf(other.hook, other.result)));
   const fields = [...fieldsOf(hook, result), ...failedAfter];
   const { message, limit } = result;
+  const isStopped = after.some((other) => other.hook === 'activate' && !other.result.ok);
   return new HeadwaterError('HOOK_FAILED', `The ${hook} hook failed: ${message}`, {
     fields,
+    ...(isStopped && { leftBehind: true as const }),
     ...(limit === undefined ? {} : { limit }),
   });
 }

@@ -15,6 +15,8 @@ const MIN_INTERVAL_MS = 2;
 const MAX_COUNTED = 10_000;
 const MAX_TRIES = 4;
 const PAUSE_MS = 100;
+/** A client that waits for longer may give up, and send again what was done. */
+const ANSWER_WAITS_MS = 2_000;
 
 type Write = { entry: Omit<AuditEntry, 'at'> } | { refused: string };
 
@@ -32,12 +34,13 @@ export function createAudit(sql: Sql, log: Log): Audit {
       return batch.map(() => undefined);
     },
   });
-  const settle = async (id: string, action: string, all: readonly Write[]) => {
-    try {
-      await again(() => Promise.all(all.map((write) => writes.add(write))));
-    } catch (err) {
-      log.error({ err, action, audit_entry: id }, 'the audit log does not say what became of a change');
-    }
+  const settle = (id: string, action: string, all: readonly Write[]) => {
+    const stored = again(() => Promise.all(all.map((write) => writes.add(write)))).catch((err: unknown) =>
+      log.error({ err, action, audit_entry: id }, 'the audit log does not say what became of a change'),
+    );
+    const { promise: waited, resolve: answer } = Promise.withResolvers<void>();
+    const timer = setTimeout(answer, ANSWER_WAITS_MS);
+    return Promise.race([stored, waited]).finally(() => clearTimeout(timer));
   };
   return {
     async change(begun, make, made) {
@@ -47,7 +50,7 @@ export function createAudit(sql: Sql, log: Log): Audit {
       try {
         value = await make();
       } catch (error) {
-        // After any other failure the change may be there nonetheless.
+        // After any other failure the change may be there nonetheless, or a part of it.
         if (isRefusal(error)) await settle(id, begun.action, [{ refused: id }]);
         throw error;
       }
@@ -67,7 +70,8 @@ export function createAudit(sql: Sql, log: Log): Audit {
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof OidcRefusal || (error instanceof HeadwaterError && ERRORS[error.code].status < 500);
+  if (error instanceof OidcRefusal) return true;
+  return error instanceof HeadwaterError && ERRORS[error.code].status < 500 && !error.leftBehind;
 }
 
 /** A connection that was lost has another one in a moment. */
