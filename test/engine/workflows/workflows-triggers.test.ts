@@ -186,10 +186,10 @@ test('an action is not deployed as the source of a trigger', async () => {
 });
 
 test.each([
-  ['maxCronChars', [{ cron: `0 0 ${'1,'.repeat(400)}1 * *` }]],
-  ['maxTimerIntervalSeconds', [{ type: 'timer', interval_seconds: 400 * 24 * 3600 }]],
-] as const)('a timer over %s is refused with the limit, here and in a source', async (name, triggers) => {
-  const [timer] = triggers;
+  ['maxCronChars', { cron: `0 0 ${'1,'.repeat(400)}1 * *` }],
+  ['maxTimerIntervalSeconds', { interval_seconds: 400 * 24 * 3600 }],
+] as const)('a timer over %s is refused with the limit, here and in a source', async (name, timer) => {
+  const triggers = [{ type: 'timer', ...timer }];
   const code = `export default { name: 'Timed', version: '1', props: { timer: '$.interface.timer' }, run() {} };`;
   for (const refused of [
     await hw.api('POST', '/workflows', { triggers }),
