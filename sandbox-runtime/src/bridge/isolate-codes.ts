@@ -52,6 +52,5 @@ export const CALL = {
   outline: 5,
   end: 6,
   limits: 7,
-  rejected: 8,
   answered: 40,
 } as const;

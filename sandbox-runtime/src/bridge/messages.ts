@@ -125,11 +125,6 @@ export type GuestCall =
   | { kind: 'fetched'; call: number; head: Json; body: Uint8Array }
   /** The answer to `web-crypto` and `data-store`. */
   | { kind: 'answered'; call: number; head: Json; body: Uint8Array }
-  /**
-   * A promise was rejected, and nothing handled that. `copied`: see copiedReason. `isUncaught`: a
-   * listener of `process` may take it. Answers the failure as JSON, or '' if one took it.
-   */
-  | { kind: 'rejected'; copied: Json; isUncaught: boolean }
   /** Answers what the component says of itself, as JSON. */
   | { kind: 'outline' }
   /** The host has ended the run, so its later messages are ignored. */

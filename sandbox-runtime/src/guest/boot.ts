@@ -23,13 +23,11 @@ import { invalidArgument } from './node/errors.ts';
 import { giveNames } from './node/give-names.ts';
 import { completeEvents } from './node/events.ts';
 import { completeStreams } from './node/stream.ts';
-import { readProcessEvents } from './process-events.ts';
 import { makeProcess } from './process-object.ts';
 import { RawRequests } from './raw-requests.ts';
 import type { RequestInit } from './request.ts';
 import { RunTracker } from './run-context.ts';
 import { mapStacks } from './stack-trace.ts';
-import { watchThrownObjects } from './thrown-values.ts';
 import { GuestTimers } from './timers.ts';
 import { trimLanguage } from './trim-language.ts';
 import { makeWebCrypto } from './web-crypto.ts';
@@ -100,7 +98,6 @@ function installGlobals({ bridge, runs, log, timers, fetches, calls, requests }:
     getBuiltin,
     warn: (message) => log.write(runs.current(), 'warn', message),
   });
-  guest.processEvents = readProcessEvents(process);
   const globals: Record<string, unknown> = {
     console: makeConsole(log, runs),
     ...timerGlobals,
@@ -129,7 +126,6 @@ for (const [name, work] of Object.entries(BASE64_GLOBALS)) defineGlobal(name, wo
 defineGlobal('structuredClone', cloneValue);
 trimLanguage();
 completeDomException();
-watchThrownObjects();
 completeEvents();
 completeStreams();
 completeBuffer();

@@ -18,15 +18,14 @@ import { makeTellLoss } from './json-loss.ts';
 import { toJson } from './json-value.ts';
 import { defaultExportOf, type LoadedComponent, readExportedComponent } from './load-component.ts';
 import { outlineComponent } from './outline.ts';
-import type { ProcessEvents, UncaughtOrigin } from './process-events.ts';
 import { answerOptions, type OptionsQuestion } from './prop-options.ts';
+import { PrivateMap } from './private-map.ts';
 import type { RawRequests } from './raw-requests.ts';
 import { limitError, limitOfThrown } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type InstanceParts, makeInstance, type RunInstance } from './run-instance.ts';
 import { makeSteps } from './step-data.ts';
 import { answerTransform } from './transform-request.ts';
-import { countCall, reasonOf } from './thrown-values.ts';
 import type { GuestTimers } from './timers.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
@@ -48,10 +47,8 @@ export class Guest {
   readonly #templates = new Templates();
   #exported: unknown;
   #component: LoadedComponent | undefined;
-  /** Listeners on the isolate's `process`, once that is made. */
-  processEvents: ProcessEvents | undefined;
   /** Runs whose entry ended in the last call. */
-  readonly #ended: RunContext[] = [];
+  readonly #ended = new PrivateMap<number, RunContext>();
 
   constructor(parts: GuestParts) {
     this.#parts = parts;
@@ -62,9 +59,7 @@ export class Guest {
    * outcome.
    */
   dispatch(run: number, call: GuestCall): string | undefined {
-    countCall();
-    // A rejection belongs to the call before.
-    if (this.#ended.length > 0 && call.kind !== 'rejected') this.#closeEnded();
+    if (this.#ended.size > 0) this.#closeEnded();
     switch (call.kind) {
       case 'loading':
         this.#setLimits(call.limits);
@@ -81,8 +76,6 @@ export class Guest {
         return this.#settleFetch(call);
       case 'answered':
         return this.#settleCall(call);
-      case 'rejected':
-        return this.#rejected(run, call);
       case 'outline':
         return this.#outline();
       case 'end':
@@ -101,7 +94,7 @@ export class Guest {
       applyFunction(callback, undefined, args);
     } catch (error) {
       if (owner === undefined) throw error;
-      this.#uncaught(owner, error);
+      this.#fail(owner, error);
     }
   }
 
@@ -205,7 +198,7 @@ export class Guest {
     if (context.flow !== undefined) postFlow(bridge, context.run, context.flow);
     context.ended = true;
     if (isForm(context)) this.#close(context);
-    else this.#ended[this.#ended.length] = context;
+    else this.#ended.set(context.run, context);
     bridge.post({ kind: 'done', run: context.run, result: answer });
   }
 
@@ -214,11 +207,10 @@ export class Guest {
    * says so.
    */
   #closeEnded(): void {
-    for (let index = 0; index < this.#ended.length; index += 1) {
-      const context = this.#ended[index] as RunContext;
+    for (let context = this.#ended.first(); context !== undefined; context = this.#ended.first()) {
+      this.#ended.delete(context.run);
       if (context.open === 0) this.#close(context);
     }
-    this.#ended.length = 0;
   }
 
   #fail(context: RunContext, error: unknown): undefined {
@@ -254,36 +246,8 @@ export class Guest {
       timers.fire(id);
     } catch (error) {
       const context = runs.current() ?? owner;
-      if (context !== undefined) this.#uncaught(context, error);
+      if (context !== undefined) this.#fail(context, error);
     }
-  }
-
-  #uncaught(context: RunContext, error: unknown): void {
-    const left = this.#untaken(error, 'uncaughtException');
-    if (left !== undefined) this.#fail(context, left.error);
-  }
-
-  /** The error, or what a listener of `process` throws; undefined if a listener takes the error. */
-  #untaken(error: unknown, origin: UncaughtOrigin): { error: unknown } | undefined {
-    // A limit ends the run whatever the component does.
-    if (this.#parts.runs.current()?.exceeded !== undefined) return { error };
-    try {
-      return this.processEvents?.takes(error, origin) === true ? undefined : { error };
-    } catch (thrown) {
-      return { error: thrown };
-    }
-  }
-
-  #rejected(run: number, { copied, isUncaught }: CallOf<'rejected'>): string {
-    const { runs } = this.#parts;
-    const context = runs.find(run);
-    runs.enter(context);
-    const error = reasonOf(parseJson(copied));
-    const left = isUncaught ? this.#untaken(error, 'unhandledRejection') : { error };
-    if (left === undefined) return '';
-    const limit = context?.exceeded ?? limitOfThrown(left.error);
-    const described = describeError(left.error);
-    return stringifyOwn(limit === undefined ? described : { ...described, limit });
   }
 
   #settleFetch({ call, head, body }: CallOf<'fetched'>): undefined {

@@ -97,8 +97,6 @@ export function decodeCall(code: number, a: unknown, b: unknown, c: unknown, d: 
       return { kind: 'fetched', call: a as number, head: b as string, body: c as Uint8Array };
     case CALL.answered:
       return { kind: 'answered', call: a as number, head: b as string, body: c as Uint8Array };
-    case CALL.rejected:
-      return { kind: 'rejected', copied: a as string, isUncaught: b as boolean };
     case CALL.outline:
       return { kind: 'outline' };
     case CALL.end:

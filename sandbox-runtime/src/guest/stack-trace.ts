@@ -4,7 +4,6 @@ import type { Bridge } from './bridge.ts';
 import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
 import { SHOWS_CODE } from './node/errors.ts';
 import { PrivateMap } from './private-map.ts';
-import { keepThrown } from './thrown-values.ts';
 
 const BUNDLE = 'hw:component:';
 /** Code of packages, whose positions the map does not contain. */
@@ -56,7 +55,6 @@ export function mapStacks(bridge: Bridge): void {
   }
 
   function prepareStackTrace(error: unknown, sites: readonly unknown[]): string {
-    keepThrown(error);
     let text = headOf(error);
     try {
       learnPlaces(sites);

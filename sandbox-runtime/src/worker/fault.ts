@@ -31,7 +31,7 @@ const MAX_FAILURE_CHARS = 6 * (MAX_MESSAGE_CHARS + MAX_STACK_CHARS + MAX_DETAILS
  * Parses the guest's report of a failed run. The guest writes it with intrinsics of its own, yet
  * every member is checked. A value that is not text could claim any length.
  */
-export function readFailure(json: unknown, memoryMb: number): Fault {
+export function readFailure(json: string, memoryMb: number): Fault {
   const { message, stack, details, isConfiguration, limit: told } = failureFields(json);
   const text =
     typeof message === 'string'

@@ -5,7 +5,9 @@ import { failureFields } from './fault.ts';
 import { asksForSourceMap, encodeCall, type RawAsk, type RawPost } from './isolate-codec.ts';
 import { isOthersTurn, othersTurn } from './loop-turn.ts';
 import type { ProcessRun } from './process-run.ts';
-import { copiedReason, ISOLATE_COMPONENT_FILE } from './read-thrown.ts';
+
+/** Name under which the component's code runs; frames of it are the author's. */
+export const ISOLATE_COMPONENT_FILE = 'hw:component';
 
 type Dispatch = ivm.Reference<(...args: unknown[]) => string | undefined>;
 
@@ -41,18 +43,6 @@ interface OpenCall {
   owner: ProcessRun;
 }
 
-/** A promise of the component was rejected unhandled; `cause` is the copied reason. */
-export class UnhandledRejection extends Error {
-  override readonly name = 'UnhandledRejection';
-  /** For the guest, which may still have the reason. */
-  readonly copied: string;
-
-  constructor(cause: unknown, call: number) {
-    super('A promise was rejected unhandled', { cause });
-    this.copied = copiedReason(cause, call);
-  }
-}
-
 /** `load` throws it for an error of the component; `cause` is the copied error. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
@@ -77,8 +67,6 @@ export class GuestIsolate {
   #cpuReadNs = 0;
   /** Time that this process worked for the isolate while it waited. */
   #askedNs = 0;
-  /** As the guest counts them. */
-  #sentCalls = 0;
   #disposed = false;
   readonly #booted: Promise<ivm.Context>;
 
@@ -106,43 +94,38 @@ export class GuestIsolate {
 
   /**
    * Evaluates the component. Throws LoadError, or the library's error for an ended isolate. Returns
-   * an unhandled rejection, which is no failure here: undici, for example, starts to compile
-   * WebAssembly at load time, but needs it only for its own sockets.
+   * the reason of an unhandled rejection, which is no failure here: undici, for example, starts to
+   * compile WebAssembly at load time, but needs it only for its own sockets.
    */
-  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<UnhandledRejection | undefined> {
+  async load(bundle: LoadedBundle, owner: ProcessRun): Promise<{ unhandled: unknown } | undefined> {
     const call = this.#open(owner);
     try {
       const context = await this.#booted;
       this.#map = bundle.map;
       await this.#send(owner, { kind: 'loading', limits: owner.guestLimits.text });
-      const { module, rejected: thrown } = await compile(this.#isolate, context, bundle);
-      const rejected = thrown && new UnhandledRejection(thrown.cause, this.#sentCalls);
+      const { module, rejected } = await compile(this.#isolate, context, bundle);
       const failure = await this.#send(owner, { kind: 'load', namespace: module.namespace.derefInto() });
-      if (failure === undefined) return rejected;
-      // The module threw: the guest describes it as it does what a run throws.
-      const { copied } = rejected ?? {};
-      const told = copied && (await this.#send(owner, { kind: 'rejected', copied, isUncaught: false }));
-      throw new LoadError('The component failed to load', { cause: failureFields(told ?? failure) });
+      if (failure === undefined) return rejected && { unhandled: rejected.cause };
+      throw new LoadError('The component failed to load', rejected ?? { cause: failureFields(failure) });
     } finally {
       this.#close(call);
     }
   }
 
-  /** Enters the isolate. Rejects when it ends, and with UnhandledRejection. */
+  /**
+   * Enters the isolate. Rejects when it ends, and with a promise of the component that was rejected
+   * unhandled.
+   */
   async call(owner: ProcessRun, call: GuestCall): Promise<string | undefined> {
     const open = this.#open(owner);
-    const number = this.#sentCalls + 1;
     try {
       return await this.#send(owner, call);
-    } catch (cause) {
-      throw new UnhandledRejection(cause, number);
     } finally {
       this.#close(open);
     }
   }
 
   #send({ run }: ProcessRun, call: GuestCall): Promise<string | undefined> | undefined {
-    if (this.#dispatch !== undefined) this.#sentCalls += 1;
     return this.#dispatch?.apply(undefined, encodeCall(call, run, moveBytes));
   }
 

@@ -123,8 +123,6 @@ export function encodeCall(call: GuestCall, run: number, move: (bytes: Uint8Arra
       return [CALL.fetched, run, call.call, call.head, move(call.body)];
     case 'answered':
       return [CALL.answered, run, call.call, call.head, move(call.body)];
-    case 'rejected':
-      return [CALL.rejected, run, call.copied, call.isUncaught];
     case 'outline':
       return [CALL.outline, run];
     case 'end':

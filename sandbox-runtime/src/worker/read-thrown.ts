@@ -1,12 +1,8 @@
 import type { Fault } from './fault.ts';
+import { ISOLATE_COMPONENT_FILE } from './guest-isolate.ts';
 
-/** Name under which the component's code runs; frames of it are the author's. */
-export const ISOLATE_COMPONENT_FILE = 'hw:component';
 const MAX_MESSAGE_CHARS = 4_096;
 const MAX_STACK_CHARS = 8_192;
-/** If an error cannot be copied, isolated-vm throws an error of its own that names itself. */
-const NOT_COPIED = 'isolated-vm';
-const NO_ERROR = 'The component threw a value that is no error';
 /** Behind it are frames of this process. */
 const BOUNDARY = '(<isolated-vm boundary>)';
 const PLACE_IN_MESSAGE = new RegExp(`\\[(${ISOLATE_COMPONENT_FILE}:\\d+:\\d+)\\]`);
@@ -16,36 +12,23 @@ const PLACE_IN_MESSAGE = new RegExp(`\\[(${ISOLATE_COMPONENT_FILE}:\\d+:\\d+)\\]
  * frames of this process, which are left out.
  */
 export function readThrown(thrown: unknown): Fault {
+  // The digits of a large one take this thread for long.
+  if (typeof thrown === 'bigint') return { code: 'COMPONENT_ERROR', message: 'Thrown: a bigint' };
   if (typeof thrown !== 'object' || thrown === null)
     return { code: 'COMPONENT_ERROR', message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
-  const { name, message, stack, details, isConfiguration } = thrown as Record<string, unknown>;
-  const isReadable = typeof message === 'string' && !message.includes(NOT_COPIED);
-  const text = isReadable ? message : NO_ERROR;
+  const { name, message, stack, isConfiguration } = thrown as Record<string, unknown>;
+  // If the error cannot be copied, isolated-vm throws an error of its own that names itself.
+  const isReadable = typeof message === 'string' && !message.includes('isolated-vm');
+  const text = isReadable ? message : 'The component threw a value that is no error';
   // As the guest says it, or as the library copies the name.
   if (isConfiguration === true || name === 'ConfigurationError')
-    return withFrames({ code: 'CONFIGURATION_ERROR', message: text.slice(0, MAX_MESSAGE_CHARS) }, stack, details);
+    return withFrames({ code: 'CONFIGURATION_ERROR', message: text.slice(0, MAX_MESSAGE_CHARS) }, stack);
   // A message may say where, as V8's syntax errors do: `Unexpected token [hw:component:1:9]`.
   const named = typeof name === 'string' && name !== 'Error' && name !== '' ? `${name}: ${text}` : text;
-  return withFrames({ code: 'COMPONENT_ERROR', message: named.slice(0, MAX_MESSAGE_CHARS) }, stack, details);
+  return withFrames({ code: 'COMPONENT_ERROR', message: named.slice(0, MAX_MESSAGE_CHARS) }, stack);
 }
 
-/**
- * Passes what isolated-vm copied of the reason of a rejection to the guest, which may still have
- * the reason itself. As JSON: `message` and `shown` of an object, otherwise its `value`. `call`:
- * number of the call into the isolate that failed with it.
- */
-export function copiedReason(thrown: unknown, call: number): string {
-  if (typeof thrown === 'bigint') return JSON.stringify({ digits: String(thrown) });
-  if (typeof thrown !== 'object' || thrown === null) return JSON.stringify({ value: thrown });
-  const { name, message } = thrown as Record<string, unknown>;
-  const text = String(message).slice(0, MAX_MESSAGE_CHARS);
-  const { stack = '' } = readThrown(thrown);
-  const shown = text.includes(NOT_COPIED) ? NO_ERROR : text;
-  return JSON.stringify({ message: text, shown, name: typeof name === 'string' ? name : undefined, stack, call });
-}
-
-function withFrames(plain: Fault, stack: unknown, details: unknown): Fault {
-  const fault = typeof details === 'string' ? { ...plain, details: details.slice(0, MAX_STACK_CHARS) } : plain;
+function withFrames(fault: Fault, stack: unknown): Fault {
   if (typeof stack !== 'string') return fault;
   const lines = stack.slice(0, MAX_STACK_CHARS * 4).split('\n');
   const boundary = lines.findIndex((line) => line.includes(BOUNDARY));

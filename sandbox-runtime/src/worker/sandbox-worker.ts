@@ -7,7 +7,7 @@ import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
 import { blockedFault, type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
-import { type LoadedBundle, LoadError, UnhandledRejection } from './guest-isolate.ts';
+import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { isOutline } from './isolate-codec.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
@@ -180,7 +180,7 @@ export class SandboxWorker {
     isolate.toldLimits = run.guestLimits.text;
     const rejected = await isolate.guest.load(bundle, run);
     isolate.loaded = true;
-    if (rejected !== undefined) await this.#logUnhandled(isolate, run, rejected);
+    if (rejected !== undefined) this.#logUnhandled(isolate, run, rejected.unhandled);
   }
 
   /** An account's limits may change while its isolates are warm. */
@@ -193,7 +193,7 @@ export class SandboxWorker {
 
   #loadFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
-    const fault = readThrown(causeOf(error));
+    const fault = readThrown(error instanceof LoadError ? error.cause : error);
     const limit = roomLimitOf(fault.message, isolate.memoryMb);
     this.#end(isolate, run, limit === undefined ? fault : { ...fault, ...limitFault(limit) });
     this.#throw(isolate);
@@ -215,40 +215,25 @@ export class SandboxWorker {
       run.entries -= 1;
       this.#endIfDone(isolate, run);
     };
-    entered.catch((error: unknown) => this.#callFailed(isolate, run, error)).finally(left);
+    entered.then(left, (error: unknown) => {
+      this.#callFailed(isolate, run, error);
+      left();
+    });
   }
 
-  /**
-   * An unhandled rejection ends a run, as it ends a process of Node, unless a listener of `process`
-   * takes it.
-   */
-  async #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): Promise<void> {
+  /** An unhandled rejection ends a run, as it ends a process of Node. */
+  #callFailed(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
     if (isolate.dead) return;
     if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
     if (run.over) return;
-    const fault = await this.#readRejection(isolate, run, error);
-    if (isolate.guest.endedByItself) return this.#outOfMemory(isolate);
-    if (fault === undefined || run.over) return;
-    this.#end(isolate, run, fault);
+    const { message, ...fault } = readThrown(error);
+    this.#end(isolate, run, { ...fault, message: `Unhandled rejection: ${message}` });
     this.#enter(isolate, run, { kind: 'end' });
   }
 
-  /** The guest finds the reason and describes it; undefined if the component has handled it. */
-  async #readRejection(isolate: ComponentIsolate, run: ProcessRun, error: unknown): Promise<Fault | undefined> {
-    if (!(error instanceof UnhandledRejection)) return readThrown(error);
-    const call = { kind: 'rejected', copied: error.copied, isUncaught: true } as const;
-    const fault = await isolate.guest.call(run, call).then(
-      (failure) => (failure === '' ? undefined : readFailure(failure, isolate.memoryMb)),
-      // A listener has failed the same way.
-      (failed: unknown) => readThrown(causeOf(failed)),
-    );
-    return fault && { ...fault, message: `Unhandled rejection: ${fault.message}` };
-  }
-
-  async #logUnhandled(isolate: ComponentIsolate, run: ProcessRun, error: unknown): Promise<void> {
-    const fault = await this.#readRejection(isolate, run, error);
-    if (fault === undefined || run.over) return;
-    const exceeded = passLogLine(this.#send, run, ownLine(run, fault.message));
+  #logUnhandled(isolate: ComponentIsolate, run: ProcessRun, error: unknown): void {
+    const { message } = readThrown(error);
+    const exceeded = passLogLine(this.#send, run, ownLine(run, `Unhandled rejection: ${message}`));
     if (exceeded !== undefined) this.#end(isolate, run, limitFault(exceeded));
   }
 
@@ -257,8 +242,8 @@ export class SandboxWorker {
     if (found === undefined || !found.run.fetches.has(message.call)) return;
     const { outcome } = message;
     // A request may take as long as its run. Its own timeout would then fail a run that has ended
-    // well.
-    if (!outcome.ok && found.run.isTimeUp()) return this.#endWaiting(found.isolate, found.run);
+    // well. Runs that wait for the same request are told.
+    if (!outcome.ok && found.run.isTimeUp()) this.#endWaiting(found.isolate, found.run);
     found.run.fetches.delete(message.call);
     const { body, ...head } = outcome.ok ? outcome : { ...outcome, body: new Uint8Array(0) };
     this.#enter(found.isolate, found.run, { kind: 'fetched', call: message.call, head: JSON.stringify(head), body });
@@ -447,8 +432,4 @@ export class SandboxWorker {
     }
     return undefined;
   }
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof LoadError || error instanceof UnhandledRejection ? error.cause : error;
 }

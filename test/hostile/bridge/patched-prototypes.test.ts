@@ -109,6 +109,33 @@ this.$emit(caught);`,
   });
 });
 
+// bridge: A setter for the first item on Array.prototype, to be handed errors and contexts of other
+// runs that the platform keeps in lists.
+describe('setters-on-array-prototype', () => {
+  const world = hostile();
+
+  it('nothing of another run passes by', async () => {
+    const runs = await world.unharmed(async () => {
+      const { id } = await world.attacker.deploy(`
+const caught = new Map();
+const isOfRun = (value) => value instanceof Error || (typeof value === 'object' && value !== null && ('run' in value || 'context' in value));
+Object.defineProperty(Array.prototype, '0', { configurable: true, set(value) {
+  if (isOfRun(value) || isOfRun(value?.value)) caught.set(caught.size, Object.keys(value).join());
+  Object.defineProperty(this, '0', { value, writable: true, enumerable: true, configurable: true });
+} });
+export default { name: 'Setter', version: '1', run() {
+  this.$emit([typeof new Error('of a run').stack, [...caught.values()]]);
+} };`);
+      return [await world.run(id), await world.run(id)];
+    });
+    expect(runs.map(({ error }) => error)).toEqual([undefined, undefined]);
+    expect(runs[1]?.events).toEqual([
+      ['string', []],
+      ['string', []],
+    ]);
+  });
+});
+
 // bridge: Promise.prototype.constructor with a species of its own, so that whoever waits is handed
 // the attacker's promise.
 describe('promise-species', () => {
