@@ -146,7 +146,7 @@ export default { name: 'Timers', version: '1', run({ asked }) {
     const component = await bundle(TIMERS);
     const options = { isolateKey: 'dc_timers:1', cpuMs: 300_000, wallMs: 600_000, account: { maxTimersPerRun: 500 } };
     await world.unharmed(() =>
-      expectNothingKept(longRun(3, 8), async () => {
+      expectNothingKept(longRun(4, 8), async () => {
         let ran;
         // On a full machine an isolate may count as stuck with the leftovers of an earlier run.
         // Then the next run is innocent, and is repeated.
