@@ -111,9 +111,8 @@ const ORDERED = 1;
 
 const drainWithRoom = (limit: number) => ({
   room: () => limit,
-  roomOfDoubtful: () => limit,
+  sharedRoom: () => limit,
   roomOfFailing: () => limit,
-  isTrusted: () => false,
 });
 
 const accountLanes = (sql: Sql, nodeId: string, limit: number) =>

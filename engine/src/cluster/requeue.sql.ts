@@ -2,6 +2,7 @@ import type { Sql } from '../db/database.ts';
 import { addJobs } from '../db/jobs/add-jobs.ts';
 import { crowdPriority } from '../db/jobs/job-crowds.ts';
 import { deliverLane, lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
+import { goesThroughLane } from '../outbox/webhooks/receiver-columns.sql.ts';
 import { sendLane } from '../outbox/sends/send-lane.ts';
 import { runLane } from '../runs/invocations.sql.ts';
 import { timerJob } from '../sources/fire-timers.sql.ts';
@@ -27,13 +28,14 @@ export async function requeueAccount(sql: Sql, accountId: string): Promise<void>
 
 /**
  * Adds lane jobs for webhooks with deliveries that have been due and unleased for `olderThanMs`.
- * Rows and jobs commit together, so such a webhook has lost its job since. Skips stopped webhooks
- * and suspended accounts. Steps from webhook to webhook through the index, however many rows each
+ * Rows and jobs commit together, so such a webhook has lost its job since, or it waits for its turn
+ * among many that fail: these have one job for their account. Skips stopped webhooks and suspended
+ * accounts. Steps from webhook to webhook through the index, however many rows each
  * has. Returns the number of webhooks.
  */
 export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {
-    const rows = await tx<{ webhook_id: string }[]>`
+    const rows = await tx<{ webhookId: string; freeOf: string | null }[]>`
       with recursive waiting(webhook_id) as (
         (
           select webhook_id from deliveries where status = 'pending' and leased_by is null
@@ -46,7 +48,9 @@ export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): P
           order by d.leased_by, d.webhook_id limit 1
         ) from waiting where waiting.webhook_id is not null
       )
-      select webhook_id from waiting where webhook_id is not null
+      select webhook_id as "webhookId", (
+        select w.account_id from webhooks w where w.id = waiting.webhook_id and not ${goesThroughLane(tx)}
+      ) as "freeOf" from waiting where webhook_id is not null
         and not exists (
           select from webhooks w join accounts a on a.id = w.account_id
           where w.id = waiting.webhook_id and (not w.active or a.suspended_at is not null)
@@ -55,10 +59,12 @@ export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): P
         where d.status = 'pending' and d.leased_by is null and d.webhook_id = waiting.webhook_id
           and d.next_attempt_at < now() - make_interval(secs => ${olderThanMs / 1_000}::float8)
       )`;
-    await addJobs(
-      tx,
-      rows.map((row) => deliverLane(row.webhook_id)),
-    );
+    await addJobs(tx, [
+      ...rows.filter(({ freeOf }) => freeOf === null).map(({ webhookId }) => deliverLane(webhookId)),
+      ...lanesOfWaiting(
+        rows.flatMap(({ webhookId, freeOf }) => (freeOf === null ? [] : [{ webhookId, accountId: freeOf }])),
+      ),
+    ]);
     return rows.length;
   });
 }

@@ -108,10 +108,10 @@ export interface Drain<T> {
    * begin soon. 0 while stopping.
    */
   room(of?: LaneOf): number;
-  /** The same of an account's lanes that are not trusted, and of those that fail: see Lanes. */
-  roomOfDoubtful(accountId: string): number;
+  /** The same of an account's lanes that fail. */
   roomOfFailing(accountId: string): number;
-  isTrusted(laneId: string): boolean;
+  /** See Lanes. */
+  sharedRoom: Sender<T>['sharedRoom'];
   /** Which changes of lanes this node has heard of: asked before items are read. */
   heard(): number;
   /**
@@ -200,12 +200,8 @@ class NodeDrain<T extends OutboxItem> implements Drain<T> {
     return Math.min(most, share, this.#sender.room(of.laneId, of.accountId));
   }
 
-  isTrusted(laneId: string): boolean {
-    return this.#sender.isTrusted(laneId);
-  }
-
-  roomOfDoubtful(accountId: string): number {
-    return Math.min(this.room({ accountId }), this.#sender.roomOfDoubtful(accountId));
+  sharedRoom(laneId: string, accountId: string, fails?: boolean): number {
+    return this.#sender.sharedRoom(laneId, accountId, fails);
   }
 
   roomOfFailing(accountId: string): number {

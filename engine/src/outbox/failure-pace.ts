@@ -6,9 +6,15 @@ const BURST_MS = 1_000;
 const FAILURE_MS = 1_000 / LIMITS.failedAttemptsPerSecond;
 /** Others that were here so recently may come back in the middle of a storm of failures. */
 const OTHERS_MS = 60_000;
-/** Those that may fail begin together, so that one transaction records many of them. */
+/**
+ * Those that may fail begin together, so that one transaction records many of them. The pace is
+ * asked again after each pause, because others may have left meanwhile.
+ */
 const PAUSE_MS = 500;
-/** Lanes that found no room come back after deliveryLaneRetryMs. */
+/**
+ * Lanes that found no room come back after deliveryLaneRetryMs. No more is owed: attempts that
+ * began before the first ones failed do not hold a tenant back for long.
+ */
 const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
 /** Items that wait in lanes of which no success is known, while failures hold the tenant back. */
 const MAX_DOUBTFUL = 500;
@@ -16,14 +22,14 @@ const MAX_DOUBTFUL = 500;
 /**
  * How many attempts of a tenant may fail while other tenants are active, or were within a minute:
  * failedAttemptsPerSecond.
- * What succeeds never pays. Without other tenants nothing is held back, and nothing is owed later.
+ * Neither successes nor lanes that are trusted pay. Without other tenants nothing is held back.
  */
 export interface FailurePace {
-  /** An attempt of the tenant has failed, or is going to. */
+  /** An attempt in a lane that is not trusted has failed, or is going to. */
   failed(tenantId: string): void;
   /**
    * Whether one more may fail, with so many in flight of which nothing is known. False: `mayStart`
-   * is called for the tenant when it may.
+   * is called for the tenant soon, to ask again.
    */
   mayFail(tenantId: string, unknownInFlight: number): boolean;
   /**
@@ -50,15 +56,15 @@ export function createFailurePace({ activeTenants, mayStart }: FailurePaceOption
   const aheadMs = (tenantId: string) => failures.owedMs(tenantId, performance.now()) - BURST_MS;
   return {
     failed(tenantId) {
-      if (hasOthers()) failures.add(tenantId, FAILURE_MS, performance.now());
-      else failures.forget(tenantId);
+      if (!hasOthers()) failures.forget(tenantId);
+      else if (aheadMs(tenantId) <= SOON_MS) failures.add(tenantId, FAILURE_MS, performance.now());
     },
     mayFail(tenantId, unknownInFlight) {
       // The next attempts of a tenant without recent failures are expected to succeed.
       if (aheadMs(tenantId) <= -BURST_MS) return true;
       const ms = aheadMs(tenantId) + unknownInFlight * FAILURE_MS;
       if (ms <= 0 || !hasOthers()) return true;
-      pause(tenantId, Math.max(PAUSE_MS, Math.ceil(ms)));
+      pause(tenantId, PAUSE_MS);
       return false;
     },
     maxDoubtful(tenantId) {

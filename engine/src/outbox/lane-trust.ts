@@ -1,7 +1,8 @@
 /**
  * How far attempts of a lane are expected to succeed: a success gives `TRUSTED`, and each failure
  * takes one. So one rejected event of a good receiver changes nothing, and an outage is noticed
- * after three failures. From `SURE` on, the lane is held back by no failures, its own or others'.
+ * after two failures in a row. From `SURE` on, the lane is held back by no failures, its own or
+ * others', and its failures hold back no other lane.
  */
 export type Trust = 0 | 1 | 2 | 3;
 

@@ -20,7 +20,10 @@ export interface LaneLimits {
    * a `newTurn` of the tenant's own. Default: it may.
    */
   mayFail?: (tenantId: string, unknownInFlight: number) => boolean;
-  /** An attempt of the tenant has failed, or begins in a lane that fails. Once for each. */
+  /**
+   * An attempt of the tenant has failed in a lane of which nothing was known, or begins in one that
+   * fails. Once for each.
+   */
   failed?: (tenantId: string) => void;
   /**
    * Items of a tenant that wait in lanes that fail, and in all that are not trusted. Default: any
@@ -62,9 +65,13 @@ export interface Lanes<T> {
   held(laneId: string): number;
   /** How many more of this lane of the tenant may be held. Never negative. */
   room(laneId: string, tenantId: string): number;
-  /** How many more of the tenant may be held, of all lanes that are not trusted. */
-  roomOfDoubtful(tenantId: string): number;
-  /** The same, of lanes that fail. */
+  /**
+   * How many more may be held of this lane and of the tenant's other lanes that are not trusted,
+   * together. Infinite if nothing holds it back: its own room counts alone. `fails`: it is known to
+   * fail elsewhere.
+   */
+  sharedRoom(laneId: string, tenantId: string, fails?: boolean): number;
+  /** How many more of the tenant may be held, of lanes that fail. */
   roomOfFailing(tenantId: string): number;
   isTrusted(laneId: string): boolean;
   /** Waiting items of all tenants, or of this one. */
@@ -116,7 +123,7 @@ const ROUNDS_HELD = 4;
 
 /**
  * Idle lanes are kept only to remember a narrow window, or how their attempts ended. Beyond this
- * many the oldest are forgotten.
+ * many, those that ended an attempt the longest ago are forgotten.
  */
 const MAX_REMEMBERED = 10_000;
 
@@ -197,12 +204,13 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   next(): T | undefined {
     const [tenant] = this.#readyTenants;
     if (tenant === undefined) return undefined;
-    const lane = this.#pick(tenant);
+    let lane = this.#pick(tenant);
     // Slow ones that were ready when there was room for them.
-    if (lane?.isSlow === true && tenant.slowInFlight >= this.#maxSlow(tenant)) {
+    while (lane?.isSlow === true && tenant.slowInFlight >= this.#maxSlow(tenant)) {
       this.#settle(lane);
-      return this.next();
+      lane = this.#pick(tenant);
     }
+    if (!this.#readyTenants.has(tenant)) return this.next();
     const item = lane?.waiting.shift();
     if (lane === undefined || item === undefined) {
       // Its lanes could begin when it was found ready, and may not fail by now.
@@ -246,7 +254,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const begunAs = this.#doubted.get(item);
     this.#doubted.delete(item);
     if (begunAs === UNKNOWN) lane.tenant.unknownInFlight--;
-    if (begunAs !== FAILING && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
+    if (begunAs === UNKNOWN && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
     if (lane.isSlow) lane.tenant.slowInFlight -= lane.inFlight;
     lane.inFlight--;
     lane.tenant.inFlight--;
@@ -257,8 +265,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
     this.#waits(lane, -shed.length);
     this.#settle(lane);
-    const [next] = lane.tenant.behindSlow;
-    if (next !== undefined) this.#settle(next);
+    this.#fillSlowPlace(lane.tenant);
     this.#forget(this.#laneIdOf(item), lane);
     return shed;
   }
@@ -269,9 +276,13 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
       lane === undefined
         ? this.#limits.maxHeldPerLane
         : Math.max(0, this.#maxHeld(lane) - lane.waiting.length - lane.inFlight);
-    const trust = lane?.trust ?? UNKNOWN;
-    if (trust >= SURE) return own;
-    return Math.min(own, trust === FAILING ? this.roomOfFailing(tenantId) : this.roomOfDoubtful(tenantId));
+    return Math.min(own, this.sharedRoom(laneId, tenantId));
+  }
+
+  sharedRoom(laneId: string, tenantId: string, fails = false): number {
+    const trust = this.#lanes.get(laneId)?.trust ?? UNKNOWN;
+    if (trust >= SURE) return Number.POSITIVE_INFINITY;
+    return fails || trust === FAILING ? this.roomOfFailing(tenantId) : this.#roomOfDoubtful(tenantId);
   }
 
   isTrusted(laneId: string): boolean {
@@ -281,10 +292,10 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   roomOfFailing(tenantId: string): number {
     const most = this.#limits.maxDoubtful?.(tenantId).failing ?? Number.POSITIVE_INFINITY;
     const own = Math.max(0, most - (this.#tenants.get(tenantId)?.ofFailing ?? 0));
-    return Math.min(own, this.roomOfDoubtful(tenantId));
+    return Math.min(own, this.#roomOfDoubtful(tenantId));
   }
 
-  roomOfDoubtful(tenantId: string): number {
+  #roomOfDoubtful(tenantId: string): number {
     const most = this.#limits.maxDoubtful?.(tenantId).all ?? Number.POSITIVE_INFINITY;
     return Math.max(0, most - (this.#tenants.get(tenantId)?.doubtful ?? 0));
   }
@@ -301,8 +312,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   clear(laneId?: string): T[] {
     if (laneId === undefined) return [...this.#lanes.keys()].flatMap((id) => this.#empty(id));
     const lane = this.#lanes.get(laneId);
-    // Its receiver may be another by now.
-    if (lane !== undefined) this.#trust(lane, UNKNOWN);
+    // Its receiver may be another by now, or back.
+    if (lane?.trust === FAILING) this.#trust(lane, UNKNOWN);
     return this.#empty(laneId);
   }
 
@@ -364,6 +375,18 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     this.#settleTenant(tenant);
   }
 
+  /**
+   * A lane that may have to wait for the pace of failures does not keep the place from those that
+   * are trusted.
+   */
+  #fillSlowPlace(tenant: Tenant<T>): void {
+    for (const lane of tenant.behindSlow) {
+      if (tenant.slowInFlight >= this.#maxSlow(tenant)) return;
+      this.#settle(lane);
+      if (tenant.ready.has(lane)) return;
+    }
+  }
+
   #settleTenant(tenant: Tenant<T>): void {
     this.#readyTenants.delete(tenant);
     if (tenant.inFlight >= this.#limits.maxPerTenant(tenant.id)) return;
@@ -406,8 +429,14 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
 
   #forget(laneId: string, lane: Lane<T>): void {
     if (isBusy(lane)) return;
-    if (lane.window === this.#limits.maxPerLane && lane.trust === UNKNOWN) this.#drop(laneId, lane);
-    else if (this.#lanes.size > MAX_REMEMBERED) this.#dropOldestIdle();
+    if (lane.window === this.#limits.maxPerLane && lane.trust === UNKNOWN) {
+      this.#drop(laneId, lane);
+      return;
+    }
+    // At the end: the first ones are forgotten first.
+    this.#lanes.delete(laneId);
+    this.#lanes.set(laneId, lane);
+    if (this.#lanes.size > MAX_REMEMBERED) this.#dropOldestIdle();
   }
 
   #dropOldestIdle(): void {

@@ -33,7 +33,10 @@ export interface OutgoingShare {
 export interface SenderOptions<T, R> {
   attempt: (item: T) => Attempt<R>;
   laneIdOf: (item: T) => string;
-  /** News of an item's lane that this node has not seen itself. Default: none. */
+  /**
+   * News of an item's lane that this node has not seen itself. Default: none, and attempts that
+   * fail have no pace.
+   */
   newsOf?: ((item: T) => LaneNews) | undefined;
   /** Characters of the texts that an item sends. */
   charsOf: (item: T) => number;
@@ -54,7 +57,7 @@ export interface SenderOptions<T, R> {
 /** A receiver that takes as long keeps its attempts' places from others. */
 const SLOW_MS = 1_000;
 
-type LaneLooks<T> = Pick<Lanes<T>, 'room' | 'roomOfDoubtful' | 'roomOfFailing' | 'isTrusted' | 'held'>;
+type LaneLooks<T> = Pick<Lanes<T>, 'room' | 'sharedRoom' | 'roomOfFailing' | 'held'>;
 
 /**
  * Attempts the given items, as many at a time as the limits allow, fair between tenants and lanes.
@@ -106,7 +109,7 @@ export function createSender<T extends { accountId: string }, R>(options: Sender
     attempts.add(attempt);
     const end = await attempt.done;
     attempts.delete(attempt);
-    const isSuccess = end.kind === 'made' ? end.isSuccess : undefined;
+    const isSuccess = end.kind === 'made' && options.newsOf !== undefined ? end.isSuccess : undefined;
     const shed = lanes.done(item, outcomeOf(end, performance.now() - beganMs), isSuccess);
     if (shed.length > 0) onShed(shed);
     startWhatMayStart();
@@ -165,13 +168,13 @@ function createSharedLanes<T extends { accountId: string }, R>(
     activeTenants.saw(item.accountId, performance.now());
     starts.began(item.accountId, charsOf(item));
   };
-  const perTenant = { maxPerTenant, maxPerTurn: starts.maxPerTurn, ...starts.failures };
+  const pace = newsOf === undefined ? {} : starts.failures;
+  const perTenant = { maxPerTenant, maxPerTurn: starts.maxPerTurn, ...pace };
   const lanes = createLanes({ ...limits, ...perTenant }, laneIdOf, began, newsOf);
   const looks: LaneLooks<T> = {
     room: (laneId, tenantId) => lanes.room(laneId, tenantId),
-    roomOfDoubtful: (tenantId) => lanes.roomOfDoubtful(tenantId),
+    sharedRoom: (laneId, tenantId, fails) => lanes.sharedRoom(laneId, tenantId, fails),
     roomOfFailing: (tenantId) => lanes.roomOfFailing(tenantId),
-    isTrusted: (laneId) => lanes.isTrusted(laneId),
     held: (laneId) => lanes.held(laneId),
   };
   return { starts, lanes, looks };

@@ -123,18 +123,18 @@ const range = () => ({
 const attempt = { at: new Date().toISOString(), error: 'refused', duration_ms: 1 };
 const keyOf = (deliveryId: string) => ({ item: { accountId, webhookId, id: deliveryId }, attempt });
 
-const dueWebhooks = (failing: boolean) => readDueWebhooks(sql, { accountId, failing, after: '', limit: 1_000 });
+const look = { after: '', limit: 1_000 };
+const dueWebhooks = () => readDueWebhooks(sql, accountId, { answering: look, failing: look });
 
 const STATEMENTS: [string, () => Promise<unknown>][] = [
   ['claims of one webhook', () => claimDeliveries(sql, NODE, webhookId, 64)],
   ['claims in order', () => claimGoverned(sql, NODE, fifoId, 64)],
-  ['the webhooks of an account with something due', () => dueWebhooks(false)],
-  ['those of them that fail', () => dueWebhooks(true)],
+  ['the webhooks of an account with something due', dueWebhooks],
   [
     'claims of many webhooks',
     async () => {
-      const { free } = await dueWebhooks(false);
-      const lanes = free.map((id) => ({ webhookId: id, most: 4 }));
+      const { answering } = await dueWebhooks();
+      const lanes = answering.free.map((id) => ({ webhookId: id, most: 4 }));
       await claimOfAccount(sql, NODE, { accountId, lanes, otherwise: undefined, later: accountLane(accountId) });
     },
   ],

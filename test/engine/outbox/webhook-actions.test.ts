@@ -190,6 +190,30 @@ describe('retry now', () => {
     expect((await hw.api('POST', `/webhooks/${webhook.id}/retry`)).data).toEqual({ count: 0 });
   });
 
+  test('takes what is due and waits for its turn, before the rest', async () => {
+    receiver.answer = { status: 503 };
+    const webhook = await webhookWith({ retry_schedule_seconds: [3_600] });
+    const source = await sourceFor(webhook.id);
+    for (let n = 0; n < 3; n++) await source.emit({ n });
+    await eventually(async () => {
+      const list: { attempts: unknown[] }[] = await deliveriesOf(webhook.id);
+      return list.length === 3 && list.every(({ attempts }) => attempts.length === 1);
+    });
+    // As the pace of failures leaves them: due, and without a job.
+    await hw.sql`
+      update deliveries set next_attempt_at = now() - interval '5 seconds'
+      where webhook_id = ${webhook.id} and status = 'pending' and leased_by is null`;
+    receiver.answer = { status: 200 };
+    const before = receiver.requests.length;
+    expect((await hw.api('POST', `/webhooks/${webhook.id}/retry`)).data).toEqual({ count: 3 });
+    await eventually(async () =>
+      (await deliveriesOf(webhook.id)).every((one: { status: string }) => one.status === 'delivered'),
+    );
+    expect(receiver.requests.length - before).toBe(3);
+    const list: { attempts: { trigger: string }[] }[] = await deliveriesOf(webhook.id);
+    expect(list.map(({ attempts }) => attempts.at(-1)?.trigger)).toEqual(['manual', 'manual', 'manual']);
+  });
+
   test('is a conflict where the webhook is stopped', async () => {
     const webhook = await webhookWith();
     await hw.api('PUT', `/webhooks/${webhook.id}`, { active: false });

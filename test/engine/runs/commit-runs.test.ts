@@ -196,6 +196,18 @@ describe('a commit', () => {
     expect(result?.deliveries).toHaveLength(3);
   });
 
+  it('leases no more of webhooks that fail than may wait of all of them together', async () => {
+    for (let i = 0; i < 4; i++) await subscribe(sourceId, await webhook());
+    const [result] = await commitRuns(test.db.sql, [runOf(await invocation('node_a'), ['a', 'b'])], {
+      nodeId: 'node_a',
+      deliveryCapacity: () => 100,
+      sharedDeliveryCapacity: () => 3,
+      runCapacity: () => 0,
+      nowMs: Date.now,
+    });
+    expect(result?.deliveries).toHaveLength(3);
+  });
+
   it('leaves deliveries beyond the node’s room to any node, with a lane that brings them up', async () => {
     const listener = await webhook();
     await subscribe(sourceId, listener);

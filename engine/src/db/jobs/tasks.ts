@@ -32,6 +32,7 @@ export interface WakeExecutionPayload {
 
 export interface DeliverWebhookPayload {
   webhookId: string;
+  byHand?: true;
 }
 
 export interface DeliverAccountPayload {

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Drain } from '../drain.ts';
 import type { ClaimedLane } from './claim-deliveries.sql.ts';
-import { claimOfAccount, readDueWebhooks, WEBHOOKS_LOOKED_AT } from './claim-of-account.sql.ts';
+import { claimOfAccount, type DueWebhooks, readDueWebhooks, WEBHOOKS_LOOKED_AT } from './claim-of-account.sql.ts';
 import type { Sql } from '../../db/database.ts';
 import { accountLane } from './deliver-lane.ts';
 import type { DueDelivery } from './due-delivery.ts';
@@ -11,7 +11,7 @@ export interface AccountLanesOptions {
   sql: Sql;
   nodeId: () => string;
   /** How many more deliveries this node should lease. */
-  drain: Pick<Drain<DueDelivery>, 'room' | 'roomOfDoubtful' | 'roomOfFailing' | 'isTrusted'>;
+  drain: Pick<Drain<DueDelivery>, 'room' | 'sharedRoom' | 'roomOfFailing'>;
   nowMs?: () => number;
 }
 
@@ -44,6 +44,12 @@ interface Part {
   rest: Rest;
 }
 
+interface FailingRoom {
+  most: number;
+  /** Their pace allows less than their share of the turn. */
+  isPaced: boolean;
+}
+
 const MAX_REMEMBERED = 10_000;
 /** Part of a turn that webhooks which fail may have. */
 const MAX_FAILING_SHARE = 1 / 4;
@@ -55,47 +61,58 @@ export function createAccountLanes({ sql, nodeId, drain, nowMs = Date.now }: Acc
 
   /** Counts the parts of webhooks that are not trusted together. */
   function grantOf(accountId: string): Grant {
-    let doubtful = drain.roomOfDoubtful(accountId);
+    let shared = 0;
     return (webhookId, wanted) => {
       const most = Math.min(wanted, drain.room({ accountId, laneId: webhookId }));
-      if (drain.isTrusted(webhookId)) return most;
-      const granted = Math.min(most, doubtful);
-      doubtful -= granted;
+      const sharedRoom = drain.sharedRoom(webhookId, accountId);
+      if (sharedRoom === Number.POSITIVE_INFINITY) return most;
+      const granted = Math.max(0, Math.min(most, sharedRoom - shared));
+      shared += granted;
       return granted;
     };
   }
 
-  async function answering(accountId: string, room: number): Promise<Part> {
+  function shareAnswering(accountId: string, { free, last }: DueWebhooks, room: number, grant: Grant): Part {
     const after = placeOf.answering.of(accountId);
-    // More of them could not be served, and each that is looked at costs the database a probe.
-    const look = { accountId, failing: false, after, limit: Math.min(Math.max(1, room), WEBHOOKS_LOOKED_AT) };
-    const { free, last } = await readDueWebhooks(sql, look);
-    const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, grantOf(accountId));
+    const { lanes, isAllServed, isRoomLeft } = shareOut(free, room, grant);
     placeOf.answering.note(accountId, isRoomLeft ? after : last);
     if (isRoomLeft || last !== undefined) return { lanes, rest: lanes.length > 0 ? 'now' : 'later' };
     // Webhooks before `after` may have found no room in a turn before.
     return { lanes, rest: isAllServed && after === '' ? undefined : 'later' };
   }
 
-  async function failing(accountId: string, room: number): Promise<Part> {
-    const limit = Math.min(room, drain.roomOfFailing(accountId), WEBHOOKS_LOOKED_AT);
-    if (limit <= 0) return { lanes: [], rest: 'later' };
+  function shareFailing(accountId: string, { free, last }: DueWebhooks, room: FailingRoom, grant: Grant): Part {
+    if (room.most === 0) return { lanes: [], rest: 'later' };
     const after = placeOf.failing.of(accountId);
-    const { free, last } = await readDueWebhooks(sql, { accountId, failing: true, after, limit });
-    const { lanes, isAllServed } = shareOut(free, limit, grantOf(accountId));
+    const { lanes, isAllServed } = shareOut(free, room.most, grant);
     placeOf.failing.note(accountId, last);
     const isOver = last === undefined && isAllServed && after === '';
-    if (limit === room) return { lanes, rest: last !== undefined ? 'now' : isOver ? undefined : 'later' };
+    if (!room.isPaced) return { lanes, rest: last !== undefined ? 'now' : isOver ? undefined : 'later' };
     // Their pace is used up: a full share of one does not bring the next turn at once.
     const paced = lanes.map((lane) => ({ ...lane, restIsLater: true as const }));
     return { lanes: paced, rest: isOver && lanes.length === 0 ? undefined : 'later' };
   }
 
+  /** A room of less than four has a place for one that fails now and then. */
+  function roomOfFailing(accountId: string, room: number): FailingRoom {
+    const share = Math.floor(room * MAX_FAILING_SHARE + Math.random());
+    const most = Math.max(0, Math.min(share, drain.roomOfFailing(accountId), WEBHOOKS_LOOKED_AT));
+    return { most, isPaced: most < share };
+  }
+
   return {
     async claim(accountId, room) {
-      const doubtful = await failing(accountId, Math.ceil(room * MAX_FAILING_SHARE));
+      const failingRoom = roomOfFailing(accountId, room);
+      // More of them could not be served, and each that is looked at costs the database a probe.
+      const limit = Math.min(Math.max(1, room - failingRoom.most), WEBHOOKS_LOOKED_AT);
+      const { answering, failing } = await readDueWebhooks(sql, accountId, {
+        answering: { after: placeOf.answering.of(accountId), limit },
+        failing: { after: placeOf.failing.of(accountId), limit: failingRoom.most },
+      });
+      const grant = grantOf(accountId);
+      const doubtful = shareFailing(accountId, failing, failingRoom, grant);
       const taken = doubtful.lanes.reduce((sum, { most }) => sum + most, 0);
-      const sure = await answering(accountId, room - taken);
+      const sure = shareAnswering(accountId, answering, room - taken, grant);
       const lanes = [...sure.lanes, ...doubtful.lanes];
       const later = comeBack(accountId);
       const rests = [sure.rest, doubtful.rest];

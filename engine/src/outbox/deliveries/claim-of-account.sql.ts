@@ -9,9 +9,6 @@ import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
 export const WEBHOOKS_LOOKED_AT = 1_000;
 
 export interface DueQuery {
-  accountId: string;
-  /** Those whose last attempts have failed, or all others. */
-  failing: boolean;
   /** Looks at those after it. */
   after: string;
   /** At most WEBHOOKS_LOOKED_AT. */
@@ -25,19 +22,35 @@ export interface DueWebhooks {
   last: string | undefined;
 }
 
+/** Webhooks whose last attempts have failed, and all others. */
+type ByHealth<T> = Record<'answering' | 'failing', T>;
+
+interface DueRow {
+  id: string;
+  isFailing: boolean;
+  isGoverned: boolean;
+  hasJob: boolean;
+}
+
 /**
  * The webhooks of an account with something due, in the order of their ids. One that has a rate, an
  * order or a bound gets a lane job of its own, unless one waits already: only its own lane knows
  * when it may go on. Each webhook costs one probe of the index, however much waits for it.
+ *
+ * One statement reads both kinds: a webhook that begins to fail, or ends, is in one of them.
  */
-export async function readDueWebhooks(sql: Sql, { accountId, failing, after, limit }: DueQuery): Promise<DueWebhooks> {
-  const rows = await sql<{ id: string; isGoverned: boolean; hasJob: boolean }[]>`
-    select w.id, ${goesThroughLane(sql)} as "isGoverned", exists (
+export async function readDueWebhooks(
+  sql: Sql,
+  accountId: string,
+  { answering, failing }: ByHealth<DueQuery>,
+): Promise<ByHealth<DueWebhooks>> {
+  const due = (isFailing: boolean, { after, limit }: DueQuery) => sql`
+    select w.id, ${isFailing}::bool as "isFailing", ${goesThroughLane(sql)} as "isGoverned", exists (
       select from graphile_worker._private_jobs j where j.key = 'deliver:' || w.id || ':now' and j.locked_at is null
     ) as "hasJob"
     from (
       select * from webhooks
-      where account_id = ${accountId} and active and id > ${after} and (failing_since is not null) = ${failing}::bool
+      where account_id = ${accountId} and active and id > ${after} and (failing_since is not null) = ${isFailing}::bool
       order by id
     ) as w
     cross join lateral (
@@ -46,11 +59,25 @@ export async function readDueWebhooks(sql: Sql, { accountId, failing, after, lim
       order by d.leased_by, d.next_attempt_at limit 1
     ) as due
     limit ${limit}`;
+  const rows = await sql<DueRow[]>`(${due(false, answering)}) union all (${due(true, failing)})`;
   const governed = rows.filter((row) => row.isGoverned && !row.hasJob);
   await addJobs(
     sql,
     governed.map(({ id }) => deliverLane(id)),
   );
+  return {
+    answering: dueOf(
+      rows.filter(({ isFailing }) => !isFailing),
+      answering,
+    ),
+    failing: dueOf(
+      rows.filter(({ isFailing }) => isFailing),
+      failing,
+    ),
+  };
+}
+
+function dueOf(rows: readonly DueRow[], { limit }: DueQuery): DueWebhooks {
   return {
     free: rows.filter((row) => !row.isGoverned).map(({ id }) => id),
     last: rows.length === limit ? rows.at(-1)?.id : undefined,

@@ -1,10 +1,19 @@
-import { TASKS } from '../../db/jobs/tasks.ts';
+import { type DeliverWebhookPayload, TASKS } from '../../db/jobs/tasks.ts';
 import type { JobSpec } from '../../db/jobs/add-jobs.ts';
 
 /** The lane job that claims a webhook's due deliveries without a lease. `runAtMs` default: now. */
 export function deliverLane(webhookId: string, runAtMs?: number): JobSpec {
   const spec = { task: TASKS.deliverWebhook, payload: { webhookId }, key: `deliver:${webhookId}:now` };
   return runAtMs === undefined ? spec : { ...spec, runAtMs };
+}
+
+/**
+ * The same after a retry by hand, beside it: its webhook does not wait for the turn of those that
+ * fail.
+ */
+export function retriedLane(webhookId: string, runAtMs?: number): JobSpec {
+  const payload: DeliverWebhookPayload = { webhookId, byHand: true };
+  return { ...deliverLane(webhookId, runAtMs), payload, key: `deliver:${webhookId}:hand` };
 }
 
 /**

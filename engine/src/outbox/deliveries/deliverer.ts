@@ -11,7 +11,7 @@ import type { Inbox } from '../transports/webhook/inbox.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { claimGoverned } from './claim-governed.sql.ts';
 import type { Database } from '../../db/database.ts';
-import { accountLane, deliverLane } from './deliver-lane.ts';
+import { accountLane, deliverLane, retriedLane } from './deliver-lane.ts';
 import { deliveryAttemptBytes } from '../attempt-bytes.ts';
 import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
 import { type LaneWebhook, readLaneWebhook } from '../webhooks/read-lane-webhook.sql.ts';
@@ -78,6 +78,8 @@ export interface Deliverer {
   /** How many more this node should lease: see Drain.room. */
   capacity(of?: DeliveriesOf): number;
   /** See Drain. */
+  sharedCapacity(of: Required<DeliveriesOf>, fails?: boolean): number;
+  /** See Drain. */
   heard(): number;
   /** See Drain. */
   take(deliveries: readonly DueDelivery[], readAt?: number): void;
@@ -110,6 +112,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const deliverer = new NodeDeliverer(options);
   return {
     capacity: (of) => deliverer.capacity(of),
+    sharedCapacity: (of, fails) => deliverer.sharedCapacity(of, fails),
     heard: () => deliverer.heard(),
     take: (deliveries, readAt) => deliverer.take(deliveries, readAt),
     giveBack: (webhookId) => deliverer.giveBack(webhookId),
@@ -128,6 +131,8 @@ class NodeDeliverer implements Deliverer {
   readonly #connections: TenantConnections;
   readonly #drain: Drain<DueDelivery>;
   readonly #accountLanes: AccountLanes;
+  /** Webhooks whose next turn follows a retry by hand. */
+  readonly #retried = new Set<string>();
 
   constructor(options: DelivererOptions) {
     this.#options = options;
@@ -156,7 +161,7 @@ class NodeDeliverer implements Deliverer {
       }),
       laneIdOf: ({ webhookId }) => webhookId,
       newsOf: ({ nextTrigger, settings }) =>
-        nextTrigger === 'manual' ? 'mended' : settings?.isFailing ? 'fails' : undefined,
+        nextTrigger === 'manual' || settings?.isFailing !== true ? 'mended' : 'fails',
       charsOf: ({ data }) => data.length,
       limits: { ...limits, maxPerLane: limits.maxPerWebhook, maxHeldPerLane: limits.maxHeldPerWebhook },
       shareOf,
@@ -189,6 +194,10 @@ class NodeDeliverer implements Deliverer {
     return this.#drain.room(of === undefined ? undefined : { accountId: of.accountId, laneId: of.webhookId });
   }
 
+  sharedCapacity({ accountId, webhookId }: Required<DeliveriesOf>, fails?: boolean): number {
+    return this.#drain.sharedRoom(webhookId, accountId, fails);
+  }
+
   heard(): number {
     return this.#drain.heard();
   }
@@ -209,12 +218,13 @@ class NodeDeliverer implements Deliverer {
     return this.#drain.holds(deliveryId);
   }
 
-  async runLane({ webhookId }: DeliverWebhookPayload): Promise<void> {
+  async runLane({ webhookId, byHand }: DeliverWebhookPayload): Promise<void> {
     const webhook = await readLaneWebhook(this.#options.db.sql, webhookId);
     // The webhook is held: its start adds another job.
     if (webhook?.active === false) return;
     // As above, of all its webhooks.
     if (webhook !== undefined && (await this.#isSuspended(webhook.accountId))) return;
+    if (byHand === true) this.#retried.add(webhookId);
     await this.#drain.inTurn(webhook?.accountId ?? webhookId, webhookId, () => this.#claim(webhook, webhookId));
   }
 
@@ -256,18 +266,29 @@ class NodeDeliverer implements Deliverer {
   async #claim(webhook: LaneWebhook | undefined, webhookId: string): Promise<number> {
     const { db, nodeId } = this.#options;
     const accountId = webhook?.accountId;
+    const byHand = this.#retried.delete(webhookId);
     // Deliveries of a deleted webhook are claimed too, and the claim cancels them.
     if (accountId !== undefined && this.#options.accountLimits.isSuspended(accountId)) return 0;
+    if (!byHand && webhook?.isGoverned === false && this.#takesTurns(webhook, webhookId)) {
+      await addJobs(db.sql, [accountLane(webhook.accountId)]);
+      return 0;
+    }
     const room = accountId === undefined ? this.capacity() : this.capacity({ accountId, webhookId });
     const limit = Math.min(LIMITS.deliveryLaneBatch, room);
     if (limit > 0) {
       const claim = webhook?.isGoverned === true ? claimGoverned : claimDeliveries;
       return this.#drain.claim(limit, () => claim(db.sql, nodeId(), webhookId, limit));
     }
+    if (byHand) await addJobs(db.sql, [retriedLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
     // No lane of an account comes upon a webhook that is gone.
-    if (accountId !== undefined) await this.#accountLanes.postpone(accountId);
+    else if (accountId !== undefined) await this.#accountLanes.postpone(accountId);
     else await addJobs(db.sql, [deliverLane(webhookId, Date.now() + LIMITS.deliveryLaneRetryMs)]);
     return 0;
+  }
+
+  /** Webhooks that may fail take turns, in the lane of their account. */
+  #takesTurns({ accountId, isFailing }: LaneWebhook, webhookId: string): boolean {
+    return this.#drain.sharedRoom(webhookId, accountId, isFailing) < Number.POSITIVE_INFINITY;
   }
 
   async #claimOfAccount(accountId: string): Promise<number> {

@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import { createFilterJudges } from '../../events/judge-filters.ts';
 import { addJobs } from '../../db/jobs/add-jobs.ts';
 import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from './deliver-lane.ts';
+import { retriedLane } from './deliver-lane.ts';
 import { inIndexOrder } from '../../events/read-events.sql.ts';
 
 /**
@@ -34,9 +34,11 @@ export interface RetryChoice {
 }
 
 /**
- * Makes pending deliveries that wait for a retry due now, from the beginning of their schedule.
- * Takes those of `ids`, or all, whose event matches the filter. Examines at most
- * LIMITS.maxRetriedNow. An attempt under way is left to end.
+ * Makes pending deliveries that wait for a retry due now, before what else is due, from the
+ * beginning of their schedule. Those that are due already have waited for their webhook's turn.
+ * Their lane comes round even where there are none: a retry before has made them due. Takes those
+ * of `ids`, or all, whose event matches the filter. Examines at most LIMITS.maxRetriedNow. An
+ * attempt under way is left to end.
  */
 export async function retryPending(
   sql: Sql,
@@ -79,10 +81,14 @@ function retrySome(sql: Sql, some: Some): Promise<{ count: number; looked: numbe
     );
     if (chosen.length > 0) {
       await tx`
-        update deliveries set attempt_count = 0, next_attempt_at = now(), next_trigger = 'manual'
+        update deliveries set attempt_count = 0, next_trigger = 'manual', next_attempt_at = least(now(), (
+          select next_attempt_at - interval '1 ms' from deliveries d
+          where d.webhook_id = ${webhookId} and d.status = 'pending' and d.leased_by is null
+          order by d.leased_by, d.next_attempt_at limit 1
+        ))
         where webhook_id = ${webhookId} and id = any(${chosen.map(({ id }) => id)}::text[])`;
-      await addJobs(tx, [deliverLane(webhookId)]);
     }
+    await addJobs(tx, [retriedLane(webhookId)]);
     const last = waiting.at(-1);
     return { count: chosen.length, looked: waiting.length, last: last && { micros: last.micros, id: last.id } };
   });
@@ -98,7 +104,8 @@ function lockWaiting(
   const chosen = tx`
     select webhook_id, id, next_attempt_at, emitter_id, indexed_at_ms, seq from deliveries
     where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending' and leased_by is null
-      and next_attempt_at > now() and next_attempt_at < 'infinity' ${ids === undefined ? tx`` : tx`and id = any(${[...ids]}::text[])`}
+      and (next_attempt_at > now() or next_trigger is distinct from 'manual') and next_attempt_at < 'infinity'
+      ${ids === undefined ? tx`` : tx`and id = any(${[...ids]}::text[])`}
       ${after === undefined ? tx`` : tx`and (next_attempt_at, id) > (timestamptz 'epoch' + ${after.micros}::float8 * interval '1 microsecond', ${after.id})`}
     order by leased_by, next_attempt_at, id limit ${limit} for update skip locked`;
   if (filter === undefined) {
@@ -110,8 +117,10 @@ function lockWaiting(
       select c.id, c.next_attempt_at, e.data, sum(octet_length(e.data)) over (
           order by c.next_attempt_at, c.id rows between unbounded preceding and 1 preceding
         ) as bytes_before
-      from c left join events e on e.emitter_id = c.emitter_id and e.indexed_at_ms = c.indexed_at_ms and e.seq = c.seq
-        and e.account_id = ${accountId}
+      from c left join lateral (
+        select data from events where emitter_id = c.emitter_id and indexed_at_ms = c.indexed_at_ms and seq = c.seq
+          and account_id = ${accountId} limit 1
+      ) as e on true
     )
     select id, ${microsOf(tx)}, data from measured
     where coalesce(bytes_before, 0) < ${MAX_DATA_BYTES}::int8 order by next_attempt_at, id`;

@@ -8,12 +8,13 @@ export interface LaneWebhook {
   active: boolean;
   /** Its deliveries are claimed by `claimGoverned`. */
   isGoverned: boolean;
+  isFailing: boolean;
 }
 
 /** Undefined where the webhook is gone. */
 export async function readLaneWebhook(sql: Sql, webhookId: string): Promise<LaneWebhook | undefined> {
   const [row] = await sql<LaneWebhook[]>`
-    select w.account_id as "accountId", w.active, ${goesThroughLane(sql)} as "isGoverned"
+    select w.account_id as "accountId", w.active, ${goesThroughLane(sql)} as "isGoverned", w.failing_since is not null as "isFailing"
     from webhooks w where w.id = ${webhookId}`;
   return row;
 }

@@ -18,7 +18,7 @@ import type { PublishedEvent } from './published.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from './queued.ts';
 import type { AccountBacklogs } from '../counts/account-backlogs.ts';
 import type { AccountSums } from '../counts/account-sums.ts';
-import type { DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
+import type { Deliverer, DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
 import type { HeldInvocation } from '../../events/invocation.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.sql.ts';
 import type { ExceededLimit } from '@headwater/shared';
@@ -42,6 +42,8 @@ export interface CommitOptions {
    * waits for any node.
    */
   deliveryCapacity: (of?: DeliveriesOf) => number;
+  /** As Deliverer.sharedCapacity. Default: no webhooks share their capacity. */
+  sharedDeliveryCapacity?: Deliverer['sharedCapacity'] | undefined;
   /** The same for invocations of sources that listen, by tenant. */
   runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
@@ -122,7 +124,7 @@ export async function commitRuns(
     const room = { roomFor: roomIn(options.backlogs), roomForHeld, dbBytesOf: options.dbSizes?.of };
     const plan = planCommit(alive, read.states, listeners, options.nowMs(), room);
     const held: HeldRows = {
-      deliveries: chooseDeliveries(plan.deliveries, options.deliveryCapacity),
+      deliveries: chooseDeliveries(plan.deliveries, options),
       invocations: chooseInvocations(plan.invocations, options.runCapacity),
       nodeId: options.nodeId,
     };
@@ -194,10 +196,11 @@ function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
 /** Deliveries that this node has room for, oldest first. */
 function chooseDeliveries(
   deliveries: readonly DeliveryRow[],
-  capacity: CommitOptions['deliveryCapacity'],
+  { deliveryCapacity: capacity, sharedDeliveryCapacity }: CommitOptions,
 ): Set<DeliveryRow> {
   let left = capacity();
   const leftBy = new Map<string, number>();
+  const sharedBy = new Map<string, number>();
   const held = new Set<DeliveryRow>();
   for (const delivery of deliveries) {
     const { accountId, webhookId, isHeld, settings } = delivery.listener;
@@ -205,6 +208,12 @@ function chooseDeliveries(
     const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
     const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
     if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;
+    const shared = sharedDeliveryCapacity?.({ accountId, webhookId }, settings?.isFailing) ?? Number.POSITIVE_INFINITY;
+    if (shared < Number.POSITIVE_INFINITY) {
+      const sharers = (sharedBy.get(accountId) ?? 0) + 1;
+      if (sharers > shared) continue;
+      sharedBy.set(accountId, sharers);
+    }
     held.add(delivery);
     left--;
     leftBy.set(accountId, ofAccount - 1);

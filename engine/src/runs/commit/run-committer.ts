@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventChars, type ActiveTenants } from '@headwater/shared';
-import type { DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
+import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
 import type { DueDelivery } from '../../outbox/deliveries/due-delivery.ts';
 import type { RunCommit } from './commit-plan.ts';
 import type { DeliveryRow } from './event-rows.ts';
@@ -22,11 +22,7 @@ import { charsOf as charsOfExecution } from './execution-rows.ts';
 export interface RunCommitterOptions {
   sql: Sql;
   nodeId: () => string;
-  deliverer: {
-    capacity(of?: DeliveriesOf): number;
-    heard(): number;
-    take(deliveries: readonly DueDelivery[], readAt: number): void;
-  };
+  deliverer: Pick<Deliverer, 'capacity' | 'heard' | 'take'> & Partial<Pick<Deliverer, 'sharedCapacity'>>;
   /** Runs the sources that listen. */
   dispatcher: () => Pick<Dispatcher, 'capacity' | 'take' | 'startMore'>;
   onCommitted: (run: RunCommit, committed: CommittedRun) => void;
@@ -104,6 +100,7 @@ export function createRunCommitter(options: RunCommitterOptions): RunCommitter {
       commitRuns(options.sql, runs, {
         nodeId: options.nodeId(),
         deliveryCapacity: options.deliverer.capacity,
+        sharedDeliveryCapacity: options.deliverer.sharedCapacity,
         runCapacity: options.dispatcher().capacity,
         backlogs: options.backlogs,
         dbSizes: options.dbSizes,
