@@ -7,6 +7,13 @@ export const parseJson = JSON.parse as (text: string) => unknown;
 export const applyFunction = Reflect.apply;
 export const now = Date.now;
 const defineProperty: (target: object, name: string, descriptor: object) => object = Object.defineProperty;
+
+/** `list.push(item)`, safe from setters that a component puts on Array.prototype. */
+export function append<Item>(list: Item[], item: Item): void {
+  const shown = { writable: true, enumerable: true, configurable: true };
+  defineProperty(list, `${list.length}`, { __proto__: null, value: item, ...shown });
+}
+
 export const ownKeys: (target: object) => string[] = Object.keys;
 export const isArray: (value: unknown) => boolean = Array.isArray;
 /**

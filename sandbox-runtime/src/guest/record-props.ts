@@ -1,5 +1,5 @@
 import type { Bridge } from './bridge.ts';
-import { ownKeys, sliceText, stringifyJson, stringifyOwn } from './intrinsics.ts';
+import { append, ownKeys, sliceText, stringifyJson, stringifyOwn } from './intrinsics.ts';
 import type { RunContext } from './run-context.ts';
 
 /** The beginning that is kept of a value that is too long. */
@@ -26,7 +26,7 @@ export function postProps(
     // The closing brace has its room.
     const room = maxChars - 1 - json.length - key.length;
     const whole = writeUpTo(value, room);
-    if (whole.isCut) cut[cut.length] = name;
+    if (whole.isCut) append(cut, name);
     const text = whole.isCut ? stringifyJson(writeUpTo(value, CUT_CHARS).text) : whole.text;
     // If not even a shortened value fits, its name in `cut` reports it.
     if (text.length <= room) json += key + text;

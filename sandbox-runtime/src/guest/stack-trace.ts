@@ -1,7 +1,7 @@
 import { findSegments, type GeneratedPlace, type Segment } from '../bridge/find-segments.ts';
 import { readMap, type SourceMap } from '../bridge/source-map.ts';
 import type { Bridge } from './bridge.ts';
-import { applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
+import { append, applyFunction, parseJson, sliceText, toText } from './intrinsics.ts';
 import { SHOWS_CODE } from './node/errors.ts';
 import { PrivateMap } from './private-map.ts';
 
@@ -35,7 +35,7 @@ export function mapStacks(bridge: Bridge): void {
     const unknown: PlaceInBundle[] = [];
     for (let index = 0; index < sites.length; index += 1) {
       const place = placeIn(toText(sites[index]));
-      if (place !== undefined && !known.has(place.at)) unknown[unknown.length] = place;
+      if (place !== undefined && !known.has(place.at)) append(unknown, place);
     }
     if (unknown.length === 0) return;
     if (known.size + unknown.length > MAX_KNOWN_PLACES) known.clear();

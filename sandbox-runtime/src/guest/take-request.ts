@@ -1,4 +1,4 @@
-import { applyFunction } from './intrinsics.ts';
+import { append, applyFunction } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -15,7 +15,7 @@ export function takeRequest(context: RunContext, start: () => void): void {
     throw limitError({ name: 'maxFetchesPerRun', value: maxFetchesPerRun, used: context.fetches + 1 });
   context.fetches += 1;
   if (context.fetchesInFlight >= maxFetchesInFlightPerRun) {
-    context.waitingRequests[context.waitingRequests.length] = start;
+    append(context.waitingRequests, start);
     return;
   }
   context.fetchesInFlight += 1;

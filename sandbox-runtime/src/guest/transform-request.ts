@@ -1,6 +1,6 @@
 import { MAX_TRANSFORM_HEAD_CHARS } from '../bridge/transform-answer.ts';
 import type { GuestLimits } from '../bridge/guest-limits.ts';
-import { applyFunction, parseJson, stringifyOwn } from './intrinsics.ts';
+import { append, applyFunction, parseJson, stringifyOwn } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
@@ -58,7 +58,7 @@ function headersOf(headers: unknown): [name: string, value: string | null][] {
   const pairs: [string, string | null][] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
-    pairs[pairs.length] = [name, value === null ? null : textOf(`headers.${name}`, value)];
+    append(pairs, [name, value === null ? null : textOf(`headers.${name}`, value)]);
   }
   return pairs;
 }

@@ -109,8 +109,8 @@ this.$emit(caught);`,
   });
 });
 
-// bridge: A setter for the first item on Array.prototype, to be handed errors and contexts of other
-// runs that the platform keeps in lists.
+// bridge: A setter for the first item on Array.prototype, to be handed errors, contexts and
+// requests of other runs that lists hold.
 describe('setters-on-array-prototype', () => {
   const world = hostile();
 
@@ -118,12 +118,13 @@ describe('setters-on-array-prototype', () => {
     const runs = await world.unharmed(async () => {
       const { id } = await world.attacker.deploy(`
 const caught = new Map();
-const isOfRun = (value) => value instanceof Error || (typeof value === 'object' && value !== null && ('run' in value || 'context' in value));
+const isOfRun = (value) => value instanceof Error || typeof value === 'function' || (typeof value === 'object' && value !== null && ('run' in value || 'context' in value));
 Object.defineProperty(Array.prototype, '0', { configurable: true, set(value) {
   if (isOfRun(value) || isOfRun(value?.value)) caught.set(caught.size, Object.keys(value).join());
   Object.defineProperty(this, '0', { value, writable: true, enumerable: true, configurable: true });
 } });
-export default { name: 'Setter', version: '1', run() {
+export default { name: 'Setter', version: '1', async run() {
+  await Promise.allSettled(Array.from({ length: 33 }, () => fetch('http://127.0.0.1:1/')));
   this.$emit([typeof new Error('of a run').stack, [...caught.values()]]);
 } };`);
       return [await world.run(id), await world.run(id)];
