@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordingHost, textAnswer } from '../support/run-host.ts';
-import { sandboxForFile, withRun } from '../support/sandbox-kit.ts';
+import { bundle, sandboxForFile, soon, withRun } from '../support/sandbox-kit.ts';
 
 const sandbox = sandboxForFile();
 
@@ -118,15 +118,18 @@ test('a request that hangs as long as its run may fails for another run that wai
   const wallMs = 1_000;
   const timedOut = { ok: false, message: 'took too long' } as const;
   const ran = recordingHost({ fetch: () => later(timedOut, wallMs - 20) });
-  const code = withRun(
-    `if (event.warm) return;
+  const code = await bundle(
+    withRun(
+      `if (event.warm) return;
      if (event.asks) { shared = fetch('https://a.example/hangs'); return }
      this.$emit(await shared.then(() => 'answered', (error) => String(error.cause?.message ?? error.message)));`,
-    'let shared;',
+      'let shared;',
+    ),
   );
   const isolateKey = 'dc_shares:1';
   await sandbox.run(code, { isolateKey, event: { warm: true } });
   const asking = sandbox.run(code, { isolateKey, host: ran, wallMs, event: { asks: true } });
+  await soon(() => ran.requests.length).toBe(1);
   const waiting = sandbox.run(code, { isolateKey });
   const [{ outcome: asked }, { outcome: waited, host: other }] = await Promise.all([asking, waiting]);
   expect([asked.ok, waited.ok, other.data()]).toEqual([true, true, [expect.stringContaining('took too long')]]);
@@ -171,6 +174,30 @@ for (const [what, [body, message]] of Object.entries(FAILING)) {
       ok: false,
       fault: { code: 'COMPONENT_ERROR', message: expect.stringContaining(message) },
     });
+  });
+}
+
+/** Reasons whose text is far longer than the record may have. */
+const LARGE_REASONS: Record<string, [reason: string, message: string]> = {
+  'a string': [`'\\u0101'.repeat(6e7)`, 'Thrown: \u0101\u0101'],
+  'a bigint': ['1n << 200_000_000n', 'Thrown: a bigint'],
+};
+
+for (const [what, [reason, message]] of Object.entries(LARGE_REASONS)) {
+  test(`a reason as large as memory allows ends its run alone: ${what}`, async () => {
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    const other = recordingHost({ fetch: (request) => isOver.then(() => textAnswer(request, 'beside')) });
+    const beside = sandbox.run(withRun(`this.$emit(await (await fetch('http://a.example/')).text());`), {
+      host: other,
+    });
+    await soon(() => other.requests.length).toBe(1);
+    const { outcome } = await sandbox.run(withRun(`Promise.reject(${reason});`), { memoryMb: 256 });
+    end();
+    const { fault } = outcome as { fault?: { code: string; message: string } };
+    expect(fault?.code).toBe('COMPONENT_ERROR');
+    expect(fault?.message.slice(0, 80)).toContain(`Unhandled rejection: ${message}`);
+    expect(fault?.message.length).toBeLessThan(5_000);
+    expect([(await beside).outcome.ok, other.data()]).toEqual([true, ['beside']]);
   });
 }
 

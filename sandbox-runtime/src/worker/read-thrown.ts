@@ -15,17 +15,22 @@ export function readThrown(thrown: unknown): Fault {
   // The digits of a large one take this thread for long.
   if (typeof thrown === 'bigint') return { code: 'COMPONENT_ERROR', message: 'Thrown: a bigint' };
   if (typeof thrown !== 'object' || thrown === null)
-    return { code: 'COMPONENT_ERROR', message: `Thrown: ${String(thrown)}`.slice(0, MAX_MESSAGE_CHARS) };
+    return { code: 'COMPONENT_ERROR', message: `Thrown: ${cut(String(thrown))}` };
   const { name, message, stack, isConfiguration } = thrown as Record<string, unknown>;
   // If the error cannot be copied, isolated-vm throws an error of its own that names itself.
   const isReadable = typeof message === 'string' && !message.includes('isolated-vm');
-  const text = isReadable ? message : 'The component threw a value that is no error';
+  const text = isReadable ? cut(message) : 'The component threw a value that is no error';
   // As the guest says it, or as the library copies the name.
   if (isConfiguration === true || name === 'ConfigurationError')
-    return withFrames({ code: 'CONFIGURATION_ERROR', message: text.slice(0, MAX_MESSAGE_CHARS) }, stack);
+    return withFrames({ code: 'CONFIGURATION_ERROR', message: text }, stack);
   // A message may say where, as V8's syntax errors do: `Unexpected token [hw:component:1:9]`.
-  const named = typeof name === 'string' && name !== 'Error' && name !== '' ? `${name}: ${text}` : text;
-  return withFrames({ code: 'COMPONENT_ERROR', message: named.slice(0, MAX_MESSAGE_CHARS) }, stack);
+  const named = typeof name === 'string' && name !== 'Error' && name !== '' ? `${cut(name)}: ${text}` : text;
+  return withFrames({ code: 'COMPONENT_ERROR', message: cut(named) }, stack);
+}
+
+/** Before it is joined to another: the component chooses its length, and this process copies it. */
+function cut(text: string): string {
+  return text.slice(0, MAX_MESSAGE_CHARS);
 }
 
 function withFrames(fault: Fault, stack: unknown): Fault {
