@@ -187,14 +187,17 @@ test('an archive that shows other code than it runs never comes into the registr
     "version: '1.0.0'",
   );
   const { data: component } = await hw.api('POST', '/components', { component_code: code });
-  const [known] = await into.sql<{ id: string }[]>`
-    select id from registry_components where withdrawn_at is null limit 1`;
+  const neighbour = await into.newAccount();
+  await into.admin('PUT', `/accounts/${neighbour.accountId}/limits`, { maxRegistryVersions: 1 });
+  const other = code.replace('shown-source', 'other-source');
+  const { data: saved } = await neighbour.api('POST', '/components', { component_code: other });
+  const { data: known } = await neighbour.api('POST', `/components/${saved.id}/publish`, { scope: 'registry' });
   const lines = (await (await exportAs(from, hw.accountId)).text()).trimEnd().split('\n');
   const row = lines.findIndex((line) => line.startsWith('{"components"'));
   const { components: stored } = JSON.parse(lines[row] ?? '') as { components: Record<string, unknown> };
   const forged = {
     ...stored,
-    registry_id: known?.id,
+    registry_id: known.id,
     code: 'export default {}',
     description: 'Forged',
     source_map: '',
@@ -206,12 +209,14 @@ test('an archive that shows other code than it runs never comes into the registr
   await into.admin('PUT', `/accounts/${hw.accountId}/limits`, { maxRegistryVersions: 1 });
   const moved = into.as(hw.apiKey);
   const publish = () => moved('POST', `/components/${component.id}/publish`, { scope: 'registry' });
+  const copies = await into.sql`select from components where id = ${component.id} and registry_id = ${known.id}`;
+  expect(copies).toHaveLength(1);
   expect((await publish()).status).toBe(409);
   // As an archive without a version of the registry has it.
   await into.sql`update components set registry_id = null where id = ${component.id}`;
   expect((await publish()).status).toBe(409);
-  const saved = await moved('POST', '/components', { component_code: code });
-  expect(saved.data).toMatchObject({ id: component.id, code, description: 'Honest' });
+  const again = await moved('POST', '/components', { component_code: code });
+  expect(again.data).toMatchObject({ id: component.id, code, description: 'Honest' });
   expect(await publish()).toMatchObject({ status: 200 });
   expect((await moved('GET', '/components/registry/shown-source')).data).toMatchObject({ code, description: 'Honest' });
 });
