@@ -106,6 +106,13 @@ export default {
     ...roomRules('engine', ENGINE_ROOMS, 'none'),
     ...roomRules('sandbox-runtime', SANDBOX_ROOMS, 'sandbox(-types)?\\.ts$'),
     {
+      name: 'one-door-a-room',
+      comment: 'Rooms of the engine import each other through index.ts, which lists what each of them offers.',
+      severity: 'error',
+      from: { path: '^engine/src/([^/]+)/' },
+      to: { path: '^engine/src/[^/]+/', pathNot: ['^engine/src/$1/', '^engine/src/[^/]+/index\\.ts$'] },
+    },
+    {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be understood, tested or loaded apart. Type imports count.',
       severity: 'error',

@@ -1,7 +1,6 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Accounts, NewApiKey, Principal } from '../contract/engine.ts';
-import type { Sql } from '../db/database.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
+import type { Accounts, NewApiKey, Principal } from '../contract/index.ts';
+import { inPageOrder, readPage, type Sql } from '../db/index.ts';
 import type { AccountRoom } from './account-room.ts';
 import { generateApiKey } from './api-key.ts';
 import { createApiKey, readApiKeys, revokeApiKey, rotateApiKey } from './api-keys.sql.ts';

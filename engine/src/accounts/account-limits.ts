@@ -6,10 +6,9 @@ import {
   HeadwaterError,
   notFound,
 } from '@headwater/shared';
-import type { AccountLimitsRecord, Accounts } from '../contract/engine.ts';
-import { checkCondition, contentTag } from '../contract/content-tag.ts';
+import { type AccountLimitsRecord, type Accounts, checkCondition, contentTag } from '../contract/index.ts';
 import { changeAccountLimits, readAccountHistory, readAccountLimits } from './accounts.sql.ts';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** Reads and sets the limits of accounts; see Accounts. */

@@ -1,5 +1,5 @@
 import { createLimiter, type AccountLimits } from '@headwater/shared';
-import { restAfterMs } from '../fairness/rest-after.ts';
+import { restAfterMs } from '../fairness/index.ts';
 import type { LimitsCache } from './limits-cache.ts';
 
 /** A transaction up to this long needs no pause after it. */

@@ -1,7 +1,6 @@
 import { type AccountLimitName, type AccountLimits, keepKnownLimits } from '@headwater/shared';
-import type { AccountChange, AccountHistory, AccountSettings, AccountSummary } from '../contract/engine.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { notifyAccountChanged } from '../db/notify-changed.ts';
+import type { AccountChange, AccountHistory, AccountSettings, AccountSummary } from '../contract/index.ts';
+import { notifyAccountChanged, type Sql, type Transaction } from '../db/index.ts';
 
 /** An account and its first user, in the caller's transaction. */
 export async function insertAccount(

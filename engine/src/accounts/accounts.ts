@@ -1,8 +1,6 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Accounts, AccountSettings } from '../contract/engine.ts';
-import { createBatcher } from '../db/batcher.ts';
-import type { Database, Sql } from '../db/database.ts';
-import { readPage } from '../db/paging.ts';
+import type { Accounts, AccountSettings } from '../contract/index.ts';
+import { createBatcher, type Database, readPage, type Sql } from '../db/index.ts';
 import { createAccountKeys } from './account-keys.ts';
 import { createAccountLimits } from './account-limits.ts';
 import type { AccountRoom } from './account-room.ts';

@@ -1,6 +1,6 @@
 import { type AccountLimits, HeadwaterError, type KeyScope, platformLimit, rolesWith } from '@headwater/shared';
-import type { ApiKeyRecord, Principal } from '../contract/engine.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { ApiKeyRecord, Principal } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { shownScopes, storedScopes } from './limited-scopes.ts';
 import { overLimit } from './over-limit.ts';
 import { lockAccount, requireRoom } from './require-room.sql.ts';

@@ -1,8 +1,13 @@
-import type { AccountDeletion } from '../contract/engine.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
-import { TASKS } from '../db/jobs/tasks.ts';
-import { notifyAccountChanged, SOURCE_CHANGED_CHANNEL } from '../db/notify-changed.ts';
+import type { AccountDeletion } from '../contract/index.ts';
+import {
+  addJobs,
+  type JobSpec,
+  notifyAccountChanged,
+  SOURCE_CHANGED_CHANNEL,
+  type Sql,
+  TASKS,
+  type Transaction,
+} from '../db/index.ts';
 
 /**
  * Deletes those of these people who are a member of no account any more, with their sessions.

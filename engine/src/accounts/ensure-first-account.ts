@@ -1,5 +1,5 @@
 import { HeadwaterError, newId } from '@headwater/shared';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, Transaction } from '../db/index.ts';
 import { insertAccount } from './accounts.sql.ts';
 import { insertApiKey, restoreApiKey } from './api-keys.sql.ts';
 import { readFirstUser } from './users.sql.ts';

@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { ClaimedKey, KeyedRequest } from '../contract/idempotency.ts';
-import type { Sql } from '../db/database.ts';
+import type { ClaimedKey, KeyedRequest } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 
 export interface KeyRow {
   fingerprint: Buffer;

@@ -1,7 +1,7 @@
 import { HeadwaterError, LIMITS, platformLimit, randomToken } from '@headwater/shared';
-import type { ClaimedKey, Idempotency, KeyedRequest, KeyOutcome } from '../contract/idempotency.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
+import type { ClaimedKey, Idempotency, KeyedRequest, KeyOutcome } from '../contract/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import type { Sql } from '../db/index.ts';
 import {
   claimKeyOfRequest,
   type KeyRow,

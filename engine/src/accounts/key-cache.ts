@@ -1,4 +1,4 @@
-import type { Principal } from '../contract/engine.ts';
+import type { Principal } from '../contract/index.ts';
 
 /**
  * Caches the principal of a key hash. A key revoked on another node works for up to CACHE_MS here.

@@ -1,5 +1,5 @@
 import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { type KeyUse, readKeyUse } from './idempotency-keys.sql.ts';
 
 /** Keeps the keys of each account within their limits, as far as this node knows of them. */

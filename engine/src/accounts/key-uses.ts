@@ -1,6 +1,5 @@
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import { every } from '../db/every.ts';
+import type { Log } from '../contract/index.ts';
+import { every, type Sql } from '../db/index.ts';
 import { ID_PREFIXES } from '@headwater/shared';
 import { recordKeyUses } from './api-keys.sql.ts';
 import { recordSessionUses } from './users.sql.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountLimits } from '@headwater/shared';
 import type { LimitsCache } from './limits-cache.ts';
-import type { Log } from '../contract/log.ts';
+import type { Log } from '../contract/index.ts';
 
 export interface KnownLimitsOptions {
   limits: Pick<LimitsCache, 'known' | 'get'>;

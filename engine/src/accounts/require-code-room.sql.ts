@@ -1,6 +1,6 @@
 import type { AccountLimits, ExceededLimit } from '@headwater/shared';
 import { overLimit } from './over-limit.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { deleteUnusedCode } from './delete-account.sql.ts';
 import { jsonBytes, lockAccount } from './require-room.sql.ts';
 

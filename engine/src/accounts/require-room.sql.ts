@@ -1,5 +1,5 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { overLimit } from './over-limit.ts';
 
 /** Limits on how many of something an account has. */

@@ -1,5 +1,5 @@
-import type { Sessions } from '../contract/engine.ts';
-import { SealError, type Sealer } from '../secrets/seal.ts';
+import type { Sessions } from '../contract/index.ts';
+import { type Sealer, SealError } from '../secrets/index.ts';
 
 /** Sealed texts are bound to their account; these are opened before their account is known. */
 const SESSION = 'session';

@@ -1,6 +1,6 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { Accounts, AccountSummary } from '../contract/engine.ts';
-import type { Sql } from '../db/database.ts';
+import type { Accounts, AccountSummary } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { changeAccount, readAccounts, suspendAccount } from './accounts.sql.ts';
 import { beginAccountDeletion } from './delete-account.sql.ts';
 import type { LimitsCache } from './limits-cache.ts';

@@ -1,6 +1,6 @@
 import type { Role } from '@headwater/shared';
-import type { Membership, Principal, UserRecord } from '../contract/engine.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Membership, Principal, UserRecord } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { hashToken, type SessionBearer } from './session-token.ts';
 
 interface UserRow {

@@ -1,6 +1,5 @@
 import { type FieldError, HeadwaterError, KEY_SCOPES, LIMITS, type PlatformLimitName } from '@headwater/shared';
-import type { AccountChange, NewApiKey } from '../contract/engine.ts';
-import { findTextFault } from '../contract/field-faults.ts';
+import { type AccountChange, findTextFault, type NewApiKey } from '../contract/index.ts';
 
 /** Throws INVALID_REQUEST with everything that is wrong. */
 export function validateAccount(input: { name: string; email?: string }): void {

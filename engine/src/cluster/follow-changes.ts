@@ -1,15 +1,15 @@
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Log } from '../contract/log.ts';
-import type { SourceRuntimes } from '../runs/source-runtime.ts';
-import type { Sql } from '../db/database.ts';
-import type { RecentReads } from '../fairness/recent-reads.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { Log } from '../contract/index.ts';
+import type { SourceRuntimes } from '../runs/index.ts';
 import {
   ACCOUNT_CHANGED_CHANNEL,
   CONNECTED_ACCOUNT_CHANGED_CHANNEL,
   ENVIRONMENT_CHANGED_CHANNEL,
   SOURCE_CHANGED_CHANNEL,
+  type Sql,
   WEBHOOK_CHANGED_CHANNEL,
-} from '../db/notify-changed.ts';
+} from '../db/index.ts';
+import type { RecentReads } from '../fairness/index.ts';
 
 export interface CachingParts {
   runtimes: Pick<SourceRuntimes, 'forget' | 'forgetAll'>;

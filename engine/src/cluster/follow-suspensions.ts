@@ -1,9 +1,8 @@
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import type { Deliverer } from '../outbox/deliveries/deliverer.ts';
-import type { SendRunner } from '../outbox/sends/send-runner.ts';
-import type { Dispatcher } from '../runs/dispatcher.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { Log } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
+import type { Deliverer, SendRunner } from '../outbox/index.ts';
+import type { Dispatcher } from '../runs/index.ts';
 import { requeueAccount } from './requeue.sql.ts';
 
 export interface SuspensionParts {

@@ -1,11 +1,10 @@
-import { limitTimeShare } from '../runs/limit-time-share.ts';
-import type { Sql } from '../db/database.ts';
-import { deleteOldEmailCounts } from '../outbox/transports/email/count-email.sql.ts';
-import { deleteExpiredRecords } from '../data-stores/delete-records.sql.ts';
-import { deleteExpiredDynamicProps } from '../props/dynamic-props.sql.ts';
+import { limitTimeShare } from '../runs/index.ts';
+import { freeLostJobs, type Sql } from '../db/index.ts';
+import { deleteOldEmailCounts } from '../outbox/index.ts';
+import { deleteExpiredRecords } from '../data-stores/index.ts';
+import { deleteExpiredDynamicProps } from '../props/index.ts';
 import { requeueOverdueTimers } from './requeue.sql.ts';
-import { freeLostJobs } from '../db/jobs/unlock-jobs.ts';
-import { requeueOverdueWaits } from '../workflows/run/wake-executions.sql.ts';
+import { requeueOverdueWaits } from '../workflows/index.ts';
 import { requeueWaiting } from './requeue-waiting.ts';
 
 /** How long an invocation or a due delivery may wait for its lane before one is queued anew. */

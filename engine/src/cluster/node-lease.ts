@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@headwater/shared';
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import type { LeaseCheck } from '../db/lease-check.ts';
-import { isConnectionLost } from '../db/lost-connection.ts';
+import { every, isConnectionLost, type LeaseCheck, type Sql } from '../db/index.ts';
+import type { Log } from '../contract/index.ts';
 import { hasDeadNodes, heartbeatNode, registerNode, releaseDeadNodes, releaseNode } from './nodes.sql.ts';
 import { ownAddresses } from './node-ports.ts';
 import { requeueWaiting } from './requeue-waiting.ts';

@@ -1,11 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import type { Egress } from '../egress/egress.ts';
-import type { DeniedPort } from '../egress/guard.ts';
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import { NODE_LISTENS_CHANNEL } from '../db/notify-changed.ts';
-import { type ListeningNode, readListeningNodes } from '../db/read-live-nodes.ts';
+import type { DeniedPort, Egress } from '../egress/index.ts';
+import { every, type ListeningNode, NODE_LISTENS_CHANNEL, readListeningNodes, type Sql } from '../db/index.ts';
+import type { Log } from '../contract/index.ts';
 
 /** For nodes that are gone; of those that come it is told. */
 const REFRESH_MS = 5_000;

@@ -1,13 +1,16 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
-import { addJobs } from '../db/jobs/add-jobs.ts';
-import { freeLostJobs, unlockJobs } from '../db/jobs/unlock-jobs.ts';
-import { notifyNodeListens } from '../db/notify-changed.ts';
-import type { ListeningNode } from '../db/read-live-nodes.ts';
-import { lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
-import { releaseSends } from '../outbox/sends/release-sends.sql.ts';
-import { type Claim, runLane } from '../runs/invocations.sql.ts';
-import { PARKED } from '../workflows/run/park-executions.sql.ts';
+import {
+  addJobs,
+  freeLostJobs,
+  type ListeningNode,
+  notifyNodeListens,
+  type Sql,
+  type Transaction,
+  unlockJobs,
+} from '../db/index.ts';
+import { lanesOfWaiting, releaseSends } from '../outbox/index.ts';
+import { type Claim, runLane } from '../runs/index.ts';
+import { PARKED } from '../workflows/index.ts';
 
 /**
  * Renews the node's row, with its database connection and, if given, the pool name under which it

@@ -1,5 +1,4 @@
-import type { Database, Sql } from '../db/database.ts';
-import { describeDatabaseError } from '../db/lost-connection.ts';
+import { type Database, describeDatabaseError, type Sql } from '../db/index.ts';
 
 /** A database that had no room for something is taken to have none for so long. */
 const FAULT_MS = 10_000;

@@ -1,7 +1,7 @@
-import type { Sql } from '../db/database.ts';
-import { addRunLanes } from '../runs/invocations.sql.ts';
+import type { Sql } from '../db/index.ts';
+import { addRunLanes } from '../runs/index.ts';
 import { readStalledLanes, requeueStalledDeliveries } from './requeue.sql.ts';
-import { requeueStalledSends } from '../outbox/sends/release-sends.sql.ts';
+import { requeueStalledSends } from '../outbox/index.ts';
 
 /**
  * Gives a lane to the invocations, deliveries and sends that have waited for one for so long. 0

@@ -1,11 +1,7 @@
-import type { Sql } from '../db/database.ts';
-import { addJobs } from '../db/jobs/add-jobs.ts';
-import { crowdPriority } from '../db/jobs/job-crowds.ts';
-import { deliverLane, lanesOfWaiting } from '../outbox/deliveries/deliver-lane.ts';
-import { goesThroughLane } from '../outbox/webhooks/receiver-columns.sql.ts';
-import { sendLane } from '../outbox/sends/send-lane.ts';
-import { runLane } from '../runs/invocations.sql.ts';
-import { timerJob } from '../sources/fire-timers.sql.ts';
+import { addJobs, crowdPriority, type Sql } from '../db/index.ts';
+import { deliverLane, goesThroughLane, lanesOfWaiting, sendLane } from '../outbox/index.ts';
+import { runLane } from '../runs/index.ts';
+import { timerJob } from '../sources/index.ts';
 
 /**
  * Adds lane jobs for all that waits of an account and that no node holds. Steps through the

@@ -1,11 +1,8 @@
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import type { Dispatcher } from '../runs/dispatcher.ts';
-import type { Sql } from '../db/database.ts';
+import { every, type Sql } from '../db/index.ts';
+import type { Log } from '../contract/index.ts';
+import { type Claim, type Dispatcher, releaseInvocations } from '../runs/index.ts';
 import { readLeases } from './nodes.sql.ts';
-import { releaseDeliveries } from '../outbox/deliveries/release-deliveries.sql.ts';
-import { type Claim, releaseInvocations } from '../runs/invocations.sql.ts';
-import { postponeSends } from '../outbox/sends/release-sends.sql.ts';
+import { postponeSends, releaseDeliveries } from '../outbox/index.ts';
 
 export interface UnheldLeasesOptions {
   sql: Sql;

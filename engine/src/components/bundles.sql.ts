@@ -1,5 +1,5 @@
 import type { Built, ComponentBundle } from '@headwater/sandbox-runtime';
-import type { Database, Sql } from '../db/database.ts';
+import type { Database, Sql } from '../db/index.ts';
 
 export interface BundleSearch {
   codeHash: string;

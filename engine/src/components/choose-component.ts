@@ -1,6 +1,5 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Principal } from '../contract/base.ts';
-import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components, Principal } from '../contract/index.ts';
 
 export function namesComponent(input: ComponentChoice): boolean {
   const { componentId, componentKey, componentCode, componentUrl } = input;

@@ -1,10 +1,8 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { type ComponentDescription, type ComponentType, HeadwaterError } from '@headwater/shared';
-import { codeBytes, type CodeLimits, insertCode } from '../accounts/require-code-room.sql.ts';
-import type { Page } from '../contract/base.ts';
-import type { ComponentListRequest, ComponentRecord, ComponentSummary } from '../contract/components.ts';
-import type { Database, Sql, Transaction } from '../db/database.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
+import { codeBytes, type CodeLimits, insertCode } from '../accounts/index.ts';
+import type { ComponentListRequest, ComponentRecord, ComponentSummary, Page } from '../contract/index.ts';
+import { type Database, inPageOrder, readPage, type Sql, type Transaction } from '../db/index.ts';
 import { readComponent } from './read-component.sql.ts';
 
 export interface NewComponent extends ComponentDescription {

@@ -1,7 +1,6 @@
 import { HeadwaterError, ID_PREFIXES, notFound } from '@headwater/shared';
-import type { Principal } from '../contract/base.ts';
-import type { ComponentRecord, Components } from '../contract/components.ts';
-import { findInRegistry } from '../registry/registry.ts';
+import type { ComponentRecord, Components, Principal } from '../contract/index.ts';
+import { copyFromRegistry, findCopy, findInRegistry } from '../registry/index.ts';
 import {
   type ComponentUse,
   deleteComponent,
@@ -9,7 +8,6 @@ import {
   publishComponent,
   unpublishComponent,
 } from './components.sql.ts';
-import { copyFromRegistry, findCopy } from '../registry/publish-to-registry.sql.ts';
 import { readComponent } from './read-component.sql.ts';
 import { createSaver, type SaveOptions, type Saver } from './save-component.ts';
 

@@ -1,7 +1,6 @@
 import type { ComponentFiles, FetchOutcome, FetchRequest, MissingFile } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, HeadwaterError, LIMITS } from '@headwater/shared';
-import { followRedirect } from '../egress/follow-redirect.ts';
-import type { HopRequest } from '../egress/guest-request.ts';
+import { followRedirect, type HopRequest } from '../egress/index.ts';
 
 type Answer = Extract<FetchOutcome, { ok: true }>;
 

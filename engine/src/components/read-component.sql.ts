@@ -1,7 +1,5 @@
-import { and, desc, eq, getTableColumns, isNull, or, sql } from '../db/drizzle.ts';
-import type { ComponentRecord } from '../contract/components.ts';
-import type { Database } from '../db/database.ts';
-import { components } from '../db/schema.ts';
+import { and, components, type Database, desc, eq, getTableColumns, isNull, or, sql } from '../db/index.ts';
+import type { ComponentRecord } from '../contract/index.ts';
 
 /**
  * Omits the columns that only a run reads: up to 24 MB, which would block the node's thread on

@@ -1,5 +1,5 @@
 import { HeadwaterError, isStorableJson, type PropDefinition } from '@headwater/shared';
-import type { PropOptions } from '../contract/props.ts';
+import type { PropOptions } from '../contract/index.ts';
 
 /** Parses the result of `options`; the sandbox host has checked its shape and size. */
 export function readPropOptions(json: string): PropOptions {

@@ -11,15 +11,13 @@ import {
   type Sandbox,
 } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, type FieldError, HeadwaterError, LIMITS, newId } from '@headwater/shared';
-import type { AccountRoom } from '../accounts/account-room.ts';
-import { type BoundedTurns, createBoundedTurns } from '../fairness/bounded-turns.ts';
-import type { Principal } from '../contract/base.ts';
-import type { CodeUse, ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
+import { type AccountRoom, checkCodeRoom } from '../accounts/index.ts';
+import { type BoundedTurns, createBoundedTurns } from '../fairness/index.ts';
+import type { CodeUse, ComponentChoice, ComponentRecord, Components, Principal } from '../contract/index.ts';
 import { createComponent, keepComponent, type NewComponent } from './components.sql.ts';
-import type { Database } from '../db/database.ts';
+import type { Database } from '../db/index.ts';
 import { findBundle, hasCode } from './bundles.sql.ts';
 import { readComponent, readSameComponent } from './read-component.sql.ts';
-import { checkCodeRoom } from '../accounts/require-code-room.sql.ts';
 import { fetchComponent, fileNameOf } from './fetch-component.ts';
 
 export interface SaveOptions {

@@ -1,6 +1,6 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { ComponentRecord, Components } from '../contract/components.ts';
+import type { ComponentRecord, Components } from '../contract/index.ts';
 import type { NewComponent } from './components.sql.ts';
 import type { ComponentFinder } from './components.ts';
 import type { Saver } from './save-component.ts';

@@ -1,7 +1,5 @@
-import type { Principal } from '../contract/base.ts';
-import type { Components } from '../contract/components.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
+import type { Components, Log, Principal } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { deleteStepComponents } from './components.sql.ts';
 
 interface ComponentContext {

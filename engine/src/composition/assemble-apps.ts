@@ -1,15 +1,17 @@
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import { createApps } from '../connections/apps/apps.ts';
-import type { Apps, ConnectedAccounts } from '../contract/apps.ts';
-import type { GuestFetch } from '../egress/guest-fetch.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
-import type { AccountContext } from '../connections/account-context.ts';
-import { type AuthCache, createAuthCache } from '../connections/auth-cache.ts';
-import { createConnectedAccounts } from '../connections/connected-accounts.ts';
-import { createAskProvider } from '../connections/provider-request.ts';
-import { createAccountResolver } from '../connections/share-resolves.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import {
+  type AccountContext,
+  type AuthCache,
+  createAccountResolver,
+  createApps,
+  createAskProvider,
+  createAuthCache,
+  createConnectedAccounts,
+} from '../connections/index.ts';
+import type { Apps, ConnectedAccounts, EngineOptions } from '../contract/index.ts';
+import type { GuestFetch } from '../egress/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import type { Sql } from '../db/index.ts';
 
 export interface AppParts {
   sql: Sql;

@@ -1,20 +1,23 @@
-import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import { startStallClock } from '../fairness/stall-clock.ts';
-import type { PropOpener } from '../props/run-props.ts';
-import type { RunCommitter } from '../runs/commit/run-committer.ts';
-import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import type { RunnerContext } from '../runs/run-invocation.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import { createWorkflowRuntimes, type WorkflowRuntimes } from '../workflows/run/deployment-runtime.ts';
-import { createExecutionActions, type ExecutionActions } from '../workflows/run/execution-actions.ts';
-import { createExecutionCommitter, type ExecutionCommitterOptions } from '../workflows/run/execution-committer.ts';
-import { createExecutionRunner } from '../workflows/run/execution-runner.ts';
-import { createProgressReads } from '../workflows/run/read-execution-progress.sql.ts';
-import type { StepContext } from '../workflows/run/run-step.ts';
-import type { ExecutionRunnerOptions } from '../workflows/run/runner-options.ts';
-import { createWaitTokens } from '../workflows/run/wait-token.ts';
+import type { HistoryCount } from '../accounts/index.ts';
+import type { Log } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
+import { startStallClock } from '../fairness/index.ts';
+import type { PropOpener } from '../props/index.ts';
+import type { AccountBacklogs, RunCommitter, RunnerContext } from '../runs/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import {
+  createExecutionActions,
+  createExecutionCommitter,
+  createExecutionRunner,
+  createProgressReads,
+  createWaitTokens,
+  createWorkflowRuntimes,
+  type ExecutionActions,
+  type ExecutionCommitterOptions,
+  type ExecutionRunnerOptions,
+  type StepContext,
+  type WorkflowRuntimes,
+} from '../workflows/index.ts';
 
 type FromRunner =
   | 'openEnvironment'

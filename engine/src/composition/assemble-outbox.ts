@@ -1,20 +1,22 @@
-import type { Sends } from '../contract/sends.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import { createDeliverer, type Deliverer, type DelivererOptions } from '../outbox/deliveries/deliverer.ts';
-import { createRetryPolicy } from '../outbox/retry-policy.ts';
-import type { Mailer } from '../outbox/transports/email/mailer.ts';
-import { createSampleReceiver } from '../outbox/sample-receiver/sample-receiver.ts';
-import { createSubscriptions } from '../outbox/subscriptions/subscriptions.ts';
-import { createTunnels } from '../outbox/tunnels/tunnels.ts';
-import { createWebhooks } from '../outbox/webhooks/webhooks.ts';
-import { createTransformsOfWebhooks } from '../transforms/preview-transform.ts';
-import type { SendRunner } from '../outbox/sends/send-runner.ts';
-import { createTunnelInbox, type TunnelInbox } from '../outbox/tunnels/tunnel-inbox.ts';
-import { joinInboxes } from '../outbox/transports/webhook/inbox.ts';
-import type { RunTransform } from '../outbox/transforms/transform.ts';
-import type { TraceContexts } from '../tracing/trace-contexts.ts';
-import { spanIdOf, spanOfAttempt } from '../tracing/trace-ids.ts';
-import { createTransforms } from '../transforms/run-transform.ts';
+import type { EngineOptions, Sends } from '../contract/index.ts';
+import {
+  createDeliverer,
+  createRetryPolicy,
+  createSampleReceiver,
+  createSubscriptions,
+  createTunnelInbox,
+  createTunnels,
+  createWebhooks,
+  type Deliverer,
+  type DelivererOptions,
+  joinInboxes,
+  type Mailer,
+  type RunTransform,
+  type SendRunner,
+  type TunnelInbox,
+} from '../outbox/index.ts';
+import { createTransforms, createTransformsOfWebhooks } from '../transforms/index.ts';
+import { spanIdOf, spanOfAttempt, type TraceContexts } from '../tracing/index.ts';
 import type { Code } from './assemble-code.ts';
 import { assembleSends } from './assemble-sends.ts';
 import type { Ground } from './ground.ts';

@@ -1,34 +1,39 @@
-import type { Stops } from '../db/stop-in-reverse.ts';
+import { createHeavyTurns, retryWhileAway, type Sql, type Stops } from '../db/index.ts';
 import { LIMITS } from '@headwater/shared';
-import type { OpenEnvironment } from '../environment/open-environment.ts';
-import type { AuthCache } from '../connections/auth-cache.ts';
-import type { Log } from '../contract/log.ts';
-import { createDataStoreCalls } from '../data-stores/run-calls.ts';
-import type { Sql } from '../db/database.ts';
-import { createHeavyTurns } from '../db/heavy-turns.ts';
-import { retryWhileAway } from '../db/lost-connection.ts';
-import { type HeldInvocation, isWorkflow } from '../events/invocation.ts';
-import type { Watches } from '../events/watches.ts';
-import { createDbTurns } from '../fairness/db-turns.ts';
-import type { Deliverer } from '../outbox/deliveries/deliverer.ts';
-import type { PropOpener } from '../props/run-props.ts';
-import { addLiveLines } from '../runs/add-live-lines.sql.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
-import { createRunCommitter, type RunCommitter, type RunCommitterOptions } from '../runs/commit/run-committer.ts';
-import { countCrash, releaseInvocations } from '../runs/invocations.sql.ts';
-import { countListeners } from '../runs/counts/counts.sql.ts';
-import { createListenerCounts } from '../runs/counts/listener-counts.ts';
-import { createDbOverlay } from '../runs/db-overlay.ts';
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../runs/dispatcher.ts';
-import { createInvocationRunner } from '../runs/invocation-runner.ts';
-import { createLiveLines, type LiveLines } from '../runs/live-lines.ts';
-import { createRunPreparer } from '../runs/prepare-run.ts';
-import { readDbValue } from '../runs/source-runtime.sql.ts';
-import type { RunnerContext } from '../runs/run-invocation.ts';
-import { createSourceRuntimes, type SourceRuntimes } from '../runs/source-runtime.ts';
-import { createWaitingClients, type WaitingClients } from '../runs/waiting-clients.ts';
-import { clearWantedBy } from '../workflows/controls/insert-in-turn.sql.ts';
-import { createTurns, startNextAfter, type Turns } from '../workflows/controls/turns.ts';
+import type { OpenEnvironment } from '../environment/index.ts';
+import type { AuthCache } from '../connections/index.ts';
+import type { Log } from '../contract/index.ts';
+import { createDataStoreCalls } from '../data-stores/index.ts';
+import { type HeldInvocation, isWorkflow, type Watches } from '../events/index.ts';
+import { createDbTurns } from '../fairness/index.ts';
+import type { Deliverer } from '../outbox/index.ts';
+import type { PropOpener } from '../props/index.ts';
+import {
+  addLiveLines,
+  countCrash,
+  countListeners,
+  createDbOverlay,
+  createDispatcher,
+  createInvocationRunner,
+  createListenerCounts,
+  createLiveLines,
+  createRunCommitter,
+  createRunPreparer,
+  createSourceRuntimes,
+  createWaitingClients,
+  type Dispatcher,
+  type DispatcherOptions,
+  type LiveLines,
+  readDbValue,
+  releaseInvocations,
+  type RunCommit,
+  type RunCommitter,
+  type RunCommitterOptions,
+  type RunnerContext,
+  type SourceRuntimes,
+  type WaitingClients,
+} from '../runs/index.ts';
+import { clearWantedBy, createTurns, startNextAfter, type Turns } from '../workflows/index.ts';
 import { assembleExecutions, type Executions } from './assemble-executions.ts';
 import type { Ground } from './ground.ts';
 import type { AccountCounts } from './start-account-counts.ts';

@@ -1,20 +1,21 @@
 import type { ActiveTenants } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Sends } from '../contract/sends.ts';
-import type { RetryPolicy } from '../outbox/retry-policy.ts';
-import type { Egress } from '../egress/egress.ts';
-import type { GuestFetch } from '../egress/guest-fetch.ts';
-import type { Log } from '../contract/log.ts';
-import type { EngineMetrics } from '../observe/metrics.ts';
-import type { NodeLease } from '../cluster/node-lease.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
-import type { Watchdog } from '../db/watchdog.ts';
-import type { UseCount } from '../events/stat-meter.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import { createMailer, type Mailer, type MailOptions } from '../outbox/transports/email/mailer.ts';
-import { createSendRunner, type SendRunner } from '../outbox/sends/send-runner.ts';
-import { createSends } from '../outbox/sends/sends.ts';
+import type { HistoryCount, LimitsCache } from '../accounts/index.ts';
+import type { Log, Sends } from '../contract/index.ts';
+import {
+  createMailer,
+  createSendRunner,
+  createSends,
+  type Mailer,
+  type MailOptions,
+  type RetryPolicy,
+  type SendRunner,
+} from '../outbox/index.ts';
+import type { Egress, GuestFetch } from '../egress/index.ts';
+import type { EngineMetrics } from '../observe/index.ts';
+import type { NodeLease } from '../cluster/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import type { Sql, Watchdog } from '../db/index.ts';
+import type { UseCount } from '../events/index.ts';
 
 export interface SendParts {
   sql: Sql;

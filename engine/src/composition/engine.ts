@@ -1,43 +1,30 @@
 import { LIMITS } from '@headwater/shared';
-import { createAccounts } from '../accounts/accounts.ts';
-import { createKeyCache, type KeyCache } from '../accounts/key-cache.ts';
-import { createIdempotency } from '../accounts/idempotency.ts';
-import { createSessions } from '../accounts/sessions.ts';
-import { createArchives } from '../cluster/archive/archives.ts';
-import { readinessProblems } from '../cluster/readiness.ts';
-import type { Engine } from '../contract/engine.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import type { Streams } from '../contract/streams.ts';
-import type { Accounts } from '../contract/accounts.ts';
-import type { People } from '../contract/people.ts';
-import type { Publisher } from '../contract/publish.ts';
-import type { WorkflowTests } from '../contract/workflow-tests.ts';
-import { createDataStores } from '../data-stores/data-stores.ts';
-import { type Stop, type Stops, stopInReverse } from '../db/stop-in-reverse.ts';
-import { createEnvironment } from '../environment/environment.ts';
-import { createOpenEnvironment, type OpenEnvironment } from '../environment/open-environment.ts';
-import { createRequestRate } from '../fairness/request-rate.ts';
-import { createWatches, type Watches } from '../events/watches.ts';
-import { endpointUrls } from '../ingest/endpoint-urls.ts';
-import { createEventsSource } from '../ingest/events-source.ts';
-import { createPublisher } from '../ingest/publisher.ts';
-import { createAudit } from '../observe/audit/audit.ts';
-import { createExecutionReads } from '../observe/read-executions.ts';
-import { countWaitingExecutions } from '../observe/read-executions.sql.ts';
-import { createEvents } from '../observe/search/stored-events.ts';
-import { createOperator, createStats } from '../observe/stats/stats.ts';
-import { readLastPositions } from '../observe/streams/read-stream.sql.ts';
-import { createStreams } from '../observe/streams/streams.ts';
-import { createTraces } from '../observe/traces/traces.ts';
-import { createUsage } from '../observe/usage/usage.ts';
-import { createAutoSubscriptions } from '../outbox/subscriptions/auto-subscriptions.ts';
-import { createPasswords } from '../people/passwords.ts';
-import { createPeople } from '../people/people.ts';
-import { createAbandonedRuns } from '../runs/abandoned-runs.ts';
-import { createReplays } from '../runs/replays/replays.ts';
-import { createStacks } from '../stacks/stacks.ts';
-import { createWorkflowTests } from '../workflows/controls/workflow-tests.ts';
-import { createWorkflows } from '../workflows/workflows.ts';
+import { createAccounts, createIdempotency, createKeyCache, createSessions, type KeyCache } from '../accounts/index.ts';
+import { createArchives, readinessProblems } from '../cluster/index.ts';
+import type { Accounts, Engine, EngineOptions, People, Publisher, Streams, WorkflowTests } from '../contract/index.ts';
+import { createDataStores } from '../data-stores/index.ts';
+import { type Stop, stopInReverse, type Stops } from '../db/index.ts';
+import { createEnvironment, createOpenEnvironment, type OpenEnvironment } from '../environment/index.ts';
+import { createRequestRate } from '../fairness/index.ts';
+import { createWatches, type Watches } from '../events/index.ts';
+import { createEventsSource, createPublisher, endpointUrls } from '../ingest/index.ts';
+import {
+  countWaitingExecutions,
+  createAudit,
+  createEvents,
+  createExecutionReads,
+  createOperator,
+  createStats,
+  createStreams,
+  createTraces,
+  createUsage,
+  readLastPositions,
+} from '../observe/index.ts';
+import { createAutoSubscriptions } from '../outbox/index.ts';
+import { createPasswords, createPeople } from '../people/index.ts';
+import { createAbandonedRuns, createReplays } from '../runs/index.ts';
+import { createStacks } from '../stacks/index.ts';
+import { createWorkflows, createWorkflowTests } from '../workflows/index.ts';
 import { assembleApps, type AssembledApps } from './assemble-apps.ts';
 import { assembleCode, type Code } from './assemble-code.ts';
 import { assembleHooks, assembleOutbox, type Hooks, type Outbox } from './assemble-outbox.ts';

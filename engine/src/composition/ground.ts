@@ -1,27 +1,30 @@
-import type { Stop } from '../db/stop-in-reverse.ts';
+import { createWatchdog, type Database, type Sql, type Stop, type Watchdog } from '../db/index.ts';
 import { createActiveTenants, LIMITS, type ActiveTenants } from '@headwater/shared';
 import { createStarter, type ProcessStarter, type Sandbox, startSandbox } from '@headwater/sandbox-runtime';
-import { type AccountRoom, createAccountRoom } from '../accounts/account-room.ts';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import { createMaintenance } from '../cluster/maintain.ts';
-import { createHistoryMeter, type HistoryMeter } from '../cluster/retention/history-meter.ts';
-import { type NodeLease, startNodeLease } from '../cluster/node-lease.ts';
-import { refuseNodePorts } from '../cluster/node-ports.ts';
-import { readComponentBundle } from '../components/bundles.sql.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import type { Log } from '../contract/log.ts';
-import type { Database, Sql } from '../db/database.ts';
-import { createWatchdog, type Watchdog } from '../db/watchdog.ts';
-import type { Egress } from '../egress/egress.ts';
-import { createGuestFetch, type GuestFetch } from '../egress/guest-fetch.ts';
-import { passTraces } from '../egress/pass-traces.ts';
-import { createEngineMetrics, type EngineMetrics } from '../observe/metrics.ts';
-import { createRunSpans, type RunSpans } from '../observe/run-spans.ts';
-import { createStatMeter, type StatMeter } from '../events/stat-meter.ts';
-import { countFetches, countRuns } from '../observe/usage/count-use.ts';
-import { createBundles, type HoldBundle } from '../runs/bundles.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import { createTraceContexts, type TraceContexts } from '../tracing/trace-contexts.ts';
+import { type AccountRoom, createAccountRoom, type LimitsCache } from '../accounts/index.ts';
+import {
+  createHistoryMeter,
+  createMaintenance,
+  type HistoryMeter,
+  type NodeLease,
+  refuseNodePorts,
+  startNodeLease,
+} from '../cluster/index.ts';
+import { readComponentBundle } from '../components/index.ts';
+import type { EngineOptions, Log } from '../contract/index.ts';
+import { createGuestFetch, type Egress, type GuestFetch, passTraces } from '../egress/index.ts';
+import {
+  countFetches,
+  countRuns,
+  createEngineMetrics,
+  createRunSpans,
+  type EngineMetrics,
+  type RunSpans,
+} from '../observe/index.ts';
+import { createStatMeter, type StatMeter } from '../events/index.ts';
+import { createBundles, type HoldBundle } from '../runs/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import { createTraceContexts, type TraceContexts } from '../tracing/index.ts';
 import { egressOf, limitsOf, sandboxOptionsOf } from './parts-from-options.ts';
 
 /** The result of a start: a migrated database and the keys. */

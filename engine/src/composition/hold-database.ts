@@ -1,9 +1,6 @@
-import type { Log } from '../contract/log.ts';
-import { openDatabase } from '../db/database.ts';
-import { migrate } from '../db/server/migrate.ts';
-import { prepareDatabase } from '../db/server/prepare-database.ts';
-import { releaseAllNodes } from '../cluster/nodes.sql.ts';
-import { requeueWaiting } from '../cluster/requeue-waiting.ts';
+import type { Log } from '../contract/index.ts';
+import { migrate, openDatabase, prepareDatabase } from '../db/index.ts';
+import { releaseAllNodes, requeueWaiting } from '../cluster/index.ts';
 
 export interface HoldDatabaseOptions {
   dataDir: string;

@@ -8,15 +8,11 @@ import {
   type SandboxOptions,
 } from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS, accountLimits } from '@headwater/shared';
-import { createLimitsCache, type LimitsCache } from '../accounts/limits-cache.ts';
-import type { Principal } from '../contract/engine.ts';
-import { createEgress, type Egress } from '../egress/egress.ts';
-import type { GuestFetch } from '../egress/guest-fetch.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import type { HistoryOptions } from '../cluster/retention/history.ts';
-import type { RetentionOptions } from '../cluster/retention/retention.ts';
-import type { Sql } from '../db/database.ts';
-import { readAccountState } from '../accounts/accounts.sql.ts';
+import { createLimitsCache, type LimitsCache, readAccountState } from '../accounts/index.ts';
+import type { EngineOptions, Principal } from '../contract/index.ts';
+import { createEgress, type Egress, type GuestFetch } from '../egress/index.ts';
+import type { HistoryOptions, RetentionOptions } from '../cluster/index.ts';
+import type { Sql } from '../db/index.ts';
 
 export function fetchCode(guestFetch: GuestFetch, limits: Pick<LimitsCache, 'get'>) {
   return async ({ accountId: id }: Principal, request: FetchRequest, signal: AbortSignal, maxBytes: number) => {

@@ -1,17 +1,22 @@
-import type { Stops } from '../db/stop-in-reverse.ts';
+import type { Stops } from '../db/index.ts';
 import type { ExceededLimit } from '@headwater/shared';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import { startHistory } from '../cluster/retention/history.ts';
+import type { EngineOptions } from '../contract/index.ts';
+import { startHistory } from '../cluster/index.ts';
 import type { Ground } from './ground.ts';
 import { historyOf } from './parts-from-options.ts';
-import type { StatCount, UseCount } from '../events/stat-meter.ts';
-import { startStats } from '../observe/stats/start-stats.ts';
-import type { HistoryCount } from '../accounts/history-row-bytes.ts';
-import { watchHeld } from '../observe/usage/watch-held.ts';
-import { readAccountDbSizes, readBacklogs, readWaitingBytes } from '../runs/counts/counts.sql.ts';
-import { addNotice } from '../outbox/webhooks/webhook-notices.sql.ts';
-import { type AccountBacklogs, startAccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import { type AccountSums, startAccountSums } from '../runs/counts/account-sums.ts';
+import type { StatCount, UseCount } from '../events/index.ts';
+import { startStats, watchHeld } from '../observe/index.ts';
+import type { HistoryCount } from '../accounts/index.ts';
+import {
+  type AccountBacklogs,
+  type AccountSums,
+  readAccountDbSizes,
+  readBacklogs,
+  readWaitingBytes,
+  startAccountBacklogs,
+  startAccountSums,
+} from '../runs/index.ts';
+import { addNotice } from '../outbox/index.ts';
 
 /**
  * Counts of what accounts have in the database, for limits. They are kept beside the commits, not

@@ -1,21 +1,20 @@
 import { LIMITS } from '@headwater/shared';
-import { starterCatalogue } from '../connections/catalogue/catalogue.ts';
-import { ensureFirstAccount, type FirstAccount } from '../accounts/ensure-first-account.ts';
-import type { Engine } from '../contract/engine.ts';
-import { migrate } from '../db/server/migrate.ts';
-import { prepareDatabase } from '../db/server/prepare-database.ts';
+import { seedApps, starterCatalogue } from '../connections/index.ts';
+import { ensureFirstAccount, type FirstAccount } from '../accounts/index.ts';
+import type { Engine, EngineOptions } from '../contract/index.ts';
+import {
+  type Database,
+  migrate,
+  openDatabase,
+  prepareDatabase,
+  type Stop,
+  stopInReverse,
+  untilBack,
+} from '../db/index.ts';
 import { assembleEngine } from './engine.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import { claimKey } from '../secrets/check-keys.ts';
+import { claimKey, createSealer, loadMasterKeys } from '../secrets/index.ts';
 import { requireLayersOf } from './parts-from-options.ts';
-import { loadMasterKeys } from '../secrets/master-key.ts';
-import { createSealer } from '../secrets/seal.ts';
-import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
-import { type Database, openDatabase } from '../db/database.ts';
-import { requeueWaiting } from '../cluster/requeue-waiting.ts';
-import { releaseAllNodes } from '../cluster/nodes.sql.ts';
-import { untilBack } from '../db/lost-connection.ts';
-import { seedApps } from '../connections/apps/apps.sql.ts';
+import { releaseAllNodes, requeueWaiting } from '../cluster/index.ts';
 
 /**
  * Two beats that are not answered, and one that is, fit into the time after which a node counts as

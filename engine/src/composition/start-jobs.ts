@@ -1,7 +1,6 @@
-import { startLanes } from '../cluster/jobs/lanes.ts';
-import { startRetention } from '../cluster/retention/retention.ts';
-import type { EngineOptions } from '../contract/engine-options.ts';
-import { type Stop, stopInReverse } from '../db/stop-in-reverse.ts';
+import { startLanes, startRetention } from '../cluster/index.ts';
+import type { EngineOptions } from '../contract/index.ts';
+import { type Stop, stopInReverse } from '../db/index.ts';
 import type { Outbox } from './assemble-outbox.ts';
 import type { Runs } from './assemble-runs.ts';
 import type { EngineParts, Ground } from './ground.ts';

@@ -1,9 +1,7 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { AppDefinition } from '../contract/app-definition.ts';
-import type { ConnectedAccountRecord } from '../contract/apps.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
+import type { AppDefinition, ConnectedAccountRecord, Log } from '../contract/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import type { Sql } from '../db/index.ts';
 import { INSTANCE, type OAuthClientRow, readOAuthClient } from './oauth.sql.ts';
 import { type ConnectedAccountRow, readConnectedAccounts } from './connected-accounts.sql.ts';
 import type { AskProvider } from './provider-request.ts';

@@ -1,5 +1,5 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { insertConnectedAccount, type NewConnectedAccount } from './connected-accounts.sql.ts';
 
 /** Throws CONFLICT where an account has as many connected accounts as it may have. */

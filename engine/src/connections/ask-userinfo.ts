@@ -1,5 +1,5 @@
 import { fillUrl } from './apps/fill-template.ts';
-import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
+import { createRedactor, type SecretValue } from '../secrets/index.ts';
 import type { AskProvider, ProviderAnswer } from './provider-request.ts';
 import { printable } from './token-answer.ts';
 import type { OAuthParty } from './token-endpoint.ts';

@@ -1,9 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import { FairCache } from '../fairness/fair-cache.ts';
+import { FairCache } from '../fairness/index.ts';
 import type { AuthOutcome } from './resolve-auth.ts';
 import type { AccountResolver } from './share-resolves.ts';
 import { authOf, secretsOf } from './stored-credentials.ts';
-import type { SecretValue } from '../secrets/redactor.ts';
+import type { SecretValue } from '../secrets/index.ts';
 
 /**
  * The `$auth` value of an app prop in a run. The object is the same as long as the credentials are.

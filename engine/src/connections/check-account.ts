@@ -1,6 +1,5 @@
-import type { AppTest } from '../contract/app-definition.ts';
+import type { AppTest, CheckOutcome } from '../contract/index.ts';
 import { fillText, fillUrl } from './apps/fill-template.ts';
-import type { CheckOutcome } from '../contract/apps.ts';
 import { type ConnectedAccountRow, recordHealth } from './connected-accounts.sql.ts';
 import { type AccountContext, openCredentials, partyOf, recordOf, requireAccount } from './account-context.ts';
 import { askUserinfo, type Proof, proofOf } from './ask-userinfo.ts';

@@ -1,4 +1,4 @@
-import { hasLongHost } from '../egress/long-host.ts';
+import { hasLongHost } from '../egress/index.ts';
 
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 

@@ -1,7 +1,6 @@
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import type { AppDefinition } from '../contract/app-definition.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { notifyConnectedAccountChanged } from '../db/notify-changed.ts';
+import { lockAccount } from '../accounts/index.ts';
+import type { AppDefinition } from '../contract/index.ts';
+import { notifyConnectedAccountChanged, type Sql, type Transaction } from '../db/index.ts';
 import { seenBy } from './apps/apps.sql.ts';
 
 export async function renameConnectedAccount(

@@ -1,7 +1,6 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { findNamedApp } from './apps/apps.ts';
-import type { Principal } from '../contract/engine.ts';
-import type { ConnectedAccountCreate, ConnectedAccounts, DeletedAccount } from '../contract/apps.ts';
+import type { ConnectedAccountCreate, ConnectedAccounts, DeletedAccount, Principal } from '../contract/index.ts';
 import {
   type ConnectedAccountRow,
   deleteConnectedAccount,
@@ -10,8 +9,7 @@ import {
   renameConnectedAccount,
   replaceCredentials,
 } from './connected-accounts.sql.ts';
-import type { Sql } from '../db/database.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
+import { inPageOrder, readPage, type Sql } from '../db/index.ts';
 import { searchAppIds } from './apps/apps.sql.ts';
 import {
   type AccountContext,
@@ -24,7 +22,7 @@ import {
 import { addConnectedAccount } from './add-connected-account.ts';
 import { checkAccount } from './check-account.ts';
 import { finishOAuth } from './finish-oauth.ts';
-import { createAnonymousLookups } from '../fairness/anonymous-lookups.ts';
+import { createAnonymousLookups } from '../fairness/index.ts';
 import type { AccountResolver } from './share-resolves.ts';
 import type { AuthOutcome } from './resolve-auth.ts';
 import { type OAuthOptions, startOAuth } from './start-oauth.ts';

@@ -1,10 +1,9 @@
 import { HeadwaterError, LIMITS, newId } from '@headwater/shared';
-import type { StoredApp } from '../contract/app-definition.ts';
+import type { AroundConnecting, OAuthCallback, OAuthOutcome, StoredApp } from '../contract/index.ts';
 import { findApp } from './apps/apps.ts';
-import type { AroundConnecting, OAuthCallback, OAuthOutcome } from '../contract/apps.ts';
 import { type OAuthStateRow, takeOAuthState } from './oauth.sql.ts';
 import { replaceCredentials } from './connected-accounts.sql.ts';
-import type { AnonymousLookups } from '../fairness/anonymous-lookups.ts';
+import type { AnonymousLookups } from '../fairness/index.ts';
 import { addConnectedAccount } from './add-connected-account.ts';
 import { type AccountContext, clientOf, recordOf, requireAccount, sealCredentials } from './account-context.ts';
 import { askUserinfo } from './ask-userinfo.ts';

@@ -1,4 +1,4 @@
-import type { AppOAuth } from '../contract/app-definition.ts';
+import type { AppOAuth } from '../contract/index.ts';
 import type { ConnectedCredentials } from './connected-accounts.sql.ts';
 import { valueAt } from './read-path.ts';
 import type { OAuthTokens } from './stored-credentials.ts';

@@ -1,5 +1,5 @@
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import type { Sql } from '../db/database.ts';
+import { lockAccount } from '../accounts/index.ts';
+import type { Sql } from '../db/index.ts';
 import { seenBy } from './apps/apps.sql.ts';
 
 /** The owner of clients that the operator has set for all accounts. No account has this id. */

@@ -1,7 +1,7 @@
 import type { FetchOutcome, FetchRequest } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { FetchTenant } from '../egress/guest-fetch.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { FetchTenant } from '../egress/index.ts';
 
 /** A provider's readable response, or the reason why there is none. */
 export type ProviderAnswer =

@@ -4,7 +4,7 @@ import {
   recordHealth,
   replaceCredentials,
 } from './connected-accounts.sql.ts';
-import { retryWhileAway } from '../db/lost-connection.ts';
+import { retryWhileAway } from '../db/index.ts';
 import { type AccountContext, findAccount, partyOf, sealCredentials } from './account-context.ts';
 import { lifetimesOf, tokensOf } from './granted-credentials.ts';
 import type { StoredCredentials } from './stored-credentials.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import { SealError } from '../secrets/seal.ts';
+import { SealError } from '../secrets/index.ts';
 import { type ConnectedAccountRow, leaseRefresh, recordHealth } from './connected-accounts.sql.ts';
 import { type AccountContext, findAccount, openCredentials } from './account-context.ts';
 import { refreshLeased } from './refresh-account.ts';

@@ -1,9 +1,7 @@
 import { type FieldError, HeadwaterError, LIMITS } from '@headwater/shared';
-import type { AppOAuth } from '../contract/app-definition.ts';
+import type { AppOAuth, OAuthStart, Principal } from '../contract/index.ts';
 import { findNamedApp } from './apps/apps.ts';
 import { fillUrl } from './apps/fill-template.ts';
-import type { Principal } from '../contract/engine.ts';
-import type { OAuthStart } from '../contract/apps.ts';
 import { insertOAuthState } from './oauth.sql.ts';
 import { type AccountContext, clientFor, requireAccount } from './account-context.ts';
 import { checkRedirect } from './check-redirect.ts';

@@ -1,5 +1,5 @@
-import { type AppDefinition, isSecretField } from '../contract/app-definition.ts';
-import type { SecretValue } from '../secrets/redactor.ts';
+import { type AppDefinition, isSecretField } from '../contract/index.ts';
+import type { SecretValue } from '../secrets/index.ts';
 
 /** The secrets of a connected account, sealed as JSON text. */
 export interface StoredCredentials {

@@ -1,5 +1,5 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { AppOAuth } from '../contract/app-definition.ts';
+import type { AppOAuth } from '../contract/index.ts';
 import type { ProviderAnswer } from './provider-request.ts';
 import { valueAt } from './read-path.ts';
 

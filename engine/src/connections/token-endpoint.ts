@@ -1,6 +1,6 @@
-import type { AppOAuth } from '../contract/app-definition.ts';
+import type { AppOAuth } from '../contract/index.ts';
 import { fillUrl } from './apps/fill-template.ts';
-import { createRedactor } from '../secrets/redactor.ts';
+import { createRedactor } from '../secrets/index.ts';
 import type { AskProvider, ProviderRequest } from './provider-request.ts';
 import { readTokenAnswer, type TokenOutcome } from './token-answer.ts';
 

@@ -1,5 +1,5 @@
 import { type FieldError, HeadwaterError, platformLimit } from '@headwater/shared';
-import type { AppDefinition, AppField } from '../contract/app-definition.ts';
+import type { AppDefinition, AppField } from '../contract/index.ts';
 
 /**
  * Checks values against an app's fields and fills in defaults. Throws INVALID_REQUEST with every

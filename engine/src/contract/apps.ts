@@ -2,8 +2,6 @@ import type { OAuthClientRecord } from '@headwater/shared/contract';
 import type { AppDefinition, StoredApp } from './app-definition.ts';
 import type { Page, PageRequest, Principal } from './base.ts';
 
-export type { AppDefinition, AppField, AppOAuth, AppTest } from './app-definition.ts';
-
 export type { OAuthClientRecord } from '@headwater/shared/contract';
 
 /** An app of the catalogue, or of the account, as the account sees it. */

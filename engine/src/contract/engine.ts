@@ -35,46 +35,9 @@ import type { Archives } from './archives.ts';
 import type { Audit } from './audit.ts';
 import type { AutoSubscriptions, Subscriptions, Webhooks } from './webhooks.ts';
 
-export type {
-  AttemptRecord,
-  Condition,
-  ExpectedRevisions,
-  NamedPageRequest,
-  Page,
-  PageRequest,
-  Principal,
-  RateLimitState,
-} from './base.ts';
-export type { EventHistoryRequest, EventRecord, EventSearchRequest, Events, LogLineRecord } from './events.ts';
-export type { AbandonedRunRecord } from './runs.ts';
-export type { ComponentChoice, ComponentRecord, Components, SourceCreate } from './components.ts';
-export type {
-  AccountChange,
-  AccountDeletion,
-  AccountHistory,
-  AccountLimitsRecord,
-  AccountRecord,
-  AccountSettings,
-  AccountSummary,
-  Accounts,
-  ApiKeyRecord,
-  NewApiKey,
-  Membership,
-  UserRecord,
-} from './accounts.ts';
-export type {
-  AutoSubscriptionRecord,
-  AutoSubscriptions,
-  SubscriptionKey,
-  SubscriptionRecord,
-  Subscriptions,
-  WebhookCreate,
-  WebhookRecord,
-  WebhookTest,
-  WebhookTestResult,
-  WebhookUpdate,
-  Webhooks,
-} from './webhooks.ts';
+export type { AttemptRecord, Page, Principal } from './base.ts';
+export type { EventRecord } from './events.ts';
+export type { Subscriptions, WebhookCreate, WebhookRecord, Webhooks } from './webhooks.ts';
 
 export interface SourceRecord {
   id: string;

@@ -1,7 +1,7 @@
 import type { ExceededLimit, LogLine, PropDefinition } from '@headwater/shared';
 import type { ExpectedRevisions, NamedPageRequest, Page, PageRequest, Preflight, Principal } from './base.ts';
 import type { ComponentChoice, SourceCreate } from './components.ts';
-import type { TimerSchedule } from '../schedule/next-tick.ts';
+import type { TimerSchedule } from '../schedule/index.ts';
 
 /** How a workflow's executions are started and ended. Part of a deployment. */
 export interface WorkflowSettings {

@@ -1,5 +1,5 @@
 import { type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { deleteExpiredOfStore } from './delete-records.sql.ts';
 
 export interface RecordRow {

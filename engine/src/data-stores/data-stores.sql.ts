@@ -1,8 +1,6 @@
-import type { DataStoreUpdate } from '../contract/data-stores.ts';
-import type { Database, Sql } from '../db/database.ts';
-import { and, count, eq, inArray, sql as drizzle } from '../db/drizzle.ts';
-import { accounts, dataStores } from '../db/schema.ts';
-import { inIndexOrder } from '../events/read-events.sql.ts';
+import type { DataStoreUpdate } from '../contract/index.ts';
+import { accounts, and, count, type Database, dataStores, eq, inArray, type Sql, sql as drizzle } from '../db/index.ts';
+import { inIndexOrder } from '../events/index.ts';
 import { clearDataStore, STORE_SLICE } from './delete-records.sql.ts';
 
 export type DataStoreRow = typeof dataStores.$inferSelect;

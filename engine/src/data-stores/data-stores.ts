@@ -1,8 +1,7 @@
 import { newId, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import { createBoundedTurns } from '../fairness/bounded-turns.ts';
-import type { Principal } from '../contract/engine.ts';
-import type { DataStoreRecord, DataStores } from '../contract/data-stores.ts';
+import { type LimitsCache, overLimit } from '../accounts/index.ts';
+import { createBoundedTurns, restAfterLongMs } from '../fairness/index.ts';
+import type { DataStoreRecord, DataStores, Principal } from '../contract/index.ts';
 import {
   createDataStore,
   type DataStoreRow,
@@ -10,10 +9,7 @@ import {
   readDataStores,
   updateDataStore,
 } from './data-stores.sql.ts';
-import { restAfterLongMs } from '../fairness/rest-after.ts';
-import type { Database } from '../db/database.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
-import { overLimit } from '../accounts/over-limit.ts';
+import { type Database, inPageOrder, readPage } from '../db/index.ts';
 import { createRecords } from './records.ts';
 
 interface DataStoresOptions {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
-import { inIndexOrder } from '../events/read-events.sql.ts';
-import { restAfterMs } from '../fairness/rest-after.ts';
+import type { Sql, Transaction } from '../db/index.ts';
+import { inIndexOrder } from '../events/index.ts';
+import { restAfterMs } from '../fairness/index.ts';
 
 /**
  * Maximum that one transaction deletes, but at least one record. Writers of the store wait for a

@@ -1,10 +1,16 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { BoundedTurns } from '../fairness/bounded-turns.ts';
-import type { Condition, Page, Principal } from '../contract/engine.ts';
-import { checkCondition, contentTag } from '../contract/content-tag.ts';
-import type { DataStores, StoredRecord, TaggedRecord } from '../contract/data-stores.ts';
-import { restAfterLongMs } from '../fairness/rest-after.ts';
+import { type LimitsCache, overLimit } from '../accounts/index.ts';
+import { type BoundedTurns, restAfterLongMs } from '../fairness/index.ts';
+import {
+  checkCondition,
+  type Condition,
+  contentTag,
+  type DataStores,
+  type Page,
+  type Principal,
+  type StoredRecord,
+  type TaggedRecord,
+} from '../contract/index.ts';
 import { clearDataStore } from './delete-records.sql.ts';
 import {
   type CheckRecord,
@@ -15,11 +21,9 @@ import {
   setDataStoreRecord,
   deleteDataStoreRecord,
 } from './data-store-records.sql.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, decodeKeyCursor, encodeKeyCursor } from '../db/index.ts';
 import type { DataStoreRow } from './data-stores.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
-import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
-import { overLimit } from '../accounts/over-limit.ts';
 
 interface RecordsOptions {
   db: Database;

@@ -1,7 +1,6 @@
 import type { DataStoreAnswer, DataStoreCall } from '@headwater/sandbox-runtime';
 import { createLimiter, type AccountLimits, type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
-import { retryWhileAway } from '../db/lost-connection.ts';
+import { decodeKeyCursor, encodeKeyCursor, retryWhileAway, type Sql } from '../db/index.ts';
 import { clearDataStore } from './delete-records.sql.ts';
 import {
   hasDataStoreRecord,
@@ -12,8 +11,7 @@ import {
 } from './data-store-records.sql.ts';
 import { findDataStores } from './data-stores.sql.ts';
 import { findKeyProblem, findTtlProblem, findValueProblem, type RecordProblem } from './check-record.ts';
-import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
-import { endAtPace } from '../fairness/end-at-pace.ts';
+import { endAtPace } from '../fairness/index.ts';
 
 /**
  * A megabyte of values is some tens of milliseconds of the node's only thread, and as much of the

@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { endAtPace } from '../fairness/end-at-pace.ts';
+import { endAtPace } from '../fairness/index.ts';
 import { createHeavyTurns, type Turns } from './heavy-turns.ts';
 import type { Patience } from './lock-timeout.ts';
 import { createShares, type ShareKind, type Shares, type SharesOptions } from './shares.ts';

@@ -1,4 +1,4 @@
-import { restAfterMs } from '../fairness/rest-after.ts';
+import { restAfterMs } from '../fairness/index.ts';
 
 /** Begins the work when it may. Resolves when it is done. */
 export type Turns = (work: () => Promise<void>) => Promise<void>;

@@ -1,7 +1,6 @@
 import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { PageRequest } from '../contract/engine.ts';
-import { findCountFault, throwFields } from '../contract/field-faults.ts';
+import { findCountFault, type PageRequest, throwFields } from '../contract/index.ts';
 import type { Sql } from './database.ts';
 
 /** One page of a list as ids, in the order to show them. The caller reads the rows. */

@@ -7,9 +7,15 @@ import type {
   HookName,
   PropDefinition,
 } from '@headwater/shared';
-import type { Durability, Preflight } from '../contract/base.ts';
-import type { AdaptiveRate, RequestOptions, WebhookFormat } from '../contract/webhook-requests.ts';
-import type { DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
+import type {
+  AdaptiveRate,
+  DeliveryAttempt,
+  DeliveryErrorClass,
+  Durability,
+  Preflight,
+  RequestOptions,
+  WebhookFormat,
+} from '../contract/index.ts';
 
 /**
  * The tables as drizzle sees them. migrations/*.sql is the truth; a test compares the two. Only

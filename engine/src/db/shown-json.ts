@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { ShownJson } from '../contract/workflows.ts';
+import type { ShownJson } from '../contract/index.ts';
 import type { Sql, Transaction } from './database.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;

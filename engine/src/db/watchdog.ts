@@ -1,4 +1,4 @@
-import type { Log } from '../contract/log.ts';
+import type { Log } from '../contract/index.ts';
 import type { BatcherWatch } from './batcher.ts';
 
 export interface Watchdog {

@@ -1,6 +1,5 @@
 import type { FetchRequest } from '@headwater/sandbox-runtime';
-import type { TraceContexts } from '../tracing/trace-contexts.ts';
-import { spanIdOf } from '../tracing/trace-ids.ts';
+import { spanIdOf, type TraceContexts } from '../tracing/index.ts';
 import type { FetchTenant, GuestFetch } from './guest-fetch.ts';
 
 /**

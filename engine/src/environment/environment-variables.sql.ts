@@ -1,5 +1,4 @@
-import type { Sql, Transaction } from '../db/database.ts';
-import { notifyEnvironmentChanged } from '../db/notify-changed.ts';
+import { notifyEnvironmentChanged, type Sql, type Transaction } from '../db/index.ts';
 
 export interface EnvironmentRow {
   name: string;

@@ -1,13 +1,15 @@
 import { type FieldError, HeadwaterError, LIMITS, notFound, platformLimit } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Page, PageRequest, Principal } from '../contract/base.ts';
-import type { Environment, EnvironmentVariable } from '../contract/workflows.ts';
-import { decodeKeyCursor, encodeKeyCursor } from '../db/key-cursor.ts';
-import { throwFields } from '../contract/field-faults.ts';
-import { overLimit } from '../accounts/over-limit.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
-import { checkPageSize, notACursor } from '../db/paging.ts';
+import { type LimitsCache, overLimit } from '../accounts/index.ts';
+import {
+  type Environment,
+  type EnvironmentVariable,
+  type Page,
+  type PageRequest,
+  type Principal,
+  throwFields,
+} from '../contract/index.ts';
+import { checkPageSize, decodeKeyCursor, encodeKeyCursor, notACursor, type Sql } from '../db/index.ts';
+import type { Sealer } from '../secrets/index.ts';
 import {
   deleteEnvironmentVariable,
   type EnvironmentRow,

@@ -1,4 +1,4 @@
-import { FairCache } from '../fairness/fair-cache.ts';
+import { FairCache } from '../fairness/index.ts';
 
 /** By name; null being one that is not there. */
 export type Values = ReadonlyMap<string, string | null>;

@@ -1,7 +1,6 @@
 import { createGiveWay, HeadwaterError, LIMITS } from '@headwater/shared';
-import { tooManySecrets } from '../secrets/count-secrets.ts';
-import { bytesInSealed, sealedBytesOf, type Sealer } from '../secrets/seal.ts';
-import type { Sql } from '../db/database.ts';
+import { bytesInSealed, sealedBytesOf, type Sealer, tooManySecrets } from '../secrets/index.ts';
+import type { Sql } from '../db/index.ts';
 import { readEnvironmentValues } from './environment-variables.sql.ts';
 import { createKeptValues, type Values } from './kept-values.ts';
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 
 /** Whether the account has such a source or workflow, deployed and not deleted. */
 export async function emitterExists(sql: Sql, accountId: string, id: string): Promise<boolean> {

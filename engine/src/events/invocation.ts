@@ -1,5 +1,5 @@
 import { ID_PREFIXES, newId } from '@headwater/shared';
-import type { RunResponse } from '../contract/engine.ts';
+import type { RunResponse } from '../contract/index.ts';
 import type { EventCause } from './cause.ts';
 
 export type InvocationKind = 'http' | 'timer' | 'manual' | 'event';

@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { EventRecord } from '../contract/engine.ts';
+import type { EventRecord } from '../contract/index.ts';
 import { type EventPosition, formatEventId } from './event-id.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface EventRow {
   indexed_at_ms: number;

@@ -1,5 +1,4 @@
-import type { StatCounter } from '../contract/stats.ts';
-import type { CountedUse } from '../contract/usage.ts';
+import type { CountedUse, StatCounter } from '../contract/index.ts';
 
 /** Counts of one subject in one minute, on this node. */
 export interface StatPart {

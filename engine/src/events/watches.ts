@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { every } from '../db/every.ts';
+import { every } from '../db/index.ts';
 import { comparePositions, type EventPosition } from './event-id.ts';
 
 /** The newest position of an emitter, as far as this node knows. */

@@ -1,4 +1,4 @@
-import type { RateLimitState } from '../contract/base.ts';
+import type { RateLimitState } from '../contract/index.ts';
 
 /**
  * A token bucket for each name: what comes faster than its rate is refused once its burst is used

@@ -1,5 +1,5 @@
-import type { EndpointRoute } from '../contract/engine.ts';
-import { createBatcher } from '../db/batcher.ts';
+import type { EndpointRoute } from '../contract/index.ts';
+import { createBatcher } from '../db/index.ts';
 
 /** Routes of endpoints, kept in memory. */
 export interface EndpointRoutes {

@@ -1,5 +1,5 @@
-import type { Principal, SourceCreate } from '../contract/engine.ts';
-import type { Sql } from '../db/database.ts';
+import type { Principal, SourceCreate } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { chooseEventsSource, readEventsSource } from './ingest.sql.ts';
 
 /** A source for events from the API. A manual run emits its event too. */

@@ -1,6 +1,6 @@
 import { notFound } from '@headwater/shared';
-import type { EndpointRoute } from '../contract/engine.ts';
-import type { Sql } from '../db/database.ts';
+import type { EndpointRoute } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 
 /**
  * Routes of the endpoints of active sources, by key; keys without a route are omitted. A source

@@ -1,18 +1,13 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { EndpointRoute, Ingest, RunResponse } from '../contract/engine.ts';
-import type { CallerTrace } from '../contract/spans.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { CallerTrace, EndpointRoute, Ingest, RunResponse } from '../contract/index.ts';
 import { createEndpointRoutes } from './endpoint-routes.ts';
-import { createRequestRate } from '../fairness/request-rate.ts';
-import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import type { Intake } from '../runs/intake.ts';
-import { NODE_STOPS } from '../runs/waiting-clients.ts';
-import { LOST, runIsLost } from '../runs/lost-runs.ts';
-import { newInvocationId } from '../events/invocation.ts';
-import { noRoomToAnswer } from '../runs/no-room-to-answer.ts';
-import type { Sql } from '../db/database.ts';
-import type { TraceContexts } from '../tracing/trace-contexts.ts';
-import type { InTurnIntake } from '../workflows/controls/in-turn-intake.ts';
+import { createRequestRate } from '../fairness/index.ts';
+import { type AccountBacklogs, type Intake, LOST, NODE_STOPS, noRoomToAnswer, runIsLost } from '../runs/index.ts';
+import { newInvocationId } from '../events/index.ts';
+import type { Sql } from '../db/index.ts';
+import type { TraceContexts } from '../tracing/index.ts';
+import type { InTurnIntake } from '../workflows/index.ts';
 import { readEndpoints } from './ingest.sql.ts';
 
 export interface IngestOptions {

@@ -1,15 +1,9 @@
 import { type AccountLimits, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
-import type { Principal, RateLimitState } from '../contract/base.ts';
-import type { NewEvent, Publication, Publisher } from '../contract/publish.ts';
-import { messageId } from '../outbox/transports/webhook/sign.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
-import { emitIdOf, formatEventId } from '../events/event-id.ts';
-import type { PublishedEvent } from '../runs/commit/published.ts';
-import type { RequestRate } from '../fairness/request-rate.ts';
-import { newInvocationId } from '../events/invocation.ts';
-import type { RunCommitter } from '../runs/commit/run-committer.ts';
-import type { SourceRuntime } from '../runs/source-runtime.ts';
-import type { StatCount } from '../events/stat-meter.ts';
+import type { NewEvent, Principal, Publication, Publisher, RateLimitState } from '../contract/index.ts';
+import { messageId } from '../outbox/index.ts';
+import type { PublishedEvent, RunCommit, RunCommitter, SourceRuntime } from '../runs/index.ts';
+import { emitIdOf, formatEventId, newInvocationId, type StatCount } from '../events/index.ts';
+import type { RequestRate } from '../fairness/index.ts';
 import type { EventsSource } from './events-source.ts';
 
 export interface PublisherOptions {

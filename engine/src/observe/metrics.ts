@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { nothingUsed, type StatPart } from '../events/stat-meter.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
-import type { CommittedRun } from '../runs/commit/commit-runs.sql.ts';
+import { nothingUsed, type StatPart } from '../events/index.ts';
+import type { CommittedRun, RunCommit } from '../runs/index.ts';
 
 interface WatchedParts {
   dispatcher: { stats(): { waiting: number; running: number; committing: number } };

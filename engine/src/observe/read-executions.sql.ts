@@ -1,11 +1,15 @@
 import { ID_PREFIXES } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { PageRequest } from '../contract/base.ts';
-import type { ExecutionError, ExecutionRecord, ExecutionStatus, ExecutionStepRecord } from '../contract/workflows.ts';
-import { readStoredLines } from '../events/stored-lines.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { PARKED } from '../workflows/run/park-executions.sql.ts';
-import { cutJson, isCut, shown } from '../db/shown-json.ts';
+import type {
+  ExecutionError,
+  ExecutionRecord,
+  ExecutionStatus,
+  ExecutionStepRecord,
+  PageRequest,
+} from '../contract/index.ts';
+import { readStoredLines } from '../events/index.ts';
+import { cutJson, isCut, shown, type Sql, type Transaction } from '../db/index.ts';
+import { PARKED } from '../workflows/index.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 

@@ -1,9 +1,7 @@
 import { HeadwaterError, idFloor, LIMITS, notFound } from '@headwater/shared';
-import type { ExecutionRecord, Executions } from '../contract/workflows.ts';
-import { isWorkflow } from '../events/invocation.ts';
-import type { Sql } from '../db/database.ts';
-import { emitterExists } from '../events/emitter-exists.sql.ts';
-import { inPageOrder } from '../db/paging.ts';
+import type { ExecutionRecord, Executions } from '../contract/index.ts';
+import { emitterExists, isWorkflow } from '../events/index.ts';
+import { inPageOrder, type Sql } from '../db/index.ts';
 import {
   countExecutions,
   listExecutionIds,

@@ -7,15 +7,11 @@ import type {
   TracedExecution,
   TracedStep,
   Tracing,
-} from '../contract/spans.ts';
-import { formatEventId } from '../events/event-id.ts';
-import type { AttemptResult } from '../outbox/attempt.ts';
-import type { DueDelivery } from '../outbox/deliveries/due-delivery.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
-import type { CommittedRun } from '../runs/commit/commit-runs.sql.ts';
-import type { EventRow } from '../runs/commit/event-rows.ts';
-import type { TraceContexts } from '../tracing/trace-contexts.ts';
-import { spanIdOf, spanOfAttempt, spanOfStep, type TraceContext } from '../tracing/trace-ids.ts';
+} from '../contract/index.ts';
+import { formatEventId } from '../events/index.ts';
+import type { AttemptResult, DueDelivery } from '../outbox/index.ts';
+import type { CommittedRun, EventRow, RunCommit } from '../runs/index.ts';
+import { spanIdOf, spanOfAttempt, spanOfStep, type TraceContext, type TraceContexts } from '../tracing/index.ts';
 
 /*
  * The tree of spans:

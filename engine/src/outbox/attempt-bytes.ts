@@ -1,7 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../contract/engine.ts';
-import type { DeliveryAttempt } from '../contract/deliveries.ts';
-import { textBytes } from '../accounts/history-row-bytes.ts';
+import type { AttemptRecord, DeliveryAttempt } from '../contract/index.ts';
+import { textBytes } from '../accounts/index.ts';
 
 /** An attempt without its answer: its time, its status, the names of its fields. */
 const ATTEMPT_BYTES = 96;

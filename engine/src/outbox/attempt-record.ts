@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '@headwater/shared';
-import type { AttemptPhases, AttemptTrigger, DeliveryAttempt } from '../contract/deliveries.ts';
-import type { ExchangeTimes } from '../egress/exchange-times.ts';
+import type { AttemptPhases, AttemptTrigger, DeliveryAttempt } from '../contract/index.ts';
+import type { ExchangeTimes } from '../egress/index.ts';
 import type { AttemptFacts, AttemptOutcome, OutboxItem } from './transport.ts';
 
 /** Kept in the place of a secret. */

@@ -1,5 +1,4 @@
-import type { DeliveryAttempt, DeliveryErrorClass } from '../contract/deliveries.ts';
-import type { Log } from '../contract/log.ts';
+import type { DeliveryAttempt, DeliveryErrorClass, Log } from '../contract/index.ts';
 import { attemptRecord } from './attempt-record.ts';
 import type { RetryPolicy } from './retry-policy.ts';
 import type { Attempt, AttemptEnd } from './sender.ts';

@@ -1,5 +1,5 @@
 import type { ExceededLimit } from '@headwater/shared';
-import type { AttemptRecord } from '../contract/engine.ts';
+import type { AttemptRecord } from '../contract/index.ts';
 
 /** The last entry of a cancelled delivery's attempts: why there will be no other. JSON text. */
 export function cancelNote(reason: string, nowMs: number, limit?: ExceededLimit): string {

@@ -1,6 +1,6 @@
 import { LIMITS, type ActiveTenants } from '@headwater/shared';
-import type { Log } from '../contract/log.ts';
-import { createLaneTurns, type LaneTurns } from '../db/jobs/lane-turns.ts';
+import type { Log } from '../contract/index.ts';
+import { createLaneTurns, type LaneTurns } from '../db/index.ts';
 import { type AttemptContext, type AttemptResult, startAttempt } from './attempt.ts';
 import { createHeldItems, type HeldItems } from './held-items.ts';
 import { createLaneChanges } from './lane-changes.ts';

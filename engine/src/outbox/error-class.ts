@@ -1,5 +1,5 @@
-import type { DeliveryErrorClass } from '../contract/deliveries.ts';
-import { isEgressRefused } from '../egress/refusal.ts';
+import type { DeliveryErrorClass } from '../contract/index.ts';
+import { isEgressRefused } from '../egress/index.ts';
 
 /** For an answer that is no success. */
 export function classOfStatus(statusCode: number): DeliveryErrorClass {

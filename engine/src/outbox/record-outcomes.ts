@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../contract/log.ts';
-import { createBatcher, isDataError } from '../db/batcher.ts';
-import { failsEachTime } from '../db/fails-each-time.ts';
-import { isDatabaseUnavailable } from '../db/lost-connection.ts';
+import type { Log } from '../contract/index.ts';
+import { createBatcher, failsEachTime, isDatabaseUnavailable, isDataError } from '../db/index.ts';
 
 interface Outcome {
   status: 'pending' | 'delivered' | 'failed' | 'dropped';

@@ -1,5 +1,4 @@
-import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import { addJobs, type JobSpec, type Sql, type Transaction } from '../db/index.ts';
 import type { AfterAttempt } from './attempt.ts';
 
 export interface RetryRecording<R> {

@@ -1,5 +1,5 @@
 import { createPacer, createRests, LIMITS, type ActiveTenants } from '@headwater/shared';
-import { pauseAtPaceMs } from '../fairness/end-at-pace.ts';
+import { pauseAtPaceMs } from '../fairness/index.ts';
 import { createFailurePace, type FailurePace } from './failure-pace.ts';
 import { createTenantPauses } from './tenant-pauses.ts';
 

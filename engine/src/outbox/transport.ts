@@ -1,6 +1,6 @@
 import type { ExceededLimit } from '@headwater/shared';
-import type { DeliveryErrorClass } from '../contract/deliveries.ts';
-import type { ExchangeTimes } from '../egress/exchange-times.ts';
+import type { DeliveryErrorClass } from '../contract/index.ts';
+import type { ExchangeTimes } from '../egress/index.ts';
 
 /** One durable thing on its way out: a delivery, or the content of a `$.send`. */
 export interface OutboxItem {

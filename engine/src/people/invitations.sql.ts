@@ -1,7 +1,7 @@
 import type { Role } from '@headwater/shared';
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import type { InvitationRecord } from '../contract/people.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import { lockAccount } from '../accounts/index.ts';
+import type { InvitationRecord } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface StoredInvitation extends InvitationRecord {
   accountId: string;

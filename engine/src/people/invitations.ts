@@ -1,12 +1,16 @@
 import { HeadwaterError, LIMITS, newId, notFound, platformLimit, randomToken, type Role } from '@headwater/shared';
-import { overLimit } from '../accounts/over-limit.ts';
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import { hashToken } from '../accounts/session-token.ts';
-import { findTextFault, throwFields } from '../contract/field-faults.ts';
-import type { Acceptance, NewInvitation, People, SignInClient } from '../contract/people.ts';
-import type { Principal } from '../contract/base.ts';
-import type { Transaction } from '../db/database.ts';
-import { takeEmail } from '../outbox/transports/email/count-email.sql.ts';
+import { hashToken, lockAccount, overLimit } from '../accounts/index.ts';
+import {
+  type Acceptance,
+  findTextFault,
+  type NewInvitation,
+  type People,
+  type Principal,
+  type SignInClient,
+  throwFields,
+} from '../contract/index.ts';
+import type { Transaction } from '../db/index.ts';
+import { takeEmail } from '../outbox/index.ts';
 import { normalizeEmail } from './email-address.ts';
 import {
   deleteInvitation,

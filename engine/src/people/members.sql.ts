@@ -1,8 +1,7 @@
 import type { Role } from '@headwater/shared';
-import { deletePeopleWithoutAccount } from '../accounts/delete-account.sql.ts';
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import type { MemberRecord } from '../contract/people.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import { deletePeopleWithoutAccount, lockAccount } from '../accounts/index.ts';
+import type { MemberRecord } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 interface Row {
   id: string;

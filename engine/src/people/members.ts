@@ -1,8 +1,7 @@
 import { hasRight, HeadwaterError, notFound, type Right, type Role } from '@headwater/shared';
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import type { Principal } from '../contract/base.ts';
-import type { MemberRecord, People } from '../contract/people.ts';
-import type { Transaction } from '../db/database.ts';
+import { lockAccount } from '../accounts/index.ts';
+import type { MemberRecord, People, Principal } from '../contract/index.ts';
+import type { Transaction } from '../db/index.ts';
 import { deleteInvitationsOf, deleteOwnerInvitationsOfKeys } from './invitations.sql.ts';
 import { deleteMember, hasLastingKey, hasOwner, readAccountMembers, readRole, updateRole } from './members.sql.ts';
 import type { PeopleParts } from './people-parts.ts';

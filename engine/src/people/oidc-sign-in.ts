@@ -1,9 +1,8 @@
 import { LIMITS, newId, notFound } from '@headwater/shared';
-import type { People, SignInClient } from '../contract/people.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { hashToken } from '../accounts/session-token.ts';
-import { lockAccount } from '../accounts/require-room.sql.ts';
-import { SealError } from '../secrets/seal.ts';
+import type { People, SignInClient } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
+import { hashToken, lockAccount } from '../accounts/index.ts';
+import { SealError } from '../secrets/index.ts';
 import {
   deleteInvitation,
   deleteOwnerInvitationsOfKeys,

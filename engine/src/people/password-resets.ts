@@ -1,6 +1,6 @@
 import { HeadwaterError, LIMITS, randomToken } from '@headwater/shared';
-import { hashToken } from '../accounts/session-token.ts';
-import type { People } from '../contract/people.ts';
+import { hashToken } from '../accounts/index.ts';
+import type { People } from '../contract/index.ts';
 import { normalizeEmail } from './email-address.ts';
 import { readUsersOf } from './members.sql.ts';
 import {

@@ -1,10 +1,8 @@
-import type { KeyCache } from '../accounts/key-cache.ts';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Principal } from '../contract/base.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import type { Mailer } from '../outbox/transports/email/mailer.ts';
-import type { Sealer } from '../secrets/seal.ts';
+import type { KeyCache, LimitsCache } from '../accounts/index.ts';
+import type { Log, Principal } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
+import type { Mailer } from '../outbox/index.ts';
+import type { Sealer } from '../secrets/index.ts';
 import type { OidcOptions } from './oidc-client.ts';
 import type { Passwords } from './passwords.ts';
 

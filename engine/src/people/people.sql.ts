@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface Person {
   id: string;

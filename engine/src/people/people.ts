@@ -1,4 +1,4 @@
-import type { People } from '../contract/people.ts';
+import type { People } from '../contract/index.ts';
 import { createInvitations } from './invitations.ts';
 import { createMembers } from './members.ts';
 import { createOidcSignIn } from './oidc-sign-in.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface SignInTurn {
   /** `email` and the like, so that two kinds never meet. */

@@ -1,8 +1,7 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import { generateSessionToken, hashToken, readSessionBearer } from '../accounts/session-token.ts';
-import type { People, SignInClient } from '../contract/people.ts';
-import { throwFields } from '../contract/field-faults.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import { generateSessionToken, hashToken, readSessionBearer } from '../accounts/index.ts';
+import { type People, type SignInClient, throwFields } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { normalizeEmail } from './email-address.ts';
 import { findPerson, lockPerson, type Person, readPerson, setPassword } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';

@@ -1,5 +1,5 @@
-import type { SignInClient, UserSessionRecord } from '../contract/people.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { SignInClient, UserSessionRecord } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface NewUserSession {
   id: string;

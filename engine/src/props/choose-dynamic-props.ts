@@ -1,6 +1,6 @@
 import { HeadwaterError, type PropDefinition } from '@headwater/shared';
-import type { ComponentRecord } from '../contract/engine.ts';
-import type { Sql } from '../db/database.ts';
+import type { ComponentRecord } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { readDynamicProps } from './dynamic-props.sql.ts';
 
 /**

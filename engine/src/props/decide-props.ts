@@ -1,7 +1,6 @@
 import { hasExpression, HeadwaterError, type PropDefinition } from '@headwater/shared';
-import type { Principal, SourceCreate } from '../contract/engine.ts';
-import type { PropForm } from '../contract/props.ts';
-import type { Sql } from '../db/database.ts';
+import type { Principal, PropForm, SourceCreate } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { requireDynamicProps } from './choose-dynamic-props.ts';
 import { mergeDefinitions } from './merge-definitions.ts';
 import { configureProps, type ExpressionCheck, openStoredProps, type PropSealer } from './seal-props.ts';

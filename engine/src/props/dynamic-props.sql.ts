@@ -1,5 +1,5 @@
 import { LIMITS, newId, type PropDefinition } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 
 /** Keeps definitions under an id of their own; the account's oldest make room. */
 export async function insertDynamicProps(

@@ -1,6 +1,5 @@
 import type { PropDefinition } from '@headwater/shared';
-import { timerOf } from '../schedule/check-timer.ts';
-import type { TimerSchedule } from '../schedule/next-tick.ts';
+import { timerOf, type TimerSchedule } from '../schedule/index.ts';
 
 export interface HttpProp {
   name: string;

@@ -1,6 +1,6 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
-import { findDataStores } from '../data-stores/data-stores.sql.ts';
+import type { Sql } from '../db/index.ts';
+import { findDataStores } from '../data-stores/index.ts';
 import { type KnownApp, findApps, findProvisions } from './read-prop-references.sql.ts';
 
 /** The things named by configured props that are there, in the account and among its apps. */

@@ -1,6 +1,6 @@
-import type { AppDefinition } from '../contract/app-definition.ts';
-import type { Sql } from '../db/database.ts';
-import { ownSlug, seenBy } from '../connections/apps/apps.sql.ts';
+import type { AppDefinition } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
+import { ownSlug, seenBy } from '../connections/index.ts';
 
 export interface KnownApp {
   name: string;

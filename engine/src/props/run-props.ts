@@ -1,7 +1,6 @@
 import type { PropDefinition, RunProp } from '@headwater/shared';
-import type { SecretValue } from '../secrets/redactor.ts';
-import { SealError } from '../secrets/seal.ts';
-import { timerOf } from '../schedule/check-timer.ts';
+import { SealError, type SecretValue } from '../secrets/index.ts';
+import { timerOf } from '../schedule/index.ts';
 import { appSlugOf, dataStoreIdOf, provisionIdOf } from './prop-references.ts';
 
 /** Opens sealed prop values and knows what an endpoint's URL looks like from outside. */

@@ -1,5 +1,5 @@
 import { LIMITS, type PropDefinition } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { readPropReferences } from './prop-references.ts';
 import { isSealed, isUnopened, type PropOpener } from './run-props.ts';
 import { type Completeness, type ExpressionCheck, invalidProps, validateProps } from './validate-props.ts';

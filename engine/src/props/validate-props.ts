@@ -7,7 +7,7 @@ import {
   LIMITS,
   type PropDefinition,
 } from '@headwater/shared';
-import { timerCheck } from '../schedule/check-timer.ts';
+import { timerCheck } from '../schedule/index.ts';
 import { findTypeProblem } from './prop-type-problem.ts';
 import { appSlugOf, dataStoreIdOf, type PropReferences, provisionIdOf } from './prop-references.ts';
 import { withoutLabels } from './without-labels.ts';

@@ -1,11 +1,16 @@
 import type { Builder, ComponentFiles } from '@headwater/sandbox-runtime';
 import { type FieldError, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import { createBoundedTurns, tooMany } from '../fairness/bounded-turns.ts';
-import type { Principal } from '../contract/base.ts';
-import type { ComponentRecord, Components, ImportedComponent, Imports, Registry } from '../contract/components.ts';
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
+import { createBoundedTurns, tooMany } from '../fairness/index.ts';
+import type {
+  ComponentRecord,
+  Components,
+  ImportedComponent,
+  Imports,
+  Log,
+  Principal,
+  Registry,
+} from '../contract/index.ts';
+import { every, type Sql } from '../db/index.ts';
 import { beginComponent, type BegunComponent, giveBackAttempt } from './registry-import-files.sql.ts';
 import {
   type ClaimedImport,

@@ -1,5 +1,5 @@
 import { type FieldError, HeadwaterError, type PropDefinition } from '@headwater/shared';
-import type { ComponentRecord } from '../contract/components.ts';
+import type { ComponentRecord } from '../contract/index.ts';
 import type { KeyState } from './read-registry.sql.ts';
 import { isLater, isSemver } from './version-order.ts';
 

@@ -1,7 +1,7 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { copiedColumns, type KeyState, readKeyState } from './read-registry.sql.ts';
-import { type CodeLimits, codeBytesOfRow, insertCode } from '../accounts/require-code-room.sql.ts';
+import { codeBytesOfRow, type CodeLimits, insertCode } from '../accounts/index.ts';
 
 /**
  * Allows one publication at a time in the whole registry, so that the judged state is the stored

@@ -1,6 +1,6 @@
 import type { ComponentType, DedupeStrategy, PropDefinition } from '@headwater/shared';
-import type { RegistryRecord, RegistrySummary } from '../contract/components.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { RegistryRecord, RegistrySummary } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 interface RegistryRow {
   id: string;

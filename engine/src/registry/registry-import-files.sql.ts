@@ -1,5 +1,5 @@
 import { createGiveWay } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 /**
  * A turn of an import. Only a claim begins another, so a node that lost the import to one, as it

@@ -1,5 +1,5 @@
-import type { ImportedComponent, ImportRecord, ImportScope } from '../contract/components.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { ImportedComponent, ImportRecord, ImportScope } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import { type ImportFile, type ImportTurn, insertImportFiles } from './registry-import-files.sql.ts';
 
 export interface NewImport {

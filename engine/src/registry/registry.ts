@@ -1,7 +1,7 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { ComponentRecord, Components, Registry, RegistryRecord } from '../contract/components.ts';
-import type { Sql } from '../db/database.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { ComponentRecord, Components, Registry, RegistryRecord } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import {
   publishToRegistry,
   readComponentOwner,

@@ -1,7 +1,6 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { Page } from '../contract/base.ts';
-import type { RegistrySearch, RegistrySummary } from '../contract/components.ts';
-import type { Sql } from '../db/database.ts';
+import type { Page, RegistrySearch, RegistrySummary } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { readRegistryPage, type RegistryPlace } from './read-registry.sql.ts';
 
 /** Words beyond it narrow nothing that matters, and each costs time. */

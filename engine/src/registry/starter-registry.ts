@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { bundleComponent, type Sandbox } from '@headwater/sandbox-runtime';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
+import type { Log } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { readSeededHashes, type SeedComponent, seedRegistry } from './publish-to-registry.sql.ts';
 
 export interface StarterOptions {

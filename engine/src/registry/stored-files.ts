@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { LIMITS } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { readImportSizes, readImportTexts, readNearestTexts } from './registry-import-files.sql.ts';
 import type { StoredFiles } from './collect-files.ts';
 

@@ -1,10 +1,9 @@
 import { LIMITS } from '@headwater/shared';
 import type { RunCommit } from './commit/commit-plan.ts';
-import { readyRedactor } from '../secrets/kept-redactors.ts';
+import { readyRedactor } from '../secrets/index.ts';
 import { errorEventJson } from './commit/error-event.ts';
-import { type HeldInvocation, leaseOf, originOf } from '../events/invocation.ts';
+import { type HeldInvocation, leaseOf, NO_LINES, originOf } from '../events/index.ts';
 import type { SourceRuntime } from './source-runtime.ts';
-import { NO_LINES } from '../events/stored-lines.ts';
 
 export interface AbandonedRun {
   runtime: SourceRuntime;

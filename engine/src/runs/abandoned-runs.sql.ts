@@ -1,7 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { AbandonedRunChoice, AbandonedRunRecord } from '../contract/runs.ts';
-import type { Sql } from '../db/database.ts';
-import { cutJson, isCut, shown } from '../db/shown-json.ts';
+import type { AbandonedRunChoice, AbandonedRunRecord } from '../contract/index.ts';
+import { cutJson, isCut, shown, type Sql } from '../db/index.ts';
 import { addRunLanes } from './invocations.sql.ts';
 
 interface Row {

@@ -1,10 +1,9 @@
 import { notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { AbandonedRunChoice, AbandonedRuns } from '../contract/runs.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { AbandonedRunChoice, AbandonedRuns } from '../contract/index.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from './commit/queued.ts';
-import type { Sql } from '../db/database.ts';
-import { emitterExists } from '../events/emitter-exists.sql.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
+import { inPageOrder, readPage, type Sql } from '../db/index.ts';
+import { emitterExists, isWorkflow } from '../events/index.ts';
 import {
   type AbandonedRunSize,
   chosenRuns,
@@ -14,7 +13,6 @@ import {
   retryRuns,
 } from './abandoned-runs.sql.ts';
 import type { AccountBacklogs } from './counts/account-backlogs.ts';
-import { isWorkflow } from '../events/invocation.ts';
 
 export interface AbandonedRunsOptions {
   sql: Sql;

@@ -1,8 +1,5 @@
-import type { ChangeLease } from '../db/change-lease.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { lockChanges } from '../db/lock-changes.ts';
-import type { EventPosition } from '../events/event-id.ts';
-import { rowsOf } from '../db/rows-of.ts';
+import { type ChangeLease, lockChanges, rowsOf, type Sql, type Transaction } from '../db/index.ts';
+import type { EventPosition } from '../events/index.ts';
 
 /** The invocation of a run, and its lease holder. */
 export interface HeldLease {

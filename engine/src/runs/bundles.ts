@@ -1,6 +1,6 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { ACCOUNT_LIMITS } from '@headwater/shared';
-import { FairCache } from '../fairness/fair-cache.ts';
+import { FairCache } from '../fairness/index.ts';
 
 /** For a run. */
 export interface HeldBundle {

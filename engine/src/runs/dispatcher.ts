@@ -1,10 +1,9 @@
 import { createFairQueue } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createKnownLimits } from '../accounts/known-limits.ts';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Log } from '../contract/log.ts';
+import { createKnownLimits, type LimitsCache } from '../accounts/index.ts';
+import type { Log } from '../contract/index.ts';
 import { createHeldClaims, type HeldClaims } from './held-claims.ts';
-import type { HeldInvocation } from '../events/invocation.ts';
+import type { HeldInvocation } from '../events/index.ts';
 import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';
 import { createRunSlots, type RunSlot } from './run-slots.ts';
 import { loseUnstored } from './lost-runs.ts';

@@ -1,5 +1,5 @@
 import type { Claim } from './invocations.sql.ts';
-import type { HeldInvocation } from '../events/invocation.ts';
+import type { HeldInvocation } from '../events/index.ts';
 
 /**
  * The claim of each invocation that this node holds: one at a time. Two claims of one invocation

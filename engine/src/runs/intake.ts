@@ -1,11 +1,9 @@
-import type { RunResponse } from '../contract/engine.ts';
-import type { StatCount } from '../events/stat-meter.ts';
-import { type Batcher, type BatcherWatch, createBatcher } from '../db/batcher.ts';
-import type { Sql } from '../db/database.ts';
+import type { RunResponse } from '../contract/index.ts';
+import type { HeldInvocation, StatCount } from '../events/index.ts';
+import { type Batcher, type BatcherWatch, createBatcher, type Sql } from '../db/index.ts';
 import { insertInvocations, type NewInvocation } from './invocations.sql.ts';
 import type { AccountBacklogs } from './counts/account-backlogs.ts';
 import type { Dispatcher } from './dispatcher.ts';
-import type { HeldInvocation } from '../events/invocation.ts';
 
 export interface IntakeOptions {
   sql: Sql;

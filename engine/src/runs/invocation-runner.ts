@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
+import type { LimitsCache } from '../accounts/index.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
-import { type HeldInvocation, leaseOf } from '../events/invocation.ts';
+import { type HeldInvocation, leaseOf } from '../events/index.ts';
 import { LOST } from './lost-runs.ts';
 import { respondAfterOutput, respondOnce, type RunnerContext, type RunTask, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';

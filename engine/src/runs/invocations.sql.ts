@@ -1,11 +1,15 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import { fitsClaim, mayLeaveMore } from '../db/claim-bytes.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
-import { TASKS } from '../db/jobs/tasks.ts';
-import { rowsOf } from '../db/rows-of.ts';
-import { causeOf, type EventCause } from '../events/cause.ts';
-import type { HeldInvocation, InvocationKind } from '../events/invocation.ts';
+import {
+  addJobs,
+  fitsClaim,
+  type JobSpec,
+  mayLeaveMore,
+  rowsOf,
+  type Sql,
+  TASKS,
+  type Transaction,
+} from '../db/index.ts';
+import { causeOf, type EventCause, type HeldInvocation, type InvocationKind } from '../events/index.ts';
 
 export interface NewInvocation {
   id: string;

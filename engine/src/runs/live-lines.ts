@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type LogLine } from '@headwater/shared';
 import type { AddedPart, HeldHook, HeldLease, LivePart } from './add-live-lines.sql.ts';
-import { isDatabaseUnavailable } from '../db/lost-connection.ts';
-import { storableText } from '../events/storable-text.ts';
-import { isWorkflow } from '../events/invocation.ts';
-import { storeLines } from '../events/stored-lines.ts';
-import type { Log } from '../contract/log.ts';
+import { isDatabaseUnavailable } from '../db/index.ts';
+import { isWorkflow, storableText, storeLines } from '../events/index.ts';
+import type { Log } from '../contract/index.ts';
 
 interface LiveRun {
   accountId: string;

@@ -1,6 +1,6 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { RunResponse } from '../contract/engine.ts';
-import type { HeldInvocation } from '../events/invocation.ts';
+import type { RunResponse } from '../contract/index.ts';
+import type { HeldInvocation } from '../events/index.ts';
 
 /*
  * Runs of requests that are not stored (`durability: 'none'`). Nobody else can go on with one, so

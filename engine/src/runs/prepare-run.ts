@@ -1,9 +1,15 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import { LIMITS, type RunProp } from '@headwater/shared';
-import type { AuthCache } from '../connections/auth-cache.ts';
-import { createSecretCount } from '../secrets/count-secrets.ts';
-import { createKeptRedactors, type KeptRedactor, readyRedactor } from '../secrets/kept-redactors.ts';
-import { createRedactor, type Redactor, type SecretValue } from '../secrets/redactor.ts';
+import type { AuthCache } from '../connections/index.ts';
+import {
+  createKeptRedactors,
+  createRedactor,
+  createSecretCount,
+  type KeptRedactor,
+  readyRedactor,
+  type Redactor,
+  type SecretValue,
+} from '../secrets/index.ts';
 import { resolveApps } from './resolve-apps.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 

@@ -1,9 +1,8 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { Page, PageRequest, RunRecord } from '../contract/engine.ts';
-import { readStoredLines } from '../events/stored-lines.ts';
-import type { Sql } from '../db/database.ts';
-import { inPageOrder, readPage } from '../db/paging.ts';
+import type { Page, PageRequest, RunRecord } from '../contract/index.ts';
+import { readStoredLines } from '../events/index.ts';
+import { inPageOrder, readPage, type Sql } from '../db/index.ts';
 
 interface Row {
   id: string;

@@ -1,6 +1,6 @@
 import type { RunHost, RunOutcome } from '@headwater/sandbox-runtime';
 import type { EmittedEvent } from '@headwater/shared';
-import type { Redactor } from '../secrets/redactor.ts';
+import type { Redactor } from '../secrets/index.ts';
 
 /**
  * Removes a run's secrets from stored or shown output: events and log lines. Responses, `fetch`

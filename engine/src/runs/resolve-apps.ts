@@ -1,9 +1,8 @@
 import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
 import { LIMITS, type RunProp } from '@headwater/shared';
-import type { AuthCache } from '../connections/auth-cache.ts';
-import { createSecretCount } from '../secrets/count-secrets.ts';
-import type { SecretValue } from '../secrets/redactor.ts';
-import type { SourceProp } from '../props/run-props.ts';
+import type { AuthCache } from '../connections/index.ts';
+import { createSecretCount, type SecretValue } from '../secrets/index.ts';
+import type { SourceProp } from '../props/index.ts';
 
 interface Resolved {
   auth: Record<string, unknown>;

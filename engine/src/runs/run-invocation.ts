@@ -8,11 +8,11 @@ import {
   type Sandbox,
 } from '@headwater/sandbox-runtime';
 import { type ExceededLimit, type HttpResponse, newId } from '@headwater/shared';
-import type { CallDataStore } from '../data-stores/run-calls.ts';
-import type { RunResponse } from '../contract/engine.ts';
-import type { FetchTenant } from '../egress/guest-fetch.ts';
-import { storableText } from '../events/storable-text.ts';
-import { type ChangeLease, leaseLost } from '../db/change-lease.ts';
+import type { CallDataStore } from '../data-stores/index.ts';
+import type { RunResponse } from '../contract/index.ts';
+import type { FetchTenant } from '../egress/index.ts';
+import { type HeldInvocation, leaseOf, NO_LINES, originOf, storableText, storeLines } from '../events/index.ts';
+import { type ChangeLease, leaseLost } from '../db/index.ts';
 import type { CommittedRun } from './commit/commit-runs.sql.ts';
 import type { EmittedCounts, RunCommit, RunRow } from './commit/commit-plan.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
@@ -20,16 +20,14 @@ import { afterLoss } from './commit/after-loss.ts';
 import type { HoldBundle } from './bundles.ts';
 import type { LiveLines } from './live-lines.ts';
 import type { DbOverlay } from './db-overlay.ts';
-import type { ReadDbInTurn } from '../fairness/db-turns.ts';
+import type { ReadDbInTurn } from '../fairness/index.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './commit/error-event.ts';
-import { type HeldInvocation, leaseOf, originOf } from '../events/invocation.ts';
 import { outcomeWithoutSecrets, redactedRun } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
 import type { PrepareRun } from './prepare-run.ts';
 import { failed, runInSandbox } from './run-in-sandbox.ts';
-import type { Redactor } from '../secrets/redactor.ts';
+import type { Redactor } from '../secrets/index.ts';
 import type { SourceRuntime } from './source-runtime.ts';
-import { NO_LINES, storeLines } from '../events/stored-lines.ts';
 
 export interface RunnerContext {
   sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import type { RunLimits } from '@headwater/sandbox-runtime';
 import type { AccountLimits } from '@headwater/shared';
-import type { InvocationKind } from '../events/invocation.ts';
+import type { InvocationKind } from '../events/index.ts';
 
 const WALL_LIMIT = {
   http: 'httpRunWallMs',

@@ -1,6 +1,6 @@
 import { type EmittedEvent, eventChars, type HttpResponse, LIMITS, type LogLine } from '@headwater/shared';
 import { orderEvents } from './commit/order-events.ts';
-import { storableText } from '../events/storable-text.ts';
+import { storableText } from '../events/index.ts';
 import type { FetchOutcome, FetchRequest, RunHost } from '@headwater/sandbox-runtime';
 import type { LiveTry } from './live-lines.ts';
 

@@ -1,4 +1,4 @@
-import type { HeldInvocation } from '../events/invocation.ts';
+import type { HeldInvocation } from '../events/index.ts';
 import type { RunningCounts } from './counts/run-counts.ts';
 
 /** The slot of one invocation. */

@@ -1,6 +1,6 @@
 import type { DedupeStrategy, HookName, PropDefinition } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
+import type { Sql } from '../db/index.ts';
+import { mergeDefinitions } from '../props/index.ts';
 
 /** Everything that running a source needs but the code, in one row. */
 export interface SourceRuntimeRow {

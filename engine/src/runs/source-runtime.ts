@@ -1,10 +1,9 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import { type DedupeStrategy, type HookName, LIMITS, type PropDefinition } from '@headwater/shared';
-import { createRecentReads, type RecentReads } from '../fairness/recent-reads.ts';
-import { createUnkeptRedactor, type UnkeptRedactor } from '../secrets/kept-redactors.ts';
-import type { SecretValue } from '../secrets/redactor.ts';
-import { openProps, type PropOpener, secretsIn, type SourceProp } from '../props/run-props.ts';
-import type { Sql } from '../db/database.ts';
+import { createRecentReads, type RecentReads } from '../fairness/index.ts';
+import { createUnkeptRedactor, type SecretValue, type UnkeptRedactor } from '../secrets/index.ts';
+import { openProps, type PropOpener, secretsIn, type SourceProp } from '../props/index.ts';
+import type { Sql } from '../db/index.ts';
 import { readSourceRuntime, type SourceRuntimeRow } from './source-runtime.sql.ts';
 
 /** A source made ready to run; its component's code is read for each run. */

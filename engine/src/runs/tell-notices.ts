@@ -1,9 +1,8 @@
-import { WEBHOOKS_CHANNEL } from '../events/channels.ts';
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
+import { WEBHOOKS_CHANNEL } from '../events/index.ts';
+import { every, type Sql } from '../db/index.ts';
+import type { Log } from '../contract/index.ts';
 import type { RunCommitter } from './commit/run-committer.ts';
-import type { Sql } from '../db/database.ts';
-import { deleteNotices, takeNotices } from '../outbox/webhooks/webhook-notices.sql.ts';
+import { deleteNotices, takeNotices } from '../outbox/index.ts';
 
 interface TellOptions {
   sql: Sql;

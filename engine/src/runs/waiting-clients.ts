@@ -1,4 +1,4 @@
-import type { RunResponse } from '../contract/engine.ts';
+import type { RunResponse } from '../contract/index.ts';
 
 /** Clients on this node that wait for an answer of an execution that has not come to its turn. */
 export interface WaitingClients {

@@ -1,5 +1,5 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { claimEncryptionKey, readEncryptionKeys } from './encryption-keys.sql.ts';
 import { readSealedKeyUse } from './read-sealed-values.sql.ts';
 import type { LoadedMasterKeys, MasterKeys } from './master-key.ts';

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 /** Names of the master keys that nodes seal with on this database, oldest first. */
 export async function readEncryptionKeys(sql: Sql | Transaction): Promise<string[]> {

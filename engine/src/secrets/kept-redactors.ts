@@ -1,4 +1,4 @@
-import { FairCache } from '../fairness/fair-cache.ts';
+import { FairCache } from '../fairness/index.ts';
 import { hasSecrets } from './make-forms.ts';
 import { createRedactor, type MadeRedactor, type Redactor, type SecretValue } from './redactor.ts';
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes, scryptSync } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { HeadwaterError } from '@headwater/shared';
-import { keepSecretFile, prepareDataDir, replaceSecretFile } from '../db/server/data-dir.ts';
+import { keepSecretFile, prepareDataDir, replaceSecretFile } from '../db/index.ts';
 
 /**
  * `id` names the key in sealed texts: a hash of it, so that the same key has the same name on every

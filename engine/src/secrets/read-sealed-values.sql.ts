@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 /** Kinds that are in archives of accounts. */
 export const ARCHIVED_KINDS = [

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import type { SealedValue } from './read-sealed-values.sql.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import { readChangesUnderWay, readSealedValues, type SealedValue } from './read-sealed-values.sql.ts';
 import { replaceSealedValues } from './replace-sealed-values.sql.ts';
 import type { Sealer } from './seal.ts';

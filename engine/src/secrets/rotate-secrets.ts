@@ -1,13 +1,11 @@
 import { HeadwaterError } from '@headwater/shared';
-import { joinDatabase } from '../db/server/join-database.ts';
-import type { Log } from '../contract/log.ts';
+import { joinDatabase, openDatabase, readLiveNodes, type Sql } from '../db/index.ts';
+import type { Log } from '../contract/index.ts';
 import { checkSealedKeys, unknownKeys } from './check-keys.ts';
 import { addRandomKey, loadMasterKeys, type LoadedMasterKeys } from './master-key.ts';
 import { type RotationResult, rotateKeys } from './rotate-keys.ts';
 import { createSealer } from './seal.ts';
-import { openDatabase, type Sql } from '../db/database.ts';
 import { claimEncryptionKey, readEncryptionKeys, replaceEncryptionKeys } from './encryption-keys.sql.ts';
-import { readLiveNodes } from '../db/read-live-nodes.ts';
 import { readSealedKeyUse, type SealedKeyUse } from './read-sealed-values.sql.ts';
 
 export interface RotateSecretsOptions {

@@ -1,15 +1,18 @@
-import type { Durability, Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/index.ts';
 import type { AccountLimits, PropDefinition } from '@headwater/shared';
-import { chooseSlug } from '../db/choose-slug.ts';
-import type { HttpProp, TimerProp } from '../props/interfaces.ts';
+import {
+  type ChangeLease,
+  chooseSlug,
+  leaseLost,
+  type LeaseTerms,
+  notifySourceChanged,
+  type Sql,
+} from '../db/index.ts';
+import type { HttpProp, TimerProp } from '../props/index.ts';
 import { putEndpoints } from './create-source.sql.ts';
-import { type ChangeLease, leaseLost, type LeaseTerms } from '../db/change-lease.ts';
-import type { Sql } from '../db/database.ts';
-import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
-import { addRunLanes } from '../runs/invocations.sql.ts';
-import { notifySourceChanged } from '../db/notify-changed.ts';
+import { checkConfigurationRoom, lockAccount, noteUnusedCode } from '../accounts/index.ts';
+import { addRunLanes } from '../runs/index.ts';
 import { putTimers } from './put-timers.sql.ts';
-import { checkConfigurationRoom, lockAccount } from '../accounts/require-room.sql.ts';
 
 /**
  * Takes the lease of a lifecycle change, so that hooks of one source never overlap on any node. The

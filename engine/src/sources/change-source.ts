@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { notFound, type PropDefinition } from '@headwater/shared';
-import { checkRevision } from '../contract/check-revision.ts';
-import { chooseComponent, namesComponent } from '../components/choose-component.ts';
-import type { Principal, SourceUpdate } from '../contract/engine.ts';
-import type { ExpectedRevisions } from '../contract/base.ts';
-import { type ChangeLease, leaseLost } from '../db/change-lease.ts';
+import { checkRevision, type ExpectedRevisions, type Principal, type SourceUpdate } from '../contract/index.ts';
+import { chooseComponent, namesComponent } from '../components/index.ts';
+import { type ChangeLease, leaseLost } from '../db/index.ts';
 import { type Growth, putSourceChange, type SourceChange } from './change-source.sql.ts';
 import { leaveToRecovery } from './claim-abandoned-source.sql.ts';
-import type { HttpProp } from '../props/interfaces.ts';
+import {
+  type DecidedProps,
+  decideProps,
+  type HttpProp,
+  httpPropsOf,
+  interfacesOf,
+  openStoredProps,
+  type PropsOwner,
+} from '../props/index.ts';
 import { deleteSourceRows, deleteStoredValues, deleteWaitingInvocations } from './delete-source.sql.ts';
 import { readSource, type SourceRow } from './read-sources.sql.ts';
-import { checkConfigurationRoom, jsonBytes } from '../accounts/require-room.sql.ts';
-import { type DecidedProps, decideProps, type PropsOwner } from '../props/decide-props.ts';
-import { httpPropsOf, interfacesOf } from '../props/interfaces.ts';
+import { checkConfigurationRoom, jsonBytes } from '../accounts/index.ts';
 import {
   beginChange,
   deactivate,
@@ -26,7 +30,6 @@ import {
   whileHeld,
 } from './lifecycle.ts';
 import { nameSlugOf } from './name-slug.ts';
-import { openStoredProps } from '../props/seal-props.ts';
 
 /**
  * Changes a deployed source, which keeps its id. See lifecycle.ts for the hooks and the effect of a

@@ -1,5 +1,4 @@
-import type { ChangeLease, LeaseTerms } from '../db/change-lease.ts';
-import type { Sql } from '../db/database.ts';
+import type { ChangeLease, LeaseTerms, Sql } from '../db/index.ts';
 
 export interface AbandonedSource {
   id: string;

@@ -1,17 +1,20 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
 import { HeadwaterError, LIMITS, notFound, type PropDefinition } from '@headwater/shared';
-import type { ComponentRecord, Components, Principal } from '../contract/engine.ts';
-import type { ComponentProps, PropForm } from '../contract/props.ts';
-import { requireDynamicProps } from '../props/choose-dynamic-props.ts';
-import type { DecideContext } from '../props/decide-props.ts';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
-import { openProps, secretsIn } from '../props/run-props.ts';
-import { configureProps, type PropContext } from '../props/seal-props.ts';
-import { requireKnownProps } from '../props/validate-props.ts';
-import { insertDynamicProps } from '../props/dynamic-props.sql.ts';
+import type { ComponentProps, ComponentRecord, Components, Principal, PropForm } from '../contract/index.ts';
+import {
+  configureProps,
+  type DecideContext,
+  insertDynamicProps,
+  mergeDefinitions,
+  openProps,
+  type PropContext,
+  requireDynamicProps,
+  requireKnownProps,
+  secretsIn,
+} from '../props/index.ts';
 import { readSource, type SourceRow } from './read-sources.sql.ts';
 import { type ConfigureRun, type ConfigureRunParts, createConfigureRuns } from './configure-run.ts';
-import { readDefinitions, readPropOptions } from '../components/read-prop-result.ts';
+import { readDefinitions, readPropOptions } from '../components/index.ts';
 
 export interface ComponentPropsOptions extends PropContext, Omit<ConfigureRunParts, 'sandbox'> {
   sandbox: Pick<Sandbox, 'run'>;

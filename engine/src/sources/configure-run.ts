@@ -10,18 +10,14 @@ import type {
   Sandbox,
 } from '@headwater/sandbox-runtime';
 import { createLimiter, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { AuthCache } from '../connections/auth-cache.ts';
-import type { CallDataStore } from '../data-stores/run-calls.ts';
-import type { FetchTenant } from '../egress/guest-fetch.ts';
-import type { ReadDbInTurn } from '../fairness/db-turns.ts';
-import { endAtPace } from '../fairness/end-at-pace.ts';
-import { outcomeWithoutSecrets } from '../runs/redact-run.ts';
-import { resolveApps } from '../runs/resolve-apps.ts';
-import { runLimits } from '../runs/run-limits.ts';
-import { createSecretCount } from '../secrets/count-secrets.ts';
-import { createRedactor, type SecretValue } from '../secrets/redactor.ts';
-import type { SourceProp } from '../props/run-props.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import type { AuthCache } from '../connections/index.ts';
+import type { CallDataStore } from '../data-stores/index.ts';
+import type { FetchTenant } from '../egress/index.ts';
+import { endAtPace, type ReadDbInTurn } from '../fairness/index.ts';
+import { outcomeWithoutSecrets, resolveApps, runLimits } from '../runs/index.ts';
+import { createRedactor, createSecretCount, type SecretValue } from '../secrets/index.ts';
+import type { SourceProp } from '../props/index.ts';
 
 export interface ConfigureRunParts {
   /** Bundle of a component that the caller may use. */

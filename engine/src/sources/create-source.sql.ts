@@ -1,11 +1,9 @@
-import type { Durability, Preflight } from '../contract/base.ts';
+import type { Durability, Preflight } from '../contract/index.ts';
 import { type AccountLimits, HeadwaterError, newId, type PropDefinition, randomToken } from '@headwater/shared';
-import type { HttpProp } from '../props/interfaces.ts';
-import type { LeaseTerms } from '../db/change-lease.ts';
-import { chooseSlug } from '../db/choose-slug.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { jsonBytes, requireConfigurationRoom, requireRoom } from '../accounts/require-room.sql.ts';
-import { subscribeNewEmitter } from '../outbox/subscriptions/subscribe-new-emitter.sql.ts';
+import type { HttpProp } from '../props/index.ts';
+import { chooseSlug, type LeaseTerms, type Sql, type Transaction } from '../db/index.ts';
+import { jsonBytes, requireConfigurationRoom, requireRoom } from '../accounts/index.ts';
+import { subscribeNewEmitter } from '../outbox/index.ts';
 
 export interface NewSource {
   accountId: string;

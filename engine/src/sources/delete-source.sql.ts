@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noteUnusedCode } from '../accounts/delete-account.sql.ts';
-import type { ChangeLease } from '../db/change-lease.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { notifySourceChanged } from '../db/notify-changed.ts';
-import { inIndexOrder } from '../events/read-events.sql.ts';
-import { restAfterMs } from '../fairness/rest-after.ts';
+import { noteUnusedCode } from '../accounts/index.ts';
+import { type ChangeLease, notifySourceChanged, type Sql, type Transaction } from '../db/index.ts';
+import { inIndexOrder } from '../events/index.ts';
+import { restAfterMs } from '../fairness/index.ts';
 import { dropTimers } from './put-timers.sql.ts';
 
 /** Values that are deleted in one transaction: a fraction of a second of one processor. */

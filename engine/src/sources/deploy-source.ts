@@ -1,11 +1,9 @@
-import { chooseComponent } from '../components/choose-component.ts';
-import { withComponents } from '../components/with-components.ts';
-import type { ComponentRecord, Principal, SourceCreate } from '../contract/engine.ts';
-import type { ChangeLease } from '../db/change-lease.ts';
+import { chooseComponent, withComponents } from '../components/index.ts';
+import type { ComponentRecord, Principal, SourceCreate } from '../contract/index.ts';
+import type { ChangeLease } from '../db/index.ts';
 import { createSource } from './create-source.sql.ts';
-import { checkRoom } from '../accounts/require-room.sql.ts';
-import { type DecidedProps, decideProps } from '../props/decide-props.ts';
-import { httpPropsOf, interfacesOf } from '../props/interfaces.ts';
+import { checkRoom } from '../accounts/index.ts';
+import { type DecidedProps, decideProps, httpPropsOf, interfacesOf } from '../props/index.ts';
 import {
   deactivate,
   dropUndeployed,

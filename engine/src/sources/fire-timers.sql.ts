@@ -1,12 +1,16 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import type { JobCrowds } from '../db/jobs/job-crowds.ts';
-import { type FireTimerPayload, TASKS } from '../db/jobs/tasks.ts';
-import { type HeldInvocation, newInvocationId } from '../events/invocation.ts';
-import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
-import { nextAfterMs, nextTickMs, type TimerSchedule } from '../schedule/next-tick.ts';
-import { addJobs, type JobSpec } from '../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { placeOf, runLane } from '../runs/invocations.sql.ts';
+import {
+  addJobs,
+  type FireTimerPayload,
+  type JobCrowds,
+  type JobSpec,
+  type Sql,
+  TASKS,
+  type Transaction,
+} from '../db/index.ts';
+import { type HeldInvocation, newInvocationId } from '../events/index.ts';
+import { DEFAULT_TIME_ZONE, nextAfterMs, nextTickMs, type TimerSchedule } from '../schedule/index.ts';
+import { placeOf, runLane } from '../runs/index.ts';
 
 export interface FireTimersOptions {
   nodeId: string;

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type FieldError, HeadwaterError, type HookName, LIMITS, notFound } from '@headwater/shared';
-import { type BoundedTurns, createBoundedTurns } from '../fairness/bounded-turns.ts';
-import type { AccountRoom } from '../accounts/account-room.ts';
-import type { Components, Principal } from '../contract/engine.ts';
-import { every } from '../db/every.ts';
-import type { Log } from '../contract/log.ts';
-import type { RunResult, RunTask } from '../runs/run-invocation.ts';
-import { runLimits } from '../runs/run-limits.ts';
-import { runtimeOf, type SourceRuntime } from '../runs/source-runtime.ts';
-import type { ChangeLease, LeaseTerms } from '../db/change-lease.ts';
+import { type BoundedTurns, createBoundedTurns } from '../fairness/index.ts';
+import type { AccountRoom } from '../accounts/index.ts';
+import type { Components, Log, Principal } from '../contract/index.ts';
+import { type ChangeLease, type Database, every, type LeaseTerms } from '../db/index.ts';
+import {
+  readSourceRuntime,
+  runLimits,
+  type RunResult,
+  type RunTask,
+  runtimeOf,
+  type SourceRuntime,
+} from '../runs/index.ts';
 import { beginSourceChange, endSourceChange, extendSourceChange, markHooksBegun } from './change-source.sql.ts';
 import { leaveHooksToRecovery } from './claim-abandoned-source.sql.ts';
-import type { Database } from '../db/database.ts';
 import { dropUndeployedSource } from './delete-source.sql.ts';
-import { readSourceRuntime } from '../runs/source-runtime.sql.ts';
-import type { DecideContext } from '../props/decide-props.ts';
-import type { Interfaces } from '../props/interfaces.ts';
+import type { DecideContext, Interfaces } from '../props/index.ts';
 
 /*
  * Deployed → changed → deleted, with the hooks of each transition:

@@ -1,10 +1,7 @@
 import { createRests } from '@headwater/shared';
-import { crowdPriority } from '../db/jobs/job-crowds.ts';
-import type { TimerSchedule } from '../schedule/next-tick.ts';
-import { nextTickMs } from '../schedule/next-tick.ts';
-import type { TimerProp } from '../props/interfaces.ts';
-import { addJobs } from '../db/jobs/add-jobs.ts';
-import type { Transaction } from '../db/database.ts';
+import { addJobs, crowdPriority, type Transaction } from '../db/index.ts';
+import { nextTickMs, type TimerSchedule } from '../schedule/index.ts';
+import type { TimerProp } from '../props/index.ts';
 import { timerJob, timerJobKey } from './fire-timers.sql.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { LIMITS, type PropDefinition } from '@headwater/shared';
-import type { Durability, Preflight } from '../contract/base.ts';
-import type { Sql } from '../db/database.ts';
-import { inIndexOrder } from '../events/read-events.sql.ts';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
+import type { Durability, Preflight } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
+import { inIndexOrder } from '../events/index.ts';
+import { mergeDefinitions } from '../props/index.ts';
 
 /** A deployed source with the data of its component for its public form. */
 export interface SourceRow {

@@ -1,14 +1,11 @@
 import { newId } from '@headwater/shared';
-import { every } from '../db/every.ts';
-import type { RunCommit } from '../runs/commit/commit-plan.ts';
-import type { CommittedRun } from '../runs/commit/commit-runs.sql.ts';
-import { errorEventJson } from '../runs/commit/error-event.ts';
-import { readyRedactor } from '../secrets/kept-redactors.ts';
-import type { ChangeLease } from '../db/change-lease.ts';
+import { type ChangeLease, every } from '../db/index.ts';
+import { type CommittedRun, errorEventJson, type RunCommit } from '../runs/index.ts';
+import { readyRedactor } from '../secrets/index.ts';
 import { stopSource } from './change-source.sql.ts';
 import { type AbandonedSource, claimAbandonedSource, leaveToRecovery } from './claim-abandoned-source.sql.ts';
 import { readSource } from './read-sources.sql.ts';
-import { interfacesOf } from '../props/interfaces.ts';
+import { interfacesOf } from '../props/index.ts';
 import {
   deactivate,
   dropUndeployed,

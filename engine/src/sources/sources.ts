@@ -1,11 +1,18 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import type { Page, Principal, SourceCreate, SourceRecord, Sources, SourceUpdate } from '../contract/engine.ts';
-import type { ExpectedRevisions, NamedPageRequest } from '../contract/base.ts';
-import { runEventText } from '../events/run-event-text.ts';
-import { timerOf } from '../schedule/check-timer.ts';
-import { DEFAULT_TIME_ZONE } from '../schedule/next-cron.ts';
-import { namedLike, readPage } from '../db/paging.ts';
-import { pageRuns, readRuns } from '../runs/read-runs.sql.ts';
+import type {
+  ExpectedRevisions,
+  NamedPageRequest,
+  Page,
+  Principal,
+  SourceCreate,
+  SourceRecord,
+  Sources,
+  SourceUpdate,
+} from '../contract/index.ts';
+import { runEventText } from '../events/index.ts';
+import { DEFAULT_TIME_ZONE, timerOf } from '../schedule/index.ts';
+import { namedLike, readPage } from '../db/index.ts';
+import { type Intake, pageRuns, readRuns } from '../runs/index.ts';
 import {
   readSource,
   readSourceActivity,
@@ -15,9 +22,8 @@ import {
 } from './read-sources.sql.ts';
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
-import type { Intake } from '../runs/intake.ts';
 import { inAccountTurn, type LifecycleContext } from './lifecycle.ts';
-import { type PropOpener, publicProps } from '../props/run-props.ts';
+import { type PropOpener, publicProps } from '../props/index.ts';
 
 export interface SourcesContext extends LifecycleContext {
   intake: Pick<Intake, 'add'>;

@@ -1,5 +1,5 @@
-import type { StackResource } from '../contract/stacks.ts';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { StackResource } from '../contract/index.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 
 export interface StackRow {
   name: string;

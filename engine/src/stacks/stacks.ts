@@ -1,8 +1,7 @@
 import { HeadwaterError, LIMITS, notFound, platformLimit } from '@headwater/shared';
-import { overLimit } from '../accounts/over-limit.ts';
-import type { StackRecord, Stacks } from '../contract/stacks.ts';
-import { throwFields } from '../contract/field-faults.ts';
-import type { Sql } from '../db/database.ts';
+import { overLimit } from '../accounts/index.ts';
+import { type StackRecord, type Stacks, throwFields } from '../contract/index.ts';
+import type { Sql } from '../db/index.ts';
 import { deleteStack, listStacks, putStack, readStack, type StackRow } from './stacks.sql.ts';
 
 const NAME = /^[\w.-]+$/;

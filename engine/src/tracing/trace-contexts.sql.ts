@@ -1,6 +1,5 @@
-import type { CallerTrace } from '../contract/spans.ts';
-import type { Sql } from '../db/database.ts';
-import { rowsOf } from '../db/rows-of.ts';
+import type { CallerTrace } from '../contract/index.ts';
+import { rowsOf, type Sql } from '../db/index.ts';
 
 export interface NewTraceContext extends CallerTrace {
   /** The invocation that the trace begins with. */

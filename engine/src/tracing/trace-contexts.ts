@@ -1,11 +1,7 @@
-import { type HistoryCount, historyRowBytes } from '../accounts/history-row-bytes.ts';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Log } from '../contract/log.ts';
-import type { CallerTrace, SpanSink } from '../contract/spans.ts';
-import { createBatcher } from '../db/batcher.ts';
-import type { Sql } from '../db/database.ts';
-import { mayBeOneItems } from '../db/fails-each-time.ts';
-import { FairCache } from '../fairness/fair-cache.ts';
+import { type HistoryCount, historyRowBytes, type LimitsCache } from '../accounts/index.ts';
+import type { CallerTrace, Log, SpanSink } from '../contract/index.ts';
+import { createBatcher, mayBeOneItems, type Sql } from '../db/index.ts';
+import { FairCache } from '../fairness/index.ts';
 import { insertTraceContexts, type NewTraceContext, readTraceContexts } from './trace-contexts.sql.ts';
 import { readCallerTrace, type TraceContext, traceIdOf, writeTraceparent } from './trace-ids.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { CallerTrace } from '../contract/spans.ts';
+import type { CallerTrace } from '../contract/index.ts';
 
 /** The place of one of our traces among those of its callers. */
 export interface TraceContext {

@@ -1,24 +1,28 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../fairness/bounded-turns.ts';
-import type { ComponentFinder } from '../components/components.ts';
-import type { Saver } from '../components/save-component.ts';
-import type { Principal } from '../contract/base.ts';
-import type { Components } from '../contract/components.ts';
-import type { PreviewedRequest, TransformPreview, TransformPreviewRequest } from '../contract/transforms.ts';
-import { emitIdOf, formatEventId, parseEventId } from '../events/event-id.ts';
-import type { Sql } from '../db/database.ts';
-import { findEventOfAccount } from '../outbox/webhooks/find-event-of-account.sql.ts';
-import { type PastEvent, readNewestOfWebhook } from './read-newest-of-webhook.sql.ts';
-import { receiverOfWebhook, type WebhookRow } from '../outbox/webhooks/read-webhooks.sql.ts';
-import type { DueDelivery } from '../outbox/deliveries/due-delivery.ts';
+import { createBoundedTurns } from '../fairness/index.ts';
+import type { ComponentFinder, Saver } from '../components/index.ts';
 import type {
-  GivenTransform,
-  RunTransform,
-  TransformRun,
-  TransformsOfWebhooks,
-} from '../outbox/transforms/transform.ts';
-import { TEST_EMITTER } from '../outbox/webhooks/test-delivery.ts';
-import type { TransformedRequest } from '../outbox/transforms/transform-request.ts';
+  Components,
+  PreviewedRequest,
+  Principal,
+  TransformPreview,
+  TransformPreviewRequest,
+} from '../contract/index.ts';
+import { emitIdOf, formatEventId, parseEventId } from '../events/index.ts';
+import type { Sql } from '../db/index.ts';
+import {
+  type DueDelivery,
+  findEventOfAccount,
+  type GivenTransform,
+  receiverOfWebhook,
+  type RunTransform,
+  TEST_EMITTER,
+  type TransformedRequest,
+  type TransformRun,
+  type TransformsOfWebhooks,
+  type WebhookRow,
+} from '../outbox/index.ts';
+import { type PastEvent, readNewestOfWebhook } from './read-newest-of-webhook.sql.ts';
 
 export interface PreviewParts {
   sql: Sql;

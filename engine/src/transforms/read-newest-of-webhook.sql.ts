@@ -1,5 +1,5 @@
-import type { DueDelivery } from '../outbox/deliveries/due-delivery.ts';
-import type { Sql } from '../db/database.ts';
+import type { DueDelivery } from '../outbox/index.ts';
+import type { Sql } from '../db/index.ts';
 
 export type PastEvent = Pick<DueDelivery, 'emitterId' | 'indexedAtMs' | 'seq' | 'channel' | 'data'> & {
   ts: number | null;

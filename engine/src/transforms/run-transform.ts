@@ -1,19 +1,19 @@
 import { readTransformAnswer, type RunHost, type RunOutcome, type Sandbox } from '@headwater/sandbox-runtime';
 import { createLimiter, type ExceededLimit, LIMITS, newId } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import { storableText } from '../events/storable-text.ts';
-import type { Log } from '../contract/log.ts';
-import type { HoldBundle } from '../runs/bundles.ts';
-import { runLimits } from '../runs/run-limits.ts';
-import type { DueDelivery } from '../outbox/deliveries/due-delivery.ts';
-import type { GivenTransform, RunTransform } from '../outbox/transforms/transform.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import { storableText } from '../events/index.ts';
+import type { Log } from '../contract/index.ts';
+import { type HoldBundle, runLimits } from '../runs/index.ts';
 import {
   applyTransform,
+  type DueDelivery,
+  type GivenTransform,
   requestBefore,
-  transformInput,
+  type RunTransform,
   type TransformedRequest,
+  transformInput,
   type TransformResult,
-} from '../outbox/transforms/transform-request.ts';
+} from '../outbox/index.ts';
 
 export interface TransformParts {
   sandbox: Pick<Sandbox, 'run'>;

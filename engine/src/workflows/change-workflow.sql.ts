@@ -1,9 +1,8 @@
 import { type AccountLimits, HeadwaterError, notFound } from '@headwater/shared';
-import { lockAccount, requireRoom } from '../accounts/require-room.sql.ts';
-import { changedMeanwhile } from '../contract/check-revision.ts';
-import { chooseSlug } from '../db/choose-slug.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { subscribeNewEmitter } from '../outbox/subscriptions/subscribe-new-emitter.sql.ts';
+import { lockAccount, requireRoom } from '../accounts/index.ts';
+import { changedMeanwhile } from '../contract/index.ts';
+import { chooseSlug, type Sql, type Transaction } from '../db/index.ts';
+import { subscribeNewEmitter } from '../outbox/index.ts';
 import { startsInTurn } from './check-settings.ts';
 import type { Deployment, Trigger } from './deployment.ts';
 import { insertDeployment, makeCurrent, putActivity, type VersionLimits } from './put-deployment.sql.ts';

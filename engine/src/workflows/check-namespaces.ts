@@ -1,6 +1,5 @@
 import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/shared';
-import type { StepInputRecord } from '../contract/workflows.ts';
-import { findCountFault, findTextFault } from '../contract/field-faults.ts';
+import { findCountFault, findTextFault, type StepInputRecord } from '../contract/index.ts';
 import type { Step } from './deployment.ts';
 import { requireAtMost } from './require-at-most.ts';
 

@@ -6,8 +6,7 @@ import {
   platformLimit,
   type PlatformLimitName,
 } from '@headwater/shared';
-import { findCountFault, type GivenCount } from '../contract/field-faults.ts';
-import type { SettingsInput, WorkflowSettings } from '../contract/workflows.ts';
+import { findCountFault, type GivenCount, type SettingsInput, type WorkflowSettings } from '../contract/index.ts';
 
 const MIN_MEMORY_MB = 32;
 

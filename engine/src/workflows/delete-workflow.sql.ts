@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { restAfterMs } from '../fairness/rest-after.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { deleteStepComponents } from '../components/components.sql.ts';
-import { notifySourceChanged } from '../db/notify-changed.ts';
+import { restAfterMs } from '../fairness/index.ts';
+import { notifySourceChanged, type Sql, type Transaction } from '../db/index.ts';
+import { deleteStepComponents } from '../components/index.ts';
 import { PARKED, wakeJobKey } from './run/park-executions.sql.ts';
-import { dropTimers } from '../sources/put-timers.sql.ts';
+import { dropTimers } from '../sources/index.ts';
 import { readOwnSources } from './read-workflows.sql.ts';
 
 /**

@@ -1,9 +1,6 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Principal } from '../contract/base.ts';
-import type { Sources } from '../contract/engine.ts';
-import type { Log } from '../contract/log.ts';
-import type { Sql } from '../db/database.ts';
-import { retryWhileAway } from '../db/lost-connection.ts';
+import type { Log, Principal, Sources } from '../contract/index.ts';
+import { retryWhileAway, type Sql } from '../db/index.ts';
 import { isDeploymentStored } from './put-deployment.sql.ts';
 import type { Trigger } from './deployment.ts';
 import type { PlannedTrigger } from './plan-triggers.ts';

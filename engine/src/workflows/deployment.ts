@@ -1,6 +1,6 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { WorkflowSettings } from '../contract/workflows.ts';
-import type { TimerSchedule } from '../schedule/next-tick.ts';
+import type { WorkflowSettings } from '../contract/index.ts';
+import type { TimerSchedule } from '../schedule/index.ts';
 
 /**
  * The HTTP and timer triggers have an endpoint or a timer of their id as prop name; a source has a

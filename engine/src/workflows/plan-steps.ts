@@ -6,14 +6,17 @@ import {
   newId,
   type PropDefinition,
 } from '@headwater/shared';
-import { chooseComponent, namesComponent } from '../components/choose-component.ts';
-import type { Principal } from '../contract/base.ts';
-import type { ComponentChoice, ComponentRecord, Components } from '../contract/components.ts';
-import type { StepInputRecord } from '../contract/workflows.ts';
-import { type DecideContext, type DecidedProps, decideProps, type PropsBefore } from '../props/decide-props.ts';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
-import { invalidProps } from '../props/validate-props.ts';
-import { lockEnvironmentVariables } from '../environment/environment-variables.sql.ts';
+import { chooseComponent, namesComponent } from '../components/index.ts';
+import type { ComponentChoice, ComponentRecord, Components, Principal, StepInputRecord } from '../contract/index.ts';
+import {
+  type DecideContext,
+  type DecidedProps,
+  decideProps,
+  invalidProps,
+  mergeDefinitions,
+  type PropsBefore,
+} from '../props/index.ts';
+import { lockEnvironmentVariables } from '../environment/index.ts';
 import type { Step } from './deployment.ts';
 import {
   expressionBudget,

@@ -1,10 +1,8 @@
 import { type FieldError, newId } from '@headwater/shared';
-import type { SourceCreate } from '../contract/components.ts';
-import type { TriggerInput } from '../contract/workflows.ts';
-import { findTextFault } from '../contract/field-faults.ts';
-import { timerCheck, timerOf } from '../schedule/check-timer.ts';
+import { findTextFault, type SourceCreate, type TriggerInput } from '../contract/index.ts';
+import { timerCheck, timerOf } from '../schedule/index.ts';
 import { callsRespond } from './read-workflows.sql.ts';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../db/index.ts';
 import type { Step, Trigger } from './deployment.ts';
 import { requireAtMost } from './require-at-most.ts';
 

@@ -1,8 +1,12 @@
 import { type FieldError, HeadwaterError, newId } from '@headwater/shared';
-import type { LimitsCache } from '../accounts/limits-cache.ts';
-import type { Principal } from '../contract/base.ts';
-import type { WorkflowInput, WorkflowSettings } from '../contract/workflows.ts';
-import { findTextFault, throwFields } from '../contract/field-faults.ts';
+import type { LimitsCache } from '../accounts/index.ts';
+import {
+  findTextFault,
+  type Principal,
+  throwFields,
+  type WorkflowInput,
+  type WorkflowSettings,
+} from '../contract/index.ts';
 import { findEmitters } from './read-workflows.sql.ts';
 import { findStepProblems } from './check-namespaces.ts';
 import { decideSettings } from './check-settings.ts';

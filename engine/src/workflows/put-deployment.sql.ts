@@ -1,13 +1,11 @@
-import type { Preflight } from '../contract/base.ts';
+import type { Preflight } from '../contract/index.ts';
 import { type AccountLimits, HeadwaterError, newId } from '@headwater/shared';
 import type { Deployment, Step, Trigger } from './deployment.ts';
-import { putEndpoints } from '../sources/create-source.sql.ts';
-import type { Sql, Transaction } from '../db/database.ts';
-import { lockEnvironmentVariables } from '../environment/environment-variables.sql.ts';
-import { addRunLanes } from '../runs/invocations.sql.ts';
-import { notifySourceChanged } from '../db/notify-changed.ts';
-import { putTimers } from '../sources/put-timers.sql.ts';
-import { lockAccount, requireConfigurationRoom, requireRoom } from '../accounts/require-room.sql.ts';
+import { putEndpoints, putTimers } from '../sources/index.ts';
+import { notifySourceChanged, type Sql, type Transaction } from '../db/index.ts';
+import { lockEnvironmentVariables } from '../environment/index.ts';
+import { addRunLanes } from '../runs/index.ts';
+import { lockAccount, requireConfigurationRoom, requireRoom } from '../accounts/index.ts';
 
 export type VersionLimits = Pick<AccountLimits, 'maxSubscriptions' | 'maxConfigurationBytes'>;
 

@@ -1,5 +1,5 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { Sql, Transaction } from '../db/database.ts';
+import type { Sql, Transaction } from '../db/index.ts';
 import type { Deployment } from './deployment.ts';
 
 /** A workflow with one of its versions. */

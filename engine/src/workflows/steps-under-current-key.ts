@@ -1,5 +1,5 @@
-import { type Sealer, underCurrentKey } from '../secrets/seal.ts';
-import { isSealed } from '../props/run-props.ts';
+import { type Sealer, underCurrentKey } from '../secrets/index.ts';
+import { isSealed } from '../props/index.ts';
 import type { Step } from './deployment.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { ComponentRecord } from '../contract/components.ts';
+import type { ComponentRecord } from '../contract/index.ts';
 import type { Step } from './deployment.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { PropDefinition } from '@headwater/shared';
-import type { StepRecord, TriggerRecord, WorkflowRecord, WorkflowSummary } from '../contract/workflows.ts';
-import { mergeDefinitions } from '../props/merge-definitions.ts';
-import { type PropOpener, publicProps } from '../props/run-props.ts';
+import type { StepRecord, TriggerRecord, WorkflowRecord, WorkflowSummary } from '../contract/index.ts';
+import { mergeDefinitions, type PropOpener, publicProps } from '../props/index.ts';
 import type { WorkflowRow } from './read-workflows.sql.ts';
 import type { Step, Trigger } from './deployment.ts';
 

@@ -1,18 +1,22 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../fairness/bounded-turns.ts';
-import { checkRevision } from '../contract/check-revision.ts';
-import type { AccountRoom } from '../accounts/account-room.ts';
-import type { Page, PageRequest, Principal } from '../contract/base.ts';
-import type { WorkflowInput, WorkflowRecord, Workflows } from '../contract/workflows.ts';
-import { withComponents } from '../components/with-components.ts';
-import { runEventText } from '../events/run-event-text.ts';
-import { newInvocationId } from '../events/invocation.ts';
-import { nameSlugOf } from '../sources/name-slug.ts';
+import { createBoundedTurns } from '../fairness/index.ts';
+import {
+  checkRevision,
+  type Page,
+  type PageRequest,
+  type Principal,
+  type WorkflowInput,
+  type WorkflowRecord,
+  type Workflows,
+} from '../contract/index.ts';
+import { type AccountRoom, checkRoom } from '../accounts/index.ts';
+import { withComponents } from '../components/index.ts';
+import { newInvocationId, runEventText } from '../events/index.ts';
+import { nameSlugOf } from '../sources/index.ts';
 import { changeWorkflow, createWorkflow, type WorkflowChange } from './change-workflow.sql.ts';
 import { cancelWaitingExecutions, deleteWorkflow } from './delete-workflow.sql.ts';
 import type { NewTurn } from './controls/insert-in-turn.sql.ts';
-import { namedLike, readPage } from '../db/paging.ts';
-import { checkRoom } from '../accounts/require-room.sql.ts';
+import { namedLike, readPage } from '../db/index.ts';
 import {
   readDeploymentsById,
   readOwnSources,
@@ -21,10 +25,9 @@ import {
   readWorkflowsById,
   type WorkflowRow,
 } from './read-workflows.sql.ts';
-import type { AccountBacklogs } from '../runs/counts/account-backlogs.ts';
-import type { Intake } from '../runs/intake.ts';
-import type { Sealer } from '../secrets/seal.ts';
-import type { PropSealer } from '../props/seal-props.ts';
+import type { AccountBacklogs, Intake } from '../runs/index.ts';
+import type { Sealer } from '../secrets/index.ts';
+import type { PropSealer } from '../props/index.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
 import { stepsUnderCurrentKey } from './steps-under-current-key.ts';

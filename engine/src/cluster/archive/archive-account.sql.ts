@@ -1,8 +1,6 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { postgresAt } from '../../db/postgres-at.ts';
-import { readSealedValuesOf } from '../../secrets/read-sealed-values.sql.ts';
-import { type Sealer, SealError } from '../../secrets/seal.ts';
+import { postgresAt, type Sql, type Transaction } from '../../db/index.ts';
+import { readSealedValuesOf, type Sealer, SealError } from '../../secrets/index.ts';
 import { type ArchiveKeys, deriveKeys, newDerivation } from './archive-keys.ts';
 import { type ArchivedSecret, type ArchiveEnd, type ArchiveHead, FORM } from './archive-lines.ts';
 import { ARCHIVED, ownerOf, SECRETS_OF_HISTORY } from './archived-tables.ts';

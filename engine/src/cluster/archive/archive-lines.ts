@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import { ARCHIVED_KINDS, type ArchivedKind } from '../../secrets/read-sealed-values.sql.ts';
+import { ARCHIVED_KINDS, type ArchivedKind } from '../../secrets/index.ts';
 import type { KeyDerivation } from './archive-keys.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { Archives } from '../../contract/archives.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { Archives } from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import { archiveAccount } from './archive-account.sql.ts';
 import { importAccount } from './import-account.sql.ts';
 

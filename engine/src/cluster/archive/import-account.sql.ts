@@ -1,14 +1,8 @@
 import { accountLimits, type AccountLimits, HeadwaterError } from '@headwater/shared';
-import { overLimit } from '../../accounts/over-limit.ts';
-import { BIGINT_AS_NUMBER, type Transaction } from '../../db/database.ts';
-import { notifyAccountChanged } from '../../db/notify-changed.ts';
-import { codeOf } from '../../db/lost-connection.ts';
-import { postgresAt } from '../../db/postgres-at.ts';
-import { HELD_LIMITS, readHeld } from '../../observe/usage/usage.sql.ts';
-import { countSealedOtherwise } from '../../secrets/read-sealed-values.sql.ts';
-import { replaceSealedValuesIn } from '../../secrets/replace-sealed-values.sql.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { SealedValue } from '../../secrets/read-sealed-values.sql.ts';
+import { overLimit } from '../../accounts/index.ts';
+import { BIGINT_AS_NUMBER, codeOf, notifyAccountChanged, postgresAt, type Transaction } from '../../db/index.ts';
+import { HELD_LIMITS, readHeld } from '../../observe/index.ts';
+import { countSealedOtherwise, replaceSealedValuesIn, type SealedValue, type Sealer } from '../../secrets/index.ts';
 import { identifier, literal, readColumns, readMigrationNames } from './archive-account.sql.ts';
 import {
   type ArchivedSecret,

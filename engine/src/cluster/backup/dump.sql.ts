@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
-import type { Transaction } from '../../db/database.ts';
-import { readEncryptionKeys } from '../../secrets/encryption-keys.sql.ts';
+import type { Transaction } from '../../db/index.ts';
+import { readEncryptionKeys } from '../../secrets/index.ts';
 import { type Frame, partFrame } from './backup-file.ts';
 
 /** The first part of a backup. */

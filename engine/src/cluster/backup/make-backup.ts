@@ -3,13 +3,9 @@ import { rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Writable } from 'node:stream';
 import { HeadwaterError, randomToken } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
-import { openDatabase, type Transaction } from '../../db/database.ts';
-import { syncFolder } from '../../db/server/data-dir.ts';
-import { joinDatabase } from '../../db/server/join-database.ts';
-import { postgresAt } from '../../db/postgres-at.ts';
-import { loadMasterKeys } from '../../secrets/master-key.ts';
-import { readSealedKeyUse } from '../../secrets/read-sealed-values.sql.ts';
+import type { Log } from '../../contract/index.ts';
+import { joinDatabase, openDatabase, postgresAt, syncFolder, type Transaction } from '../../db/index.ts';
+import { loadMasterKeys, readSealedKeyUse } from '../../secrets/index.ts';
 import { type Frame, writeFrames } from './backup-file.ts';
 import { dumpDatabase } from './dump.sql.ts';
 

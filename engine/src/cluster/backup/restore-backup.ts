@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { HeadwaterError } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
-import type { Transaction } from '../../db/database.ts';
-import { keepFromRoot } from '../../db/server/data-owner.ts';
-import { checkKnownMigrations, migrate } from '../../db/server/migrate.ts';
-import { prepareDatabase } from '../../db/server/prepare-database.ts';
-import { postgresAt } from '../../db/postgres-at.ts';
-import { KEY_FILE, loadMasterKeys } from '../../secrets/master-key.ts';
+import type { Log } from '../../contract/index.ts';
+import {
+  checkKnownMigrations,
+  keepFromRoot,
+  migrate,
+  postgresAt,
+  prepareDatabase,
+  type Transaction,
+} from '../../db/index.ts';
+import { KEY_FILE, loadMasterKeys } from '../../secrets/index.ts';
 import { checkBackupFile, type Frame, readFrames } from './backup-file.ts';
 import { type BackupHead, loadDump, readJobsMigration } from './dump.sql.ts';
 import { dropDatabase, hasAccounts, makeDatabase, putInPlace } from './swap-databases.sql.ts';

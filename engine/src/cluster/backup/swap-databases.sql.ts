@@ -1,6 +1,5 @@
 import type postgres from 'postgres';
-import { DATABASE_NAME } from '../../db/server/prepare-database.ts';
-import { postgresAt } from '../../db/postgres-at.ts';
+import { DATABASE_NAME, postgresAt } from '../../db/index.ts';
 
 /* `server` is connected to the maintenance database. */
 

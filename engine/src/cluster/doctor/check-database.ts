@@ -1,12 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { findCluster } from '../../db/server/data-owner.ts';
-import { inspectServer, type ServerState } from '../../db/server/inspect-server.ts';
-import { joinDatabase } from '../../db/server/join-database.ts';
-import { listMigrations } from '../../db/server/migrate.ts';
-import { describeUrl, MIN_SERVER_VERSION, prepareDatabase } from '../../db/server/prepare-database.ts';
-import { hostUrlsOf } from '../../db/database-hosts.ts';
+import {
+  describeUrl,
+  findCluster,
+  hostUrlsOf,
+  inspectServer,
+  joinDatabase,
+  listMigrations,
+  MIN_SERVER_VERSION,
+  prepareDatabase,
+  type ServerState,
+} from '../../db/index.ts';
 import { checkStoredKeys } from './check-key.ts';
 import { type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok, warn } from './report.ts';
 

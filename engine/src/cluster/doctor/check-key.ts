@@ -1,10 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { checkKeys } from '../../secrets/check-keys.ts';
-import { loadMasterKeys } from '../../secrets/master-key.ts';
-import { openDatabase } from '../../db/database.ts';
-import { readEncryptionKeys } from '../../secrets/encryption-keys.sql.ts';
-import { readSealedKeyUse } from '../../secrets/read-sealed-values.sql.ts';
+import { checkKeys, loadMasterKeys, readEncryptionKeys, readSealedKeyUse } from '../../secrets/index.ts';
+import { openDatabase } from '../../db/index.ts';
 import { type DoctorCheck, type DoctorOptions, failedCheck, messageOf, ok, warn } from './report.ts';
 
 const NAME = 'encryption key';

@@ -1,4 +1,4 @@
-import type { EngineOptions } from '../../contract/engine-options.ts';
+import type { EngineOptions } from '../../contract/index.ts';
 
 /** One result of the doctor. `costs`: the consequence of a warning or failure, or its remedy. */
 export interface DoctorCheck {

@@ -1,12 +1,7 @@
-import type { AccountBacklogs } from '../../runs/counts/account-backlogs.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
-import { NOTHING_QUEUED } from '../../runs/commit/queued.ts';
-import { createBatcher, isDataError } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import { type FiredTick, fireTimers } from '../../sources/fire-timers.sql.ts';
-import { createJobCrowds } from '../../db/jobs/job-crowds.ts';
-import type { FireTimerPayload } from '../../db/jobs/tasks.ts';
+import { type AccountBacklogs, type Dispatcher, NOTHING_QUEUED } from '../../runs/index.ts';
+import type { StatCount } from '../../events/index.ts';
+import { createBatcher, createJobCrowds, type FireTimerPayload, isDataError, type Sql } from '../../db/index.ts';
+import { type FiredTick, fireTimers } from '../../sources/index.ts';
 
 export interface TickerOptions {
   sql: Sql;

@@ -1,32 +1,28 @@
 import type { ActiveTenants } from '@headwater/shared';
-import { deleteSomeOfAccount, deletionJob } from '../../accounts/delete-account.sql.ts';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Log } from '../../contract/log.ts';
-import { createBatcher } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { type JobRunner, startJobRunner } from '../../db/jobs/job-runner.ts';
-import { createLaneTurns } from '../../db/jobs/lane-turns.ts';
-import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
+import { deleteSomeOfAccount, deletionJob, type LimitsCache } from '../../accounts/index.ts';
+import type { Log } from '../../contract/index.ts';
 import {
+  addJobs,
+  createBatcher,
+  createLaneTurns,
+  createPostponedLanes,
   type DeleteAccountPayload,
   type DeliverAccountPayload,
   type DeliverWebhookPayload,
   type FireTimerPayload,
+  type JobRunner,
   type ReplayEventsPayload,
   type RunSourcePayload,
   type SendPayload,
+  type Sql,
+  startJobRunner,
   TASKS,
   type WakeExecutionPayload,
-} from '../../db/jobs/tasks.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
-import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
-import type { SendRunner } from '../../outbox/sends/send-runner.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { addRunLanes } from '../../runs/invocations.sql.ts';
-import { createReplayer, type ReplayerOptions } from '../../runs/replays/replay-events.ts';
-import type { Turns } from '../../workflows/controls/turns.ts';
-import { wakeExecutions } from '../../workflows/run/wake-executions.sql.ts';
+} from '../../db/index.ts';
+import { restAfterMs } from '../../fairness/index.ts';
+import type { Deliverer, SendRunner } from '../../outbox/index.ts';
+import { addRunLanes, createReplayer, type Dispatcher, type ReplayerOptions } from '../../runs/index.ts';
+import { type Turns, wakeExecutions } from '../../workflows/index.ts';
 import type { NodeLease } from '../node-lease.ts';
 import { recordJobPool } from '../nodes.sql.ts';
 import { createTicker, type TickerOptions } from './fire-timer.ts';

@@ -1,12 +1,13 @@
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { addRunLanes, claimInvocations, deleteOrphanedInvocations } from '../../runs/invocations.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import { readSourceAccount } from '../../runs/source-runtime.sql.ts';
-import type { Turns } from '../../workflows/controls/turns.ts';
-import type { LaneTurns } from '../../db/jobs/lane-turns.ts';
-import type { PostponedLanes } from '../../db/jobs/postponed-lanes.ts';
-import type { RunSourcePayload } from '../../db/jobs/tasks.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import {
+  addRunLanes,
+  claimInvocations,
+  deleteOrphanedInvocations,
+  type Dispatcher,
+  readSourceAccount,
+} from '../../runs/index.ts';
+import type { LaneTurns, PostponedLanes, RunSourcePayload, Sql } from '../../db/index.ts';
+import type { Turns } from '../../workflows/index.ts';
 
 /**
  * Invocations that one turn of a lane takes: enough to be cheap, few enough to be fair to other

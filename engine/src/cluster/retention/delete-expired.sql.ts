@@ -1,5 +1,5 @@
 import { idFloor, LIMITS } from '@headwater/shared';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** Age limit for the rows of one source, workflow, webhook or account. */
 export interface Expiry {

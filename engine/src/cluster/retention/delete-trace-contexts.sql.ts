@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { Sql } from '../../db/database.ts';
-import { uncountHistory } from '../../observe/search/delete-events.sql.ts';
+import type { Sql } from '../../db/index.ts';
+import { uncountHistory } from '../../observe/index.ts';
 import type { Expiry } from './delete-expired.sql.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { newId } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 import type { Expiry } from './delete-expired.sql.ts';
-import { deleteStepComponents } from '../../components/components.sql.ts';
+import { deleteStepComponents } from '../../components/index.ts';
 
 /**
  * How long versions of a workflow are kept that nothing uses, and how many of the newest in any

@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
+import type { HistoryCount } from '../../accounts/index.ts';
 
 /** Bytes that this node wrote to one account's history in the part that begins at `beganMs`. */
 export interface HistoryPart {

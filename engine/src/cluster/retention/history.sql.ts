@@ -1,6 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import { addCounted } from '../../db/add-counted.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { addCounted, type Sql, type Transaction } from '../../db/index.ts';
 import type { Expiry } from './delete-expired.sql.ts';
 import type { HistoryPart } from './history-meter.ts';
 

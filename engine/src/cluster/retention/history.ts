@@ -1,10 +1,8 @@
-import { every } from '../../db/every.ts';
-import type { Log } from '../../contract/log.ts';
+import { createCountedFlush, every, type Sql } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
 import { addHistory, cutHistory, expireHistory, readHistoriesKept } from './history.sql.ts';
-import type { Sql } from '../../db/database.ts';
 import { expireStats } from './delete-expired.sql.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
-import { createCountedFlush } from '../../db/counted-flush.ts';
+import type { HistoryCount } from '../../accounts/index.ts';
 import { createHistoryMeter, type HistoryMeter } from './history-meter.ts';
 
 export interface HistoryOptions {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** Retention of one source, workflow, webhook or account; 0 days means forever. */
 export interface KeptDays {

@@ -1,9 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import { expireAudit } from '../../observe/audit/audit-log.sql.ts';
-import { expireUsage } from '../../observe/usage/usage.sql.ts';
-import { every } from '../../db/every.ts';
-import type { Log } from '../../contract/log.ts';
-import type { Sql } from '../../db/database.ts';
+import { expireAudit, expireUsage } from '../../observe/index.ts';
+import { every, type Sql } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
 import {
   deleteEmptiedEmitters,
   deleteExpiredDeliveries,
@@ -15,12 +13,11 @@ import {
   deleteExpiredSends,
   type Expiry,
 } from './delete-expired.sql.ts';
-import { expireIdempotencyKeys } from '../../accounts/idempotency-keys.sql.ts';
-import { expirePeople } from '../../people/people.sql.ts';
-import { expirePublishedIds } from '../../runs/commit/published-ids.sql.ts';
-import { expireSampleRequests } from '../../outbox/sample-receiver/sample-requests.sql.ts';
-import { trimAbandonedRuns } from '../../runs/abandoned-runs.sql.ts';
-import { deleteLeftValues } from '../../sources/delete-source.sql.ts';
+import { expireIdempotencyKeys } from '../../accounts/index.ts';
+import { expirePeople } from '../../people/index.ts';
+import { expirePublishedIds, trimAbandonedRuns } from '../../runs/index.ts';
+import { expireSampleRequests } from '../../outbox/index.ts';
+import { deleteLeftValues } from '../../sources/index.ts';
 import { deleteExpiredTraces, deleteOldTraces } from './delete-trace-contexts.sql.ts';
 import { deleteUnusedVersions, markUnusedVersions, type VersionExpiry } from './delete-unused-versions.sql.ts';
 import { type KeptDays, readEmittersKeptDays, readWebhooksKeptDays, readWorkflowsKept } from './read-kept-days.sql.ts';

@@ -1,8 +1,7 @@
 import { newId } from '@headwater/shared';
-import { lockAccount } from '../../accounts/require-room.sql.ts';
-import type { AppDefinition, StoredApp } from '../../contract/app-definition.ts';
-import type { Sql } from '../../db/database.ts';
-import { CONNECTED_ACCOUNT_CHANGED_CHANNEL } from '../../db/notify-changed.ts';
+import { lockAccount } from '../../accounts/index.ts';
+import type { AppDefinition, StoredApp } from '../../contract/index.ts';
+import { CONNECTED_ACCOUNT_CHANGED_CHANNEL, type Sql } from '../../db/index.ts';
 
 /**
  * The rows that an account may see and use of `all_apps a`: the catalogue and its own. Undefined:

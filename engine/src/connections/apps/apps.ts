@@ -1,9 +1,16 @@
 import { HeadwaterError, LIMITS, newId, platformLimit } from '@headwater/shared';
-import { overLimit } from '../../accounts/over-limit.ts';
-import type { Principal } from '../../contract/engine.ts';
-import type { AppRecord, Apps, OAuthClientInput, OAuthClientRecord } from '../../contract/apps.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { Sql } from '../../db/database.ts';
+import { overLimit } from '../../accounts/index.ts';
+import type {
+  AppDefinition,
+  AppRecord,
+  Apps,
+  OAuthClientInput,
+  OAuthClientRecord,
+  Principal,
+  StoredApp,
+} from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import type { Sql } from '../../db/index.ts';
 import {
   deleteOAuthClient,
   INSTANCE,
@@ -13,7 +20,6 @@ import {
   readOwnOAuthClients,
 } from '../oauth.sql.ts';
 import { deleteOwnApp, insertApp, insertOwnApp, readApp, readAppPage, replaceApp, replaceOwnApp } from './apps.sql.ts';
-import type { AppDefinition, StoredApp } from '../../contract/app-definition.ts';
 import { findAppFaults } from './validate-app.ts';
 
 interface AppsContext {

@@ -1,5 +1,5 @@
 import { type Fault, type FieldError, LIMITS, platformLimit } from '@headwater/shared';
-import type { AppDefinition, AppField, AppOAuth } from '../../contract/app-definition.ts';
+import type { AppDefinition, AppField, AppOAuth } from '../../contract/index.ts';
 import { hasFixedDomain, placeholdersOf } from './fill-template.ts';
 
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;

@@ -1,4 +1,4 @@
-import type { AppDefinition } from '../../contract/app-definition.ts';
+import type { AppDefinition } from '../../contract/index.ts';
 import { commerceApps } from './commerce.ts';
 import { developerApps } from './developer.ts';
 import { googleApps } from './google.ts';

@@ -1,4 +1,4 @@
-import type { AppDefinition } from '../../contract/app-definition.ts';
+import type { AppDefinition } from '../../contract/index.ts';
 
 const shop = { name: 'shop_id', label: 'Shop', description: '`acme` of `acme.myshopify.com`', secret: false };
 

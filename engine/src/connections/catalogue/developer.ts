@@ -1,4 +1,4 @@
-import type { AppDefinition } from '../../contract/app-definition.ts';
+import type { AppDefinition } from '../../contract/index.ts';
 
 export const developerApps: readonly AppDefinition[] = [
   {

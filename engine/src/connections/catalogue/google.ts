@@ -1,4 +1,4 @@
-import type { AppDefinition, AppOAuth } from '../../contract/app-definition.ts';
+import type { AppDefinition, AppOAuth } from '../../contract/index.ts';
 
 const SCOPES = 'https://www.googleapis.com/auth/';
 

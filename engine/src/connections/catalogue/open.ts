@@ -1,4 +1,4 @@
-import type { AppDefinition } from '../../contract/app-definition.ts';
+import type { AppDefinition } from '../../contract/index.ts';
 
 /** Apps that need no connected account. */
 export const openApps: readonly AppDefinition[] = [

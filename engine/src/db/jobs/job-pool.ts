@@ -1,6 +1,6 @@
 import { type Client, Pool, type PoolClient } from 'pg';
 import { LIMITS } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 import { placeOfUrl } from '../postgres-at.ts';
 import { replaceJobStatements } from './job-reports.ts';
 import { createPersistence } from './until-done.ts';

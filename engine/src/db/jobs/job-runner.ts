@@ -9,7 +9,7 @@ import {
   type WorkerEvents,
   WorkerPreset,
 } from 'graphile-worker';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 import { createJobPool } from './job-pool.ts';
 
 export interface JobRunnerOptions {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS, type ActiveTenants } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
-import { pauseAtPaceMs } from '../../fairness/end-at-pace.ts';
+import type { Log } from '../../contract/index.ts';
+import { pauseAtPaceMs, restAfterMs } from '../../fairness/index.ts';
 
 /**
  * Turns of tenants at claiming lanes. A thousand lanes of one tenant may be due in the same second.

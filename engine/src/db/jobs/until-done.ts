@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 import { codeOf, isDatabaseAway } from '../lost-connection.ts';
 
 export interface Persistence {

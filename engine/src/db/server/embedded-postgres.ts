@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 import { attachServer, stopServer, type AttachedServer } from './attach-server.ts';
 import { CLUSTER_USER, ensureCluster } from './data-cluster.ts';
 import { prepareDataDir } from './data-dir.ts';

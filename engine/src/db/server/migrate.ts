@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 import type postgres from 'postgres';
 import { placeOfUrl, postgresAt } from '../postgres-at.ts';
 import { HeadwaterError } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 
 export interface MigrateOptions {
   url: string;

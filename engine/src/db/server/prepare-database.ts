@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadwaterError } from '@headwater/shared';
-import type { Log } from '../../contract/log.ts';
+import type { Log } from '../../contract/index.ts';
 import { hostUrlsOf } from '../database-hosts.ts';
 import { codeOf, isDatabaseAway } from '../lost-connection.ts';
 import { postgresAt } from '../postgres-at.ts';

@@ -1,5 +1,5 @@
-import type { AuditChoice, AuditEntry } from '../../contract/audit.ts';
-import type { Sql } from '../../db/database.ts';
+import type { AuditChoice, AuditEntry } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** An entry that was begun becomes the one that was made. The time stays. */
 export async function writeAuditEntries(sql: Sql, entries: readonly Omit<AuditEntry, 'at'>[]): Promise<void> {

@@ -1,12 +1,8 @@
 import { ERRORS, HeadwaterError, ID_PREFIXES, newId } from '@headwater/shared';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Audit, AuditEntry } from '../../contract/audit.ts';
-import type { Log } from '../../contract/log.ts';
-import { createBatcher } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import { failsEachTime } from '../../db/fails-each-time.ts';
-import { encodeCursor, inPageOrder, readPage } from '../../db/paging.ts';
-import { OidcRefusal } from '../../people/oidc-client.ts';
+import type { Audit, AuditEntry, Log } from '../../contract/index.ts';
+import { createBatcher, encodeCursor, failsEachTime, inPageOrder, readPage, type Sql } from '../../db/index.ts';
+import { OidcRefusal } from '../../people/index.ts';
 import { auditWhere, deleteBegunEntries, readAuditEntries, writeAuditEntries } from './audit-log.sql.ts';
 
 const MAX_BATCH = 256;

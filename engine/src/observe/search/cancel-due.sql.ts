@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventPosition } from '../../events/event-id.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from '../../outbox/deliveries/deliver-lane.ts';
-import { releaseParked } from '../../outbox/deliveries/ordered-deliveries.sql.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import { type EventPosition, inIndexOrder } from '../../events/index.ts';
+import { restAfterMs } from '../../fairness/index.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
+import { deliverLane, releaseParked } from '../../outbox/index.ts';
 
 /** Events of one emitter, both ends included. */
 export interface EventSpan {

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
-import type { EventPosition } from '../../events/event-id.ts';
-import { type EventRange, inIndexOrder } from '../../events/read-events.sql.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
+import { type EventPosition, type EventRange, inIndexOrder } from '../../events/index.ts';
+import { restAfterMs } from '../../fairness/index.ts';
 import { cancelDue, type EventSpan, within } from './cancel-due.sql.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { createGiveWay, type Filter, LIMITS, matchFilter } from '@headwater/shared';
-import type { EventRecord } from '../../contract/engine.ts';
-import type { Sql } from '../../db/database.ts';
+import type { EventRecord } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 import { type EventPlace, type EventSearch, type FoundEvents, searchEvents } from './search-events.sql.ts';
-import { parseEventId } from '../../events/event-id.ts';
-import { parseEvent } from '../../events/judge-filters.ts';
+import { parseEvent, parseEventId } from '../../events/index.ts';
 
 /** Events that are read at once, with their data: LIMITS.maxSummariesBytes at most. */
 const READ_AT_ONCE = 100;

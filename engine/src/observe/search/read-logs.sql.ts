@@ -1,8 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { LoggedRun, LogPlace } from '../../runs/commit/log-lines.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import type { Sql } from '../../db/database.ts';
+import type { LoggedRun, LogPlace } from '../../runs/index.ts';
+import { isWorkflow } from '../../events/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 /**
  * The oldest from this place on, itself included, or after it; or the newest before one, or of all.

@@ -1,7 +1,7 @@
-import type { NewestLines } from '../../contract/events.ts';
-import type { Sql } from '../../db/database.ts';
+import type { NewestLines } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 import { readLoggedRuns } from './read-logs.sql.ts';
-import { linesOf, type LoggedRun, type LogPlace } from '../../runs/commit/log-lines.ts';
+import { linesOf, type LoggedRun, type LogPlace } from '../../runs/index.ts';
 
 /**
  * Quiet executions have no lines. After this many reads in a row without lines the search stops.

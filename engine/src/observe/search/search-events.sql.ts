@@ -1,9 +1,8 @@
 import { LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { EventRecord } from '../../contract/engine.ts';
-import type { EventPosition } from '../../events/event-id.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { eventRecord, type EventRow, eventColumns, readInIndexOrder } from '../../events/read-events.sql.ts';
+import type { EventRecord } from '../../contract/index.ts';
+import { eventColumns, type EventPosition, eventRecord, type EventRow, readInIndexOrder } from '../../events/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;
 

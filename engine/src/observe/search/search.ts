@@ -1,10 +1,8 @@
 import { type Filter, HeadwaterError, parseFilter } from '@headwater/shared';
-import type { EventRecord, EventSearchRequest, Page } from '../../contract/engine.ts';
-import type { Sql } from '../../db/database.ts';
-import { checkPageSize, notACursor } from '../../db/paging.ts';
+import { type EventRecord, type EventSearchRequest, type Page, throwFields } from '../../contract/index.ts';
+import { checkPageSize, notACursor, type Sql } from '../../db/index.ts';
 import { type EventPlace, type EventSearch, searchEvents } from './search-events.sql.ts';
-import { throwFields } from '../../contract/field-faults.ts';
-import { parseEventId } from '../../events/event-id.ts';
+import { parseEventId } from '../../events/index.ts';
 import { searchWithFilter } from './filtered-search.ts';
 
 /** One page of a search over the events of an account. */

@@ -1,18 +1,20 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
-import type { EventHistoryRequest, EventRecord, Events, Page, Principal } from '../../contract/engine.ts';
-import type { Database, Transaction } from '../../db/database.ts';
+import { createBoundedTurns } from '../../fairness/index.ts';
+import type { EventHistoryRequest, EventRecord, Events, Page, Principal } from '../../contract/index.ts';
+import type { Database, Transaction } from '../../db/index.ts';
 import { deleteEvents } from './delete-events.sql.ts';
 import {
   countEvents,
+  emitterExists,
+  type EventPosition,
   type EventRange,
   findNthEvent,
+  formatEventId,
+  isWorkflow,
+  parseEventId,
   readEvents,
   readInIndexOrder,
-} from '../../events/read-events.sql.ts';
-import { emitterExists } from '../../events/emitter-exists.sql.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import { type EventPosition, formatEventId, parseEventId } from '../../events/event-id.ts';
+} from '../../events/index.ts';
 import { searchPage } from './search.ts';
 import { readNewestLines } from './read-newest-lines.ts';
 

@@ -1,9 +1,7 @@
-import { every } from '../../db/every.ts';
-import type { Log } from '../../contract/log.ts';
-import { createCountedFlush } from '../../db/counted-flush.ts';
+import { createCountedFlush, every, type Sql } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
 import { addStats } from './stats.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import type { StatMeter, StatPart } from '../../events/stat-meter.ts';
+import type { StatMeter, StatPart } from '../../events/index.ts';
 
 /**
  * Between two moments at which a node stores what it has counted: a node that dies loses so much of

@@ -1,15 +1,14 @@
 import type {
   AccountStats,
+  CountedUse,
   NodeRecord,
   StatCounter,
   StatCounts,
   SubjectStats,
   WaitingStats,
-} from '../../contract/stats.ts';
-import type { CountedUse } from '../../contract/usage.ts';
-import { addCounted } from '../../db/add-counted.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import type { StatPart } from '../../events/stat-meter.ts';
+} from '../../contract/index.ts';
+import { addCounted, type Sql, type Transaction } from '../../db/index.ts';
+import type { StatPart } from '../../events/index.ts';
 
 /**
  * Adds what accounts used to their days, as addStats does, and in its transaction: what is stored

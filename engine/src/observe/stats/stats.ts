@@ -1,15 +1,15 @@
 import { LIMITS, notFound, platformLimit } from '@headwater/shared';
-import type {
-  Operator,
-  StatCounts,
-  StatRange,
-  StatSeries,
-  StatSpan,
-  Stats,
-  SubjectStats,
-} from '../../contract/stats.ts';
-import { throwFields } from '../../contract/field-faults.ts';
-import type { Sql } from '../../db/database.ts';
+import {
+  type Operator,
+  type StatCounts,
+  type StatRange,
+  type Stats,
+  type StatSeries,
+  type StatSpan,
+  type SubjectStats,
+  throwFields,
+} from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 import {
   isSubject,
   readAccountStats,
@@ -22,8 +22,8 @@ import {
   type SubjectBuckets,
   type SubjectName,
 } from './stats.sql.ts';
-import { readBacklogs } from '../../runs/counts/counts.sql.ts';
-import { noStats } from '../../events/stat-meter.ts';
+import { readBacklogs } from '../../runs/index.ts';
+import { noStats } from '../../events/index.ts';
 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;

@@ -1,8 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import type { EventRecord } from '../../contract/engine.ts';
-import { type EventPosition, parseEventId } from '../../events/event-id.ts';
-import type { Sql } from '../../db/database.ts';
-import { eventColumns, eventRecord, type EventRow } from '../../events/read-events.sql.ts';
+import type { EventRecord } from '../../contract/index.ts';
+import { eventColumns, type EventPosition, eventRecord, type EventRow, parseEventId } from '../../events/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** The newest positions of those emitters that exist. */
 export async function readLastPositions(sql: Sql, emitterIds: readonly string[]): Promise<Map<string, EventPosition>> {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
-import type { Stream } from '../../contract/streams.ts';
-import type { EventPosition } from '../../events/event-id.ts';
-import type { Watch } from '../../events/watches.ts';
+import type { Stream } from '../../contract/index.ts';
+import type { EventPosition, Watch } from '../../events/index.ts';
 
 interface Batch<T, C> {
   items: T[];

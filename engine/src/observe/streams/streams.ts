@@ -1,21 +1,32 @@
 import { createLimiter, HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { EventRecord, LogLineRecord, Principal } from '../../contract/engine.ts';
-import type { EventStreamRequest, Stream, Streams } from '../../contract/streams.ts';
-import { comparePositions, type EventPosition, parseEventId } from '../../events/event-id.ts';
-import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../../runs/commit/log-lines.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type {
+  EventRecord,
+  EventStreamRequest,
+  LogLineRecord,
+  Principal,
+  Stream,
+  Streams,
+} from '../../contract/index.ts';
+import {
+  comparePositions,
+  createOpenStreams,
+  emitterExists,
+  type EventPosition,
+  isWorkflow,
+  nodeStops,
+  parseEventId,
+  type Watch,
+  type Watches,
+} from '../../events/index.ts';
+import { LAST_LINE, linesOf, type LogCursor, parseLogCursor } from '../../runs/index.ts';
 import { readNewestLines } from '../search/read-newest-lines.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import { restAfterLongMs } from '../../fairness/rest-after.ts';
-import { endAtPace } from '../../fairness/end-at-pace.ts';
-import type { Sql } from '../../db/database.ts';
-import { emitterExists } from '../../events/emitter-exists.sql.ts';
+import { endAtPace, restAfterLongMs } from '../../fairness/index.ts';
+import type { Sql } from '../../db/index.ts';
 import { type LogSlice, readLoggedRuns } from '../search/read-logs.sql.ts';
 import { readEventsAfter, readReplayStart } from './read-stream.sql.ts';
 import { createStreamBytes, type StreamBytes } from './stream-bytes.ts';
-import { createOpenStreams, nodeStops } from '../../events/open-streams.ts';
 import { createReader, type ReaderOptions } from './reader.ts';
-import type { Watch, Watches } from '../../events/watches.ts';
 
 export interface StreamsOptions {
   sql: Sql;

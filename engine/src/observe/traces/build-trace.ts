@@ -1,9 +1,13 @@
 import { createGiveWay, idTimeMs, LIMITS, type LogLine } from '@headwater/shared';
-import type { TraceEvent, TraceListener, TraceRun, TraceStep } from '../../contract/traces.ts';
-import type { ExecutionError, ExecutionRecord } from '../../contract/workflows.ts';
-import { formatEventId } from '../../events/event-id.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import { readStoredLines } from '../../events/stored-lines.ts';
+import type {
+  ExecutionError,
+  ExecutionRecord,
+  TraceEvent,
+  TraceListener,
+  TraceRun,
+  TraceStep,
+} from '../../contract/index.ts';
+import { formatEventId, isWorkflow, readStoredLines } from '../../events/index.ts';
 import type { TraceEventRow, TraceHolderRow, TraceMissedRow, TraceSendRow, TraceStepRow } from './read-trace.sql.ts';
 import type { TraceRunRow } from './read-trace-runs.sql.ts';
 import { explainRun } from './explain-run.ts';

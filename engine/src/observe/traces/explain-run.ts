@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { TraceRun } from '../../contract/traces.ts';
-import { BUILT_IN_CHANNELS } from '../../events/channels.ts';
+import type { TraceRun } from '../../contract/index.ts';
+import { BUILT_IN_CHANNELS } from '../../events/index.ts';
 
 /** Explains the state of a run or execution, for a user who asks where a request went. */
 export function explainRun(run: TraceRun): string {

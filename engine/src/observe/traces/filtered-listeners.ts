@@ -1,7 +1,6 @@
 import { explainFilter, LIMITS, matchesChannel } from '@headwater/shared';
-import type { TraceListener } from '../../contract/traces.ts';
-import { parseEvent, readFilter } from '../../events/judge-filters.ts';
-import { isWorkflow } from '../../events/invocation.ts';
+import type { TraceListener } from '../../contract/index.ts';
+import { isWorkflow, parseEvent, readFilter } from '../../events/index.ts';
 import type { TraceEventRow, TraceSubscriptionRow } from './read-trace.sql.ts';
 
 /** Subscriptions to the event's emitter, by id or by glob. None hears itself by a glob. */

@@ -1,10 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../../contract/engine.ts';
-import type { DeliveryStatus } from '../../contract/deliveries.ts';
-import type { Transaction } from '../../db/database.ts';
-import { lookInIndexOrder } from '../../events/read-events.sql.ts';
+import type { AttemptRecord, DeliveryStatus } from '../../contract/index.ts';
+import type { Transaction } from '../../db/index.ts';
+import { lookInIndexOrder } from '../../events/index.ts';
 import { emittersOf, newestAttempts, type TraceEventRow } from './read-trace.sql.ts';
-import { shownStatus } from '../../outbox/deliveries/shown-status.sql.ts';
+import { shownStatus } from '../../outbox/index.ts';
 import { momentsOf } from './trace-moments.ts';
 
 export interface TraceDeliveryRow {

@@ -1,6 +1,6 @@
 import { type ExceededLimit, ID_PREFIXES, LIMITS } from '@headwater/shared';
-import type { Transaction } from '../../db/database.ts';
-import { lookInIndexOrder } from '../../events/read-events.sql.ts';
+import type { Transaction } from '../../db/index.ts';
+import { lookInIndexOrder } from '../../events/index.ts';
 import type { TraceEventRow } from './read-trace.sql.ts';
 import { momentsOf } from './trace-moments.ts';
 

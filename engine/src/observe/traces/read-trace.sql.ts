@@ -1,6 +1,6 @@
 import { type DedupeStrategy, LIMITS } from '@headwater/shared';
-import type { AttemptRecord } from '../../contract/engine.ts';
-import type { Transaction } from '../../db/database.ts';
+import type { AttemptRecord } from '../../contract/index.ts';
+import type { Transaction } from '../../db/index.ts';
 
 export interface TraceEventRow {
   emitter_id: string;

@@ -1,6 +1,6 @@
 import { LIMITS, matchesChannel } from '@headwater/shared';
-import type { MissReason, TraceListener, TraceRun } from '../../contract/traces.ts';
-import { emitIdOf } from '../../events/event-id.ts';
+import type { MissReason, TraceListener, TraceRun } from '../../contract/index.ts';
+import { emitIdOf } from '../../events/index.ts';
 import type { TraceEventRow, TraceMissedRow, TraceSubscriptionRow } from './read-trace.sql.ts';
 import type { TraceDeliveryRow } from './read-trace-deliveries.sql.ts';
 import { filteredOut, subscriptionsTo } from './filtered-listeners.ts';

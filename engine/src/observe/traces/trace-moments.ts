@@ -1,5 +1,5 @@
 import { idFloor, type IdKind } from '@headwater/shared';
-import { emitIdOf } from '../../events/event-id.ts';
+import { emitIdOf } from '../../events/index.ts';
 import type { TraceEventRow } from './read-trace.sql.ts';
 
 /**

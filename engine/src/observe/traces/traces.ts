@@ -1,7 +1,7 @@
 import { LIMITS, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
-import type { TraceRecord, Traces } from '../../contract/traces.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { createBoundedTurns } from '../../fairness/index.ts';
+import type { TraceRecord, Traces } from '../../contract/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 import { readExecutions } from '../read-executions.sql.ts';
 import {
   findTraceId,
@@ -16,8 +16,7 @@ import {
 } from './read-trace.sql.ts';
 import { readTraceDeliveries } from './read-trace-deliveries.sql.ts';
 import { readTraceExecutionIds, readTraceRuns } from './read-trace-runs.sql.ts';
-import { emitIdOf } from '../../events/event-id.ts';
-import { inOneSnapshot } from '../../events/read-events.sql.ts';
+import { emitIdOf, inOneSnapshot } from '../../events/index.ts';
 import { buildTrace, type TraceParts } from './build-trace.ts';
 import { eventsToFilter } from './filtered-listeners.ts';
 

@@ -1,6 +1,6 @@
 import type { Sandbox } from '@headwater/sandbox-runtime';
-import type { GuestFetch } from '../../egress/guest-fetch.ts';
-import type { UseCount } from '../../events/stat-meter.ts';
+import type { GuestFetch } from '../../egress/index.ts';
+import type { UseCount } from '../../events/index.ts';
 
 /** Counts the time of all that runs: runs, steps, hooks, transforms, each of their tries. */
 export function countRuns(sandbox: Sandbox, counts: UseCount): Sandbox {

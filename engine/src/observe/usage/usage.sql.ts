@@ -1,8 +1,8 @@
 import type { AccountLimitName, ExceededLimit } from '@headwater/shared';
-import { codeBytesOfRow } from '../../accounts/require-code-room.sql.ts';
-import type { UsageDay } from '../../contract/usage.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { addNotice } from '../../outbox/webhooks/webhook-notices.sql.ts';
+import { codeBytesOfRow } from '../../accounts/index.ts';
+import type { UsageDay } from '../../contract/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
+import { addNotice } from '../../outbox/index.ts';
 
 /** From here on an account is told, once each until it is far from the limit again. */
 const PERCENTS = [100, 80] as const;

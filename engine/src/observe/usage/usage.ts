@@ -1,8 +1,7 @@
 import { platformLimit } from '@headwater/shared';
-import { throwFields } from '../../contract/field-faults.ts';
-import type { Usage, UsageDay, UsageRecord } from '../../contract/usage.ts';
-import type { Sql } from '../../db/database.ts';
-import { nothingUsed, type UseCount } from '../../events/stat-meter.ts';
+import { throwFields, type Usage, type UsageDay, type UsageRecord } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
+import { nothingUsed, type UseCount } from '../../events/index.ts';
 import { readUsageDays } from './usage.sql.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

@@ -1,9 +1,8 @@
 import { LIMITS } from '@headwater/shared';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Log } from '../../contract/log.ts';
-import type { Sql } from '../../db/database.ts';
-import { every } from '../../db/every.ts';
-import { limitTimeShare } from '../../runs/limit-time-share.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type { Log } from '../../contract/index.ts';
+import { every, type Sql } from '../../db/index.ts';
+import { limitTimeShare } from '../../runs/index.ts';
 import { findUnseenAccounts, HELD_LIMITS, noteStorage, readHeld, tellNearLimits } from './usage.sql.ts';
 
 export interface HeldOptions {

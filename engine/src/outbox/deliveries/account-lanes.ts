@@ -1,9 +1,8 @@
 import { LIMITS } from '@headwater/shared';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { addJobs, type Sql } from '../../db/index.ts';
 import type { Drain } from '../drain.ts';
 import type { ClaimedLane } from './claim-deliveries.sql.ts';
 import { claimOfAccount, type DueWebhooks, readDueWebhooks, WEBHOOKS_LOOKED_AT } from './claim-of-account.sql.ts';
-import type { Sql } from '../../db/database.ts';
 import { accountLane } from './deliver-lane.ts';
 import type { DueDelivery } from './due-delivery.ts';
 

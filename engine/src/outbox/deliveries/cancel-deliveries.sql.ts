@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { restAfterMs } from '../../fairness/rest-after.ts';
+import { restAfterMs } from '../../fairness/index.ts';
 import { cancelNote } from '../cancel-note.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 /**
  * Deliveries cancelled in one transaction: a statement that waits for one of these rows waits for a

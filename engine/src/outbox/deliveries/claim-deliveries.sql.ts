@@ -1,8 +1,6 @@
 import type { DueDelivery } from './due-delivery.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { addJobs, fitsClaim, mayLeaveMore, type Sql, type Transaction } from '../../db/index.ts';
 import { cancelNote } from '../cancel-note.ts';
-import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { goesThroughLane, receiverColumns, receiverOf, type ReceiverRow } from '../webhooks/receiver-columns.sql.ts';
 

@@ -1,8 +1,7 @@
 import { LIMITS } from '@headwater/shared';
 import type { DueDelivery } from './due-delivery.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
 import { leaseDue } from './claim-deliveries.sql.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { type Heads, parkBehind, releaseNext } from './ordered-deliveries.sql.ts';
 

@@ -1,7 +1,6 @@
 import type { DueDelivery } from './due-delivery.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
+import { addJobs, type JobSpec, type Sql } from '../../db/index.ts';
 import { type ClaimedLane, leaseDueOfMany } from './claim-deliveries.sql.ts';
-import type { Sql } from '../../db/database.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
 import { goesThroughLane } from '../webhooks/receiver-columns.sql.ts';
 

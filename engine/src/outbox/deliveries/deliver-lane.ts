@@ -1,5 +1,4 @@
-import { type DeliverWebhookPayload, TASKS } from '../../db/jobs/tasks.ts';
-import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+import { type DeliverWebhookPayload, type JobSpec, TASKS } from '../../db/index.ts';
 
 /** The lane job that claims a webhook's due deliveries without a lease. `runAtMs` default: now. */
 export function deliverLane(webhookId: string, runAtMs?: number): JobSpec {

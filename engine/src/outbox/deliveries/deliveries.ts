@@ -1,9 +1,7 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { Page, PageRequest, Principal, WebhookRecord, Webhooks } from '../../contract/engine.ts';
-import type { DeliveryRecord } from '../../contract/deliveries.ts';
-import type { Database } from '../../db/database.ts';
+import type { DeliveryRecord, Page, PageRequest, Principal, WebhookRecord, Webhooks } from '../../contract/index.ts';
+import { type Database, inPageOrder } from '../../db/index.ts';
 import { type DeliveryQuery, pageDeliveries } from './page-deliveries.sql.ts';
-import { inPageOrder } from '../../db/paging.ts';
 import { findDeliveryWebhook, readDeliveries, readDeliveryResponse } from './read-deliveries.sql.ts';
 import { skipDelivery } from './skip-delivery.sql.ts';
 import { readWebhookHealth } from '../webhooks/read-webhook-health.sql.ts';

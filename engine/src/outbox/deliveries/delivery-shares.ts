@@ -1,6 +1,5 @@
-import { createKnownLimits } from '../../accounts/known-limits.ts';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Log } from '../../contract/log.ts';
+import { createKnownLimits, type LimitsCache } from '../../accounts/index.ts';
+import type { Log } from '../../contract/index.ts';
 import type { OutgoingShare } from '../sender.ts';
 
 /**

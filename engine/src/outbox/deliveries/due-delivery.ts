@@ -1,4 +1,4 @@
-import type { WebhookFormat } from '../../contract/webhook-requests.ts';
+import type { WebhookFormat } from '../../contract/index.ts';
 import type { ReceiverSettings } from '../webhooks/receiver-settings.ts';
 
 /** A delivery that this node has leased and is to attempt, with everything the attempt needs. */

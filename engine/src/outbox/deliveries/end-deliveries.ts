@@ -1,9 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import type { AccountRoom } from '../../accounts/account-room.ts';
-import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
-import type { Principal } from '../../contract/engine.ts';
+import type { AccountRoom } from '../../accounts/index.ts';
+import { createBoundedTurns } from '../../fairness/index.ts';
+import type { Principal } from '../../contract/index.ts';
 import { cancelDeliveries } from './cancel-deliveries.sql.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database } from '../../db/index.ts';
 
 export interface EndOptions {
   db: Database;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { restAfterMs } from '../../fairness/rest-after.ts';
-import type { Sql } from '../../db/database.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import { restAfterMs } from '../../fairness/index.ts';
+import type { Sql } from '../../db/index.ts';
+import { inIndexOrder } from '../../events/index.ts';
 
 /** Deliveries that are looked at, and moved, in one transaction. */
 const LOOKED_AT = 2_000;

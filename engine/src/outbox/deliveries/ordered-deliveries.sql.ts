@@ -1,4 +1,4 @@
-import type { Transaction } from '../../db/database.ts';
+import type { Transaction } from '../../db/index.ts';
 
 /** Deliveries that are looked at for those that may be sent. */
 const LOOKED_AT = 256;

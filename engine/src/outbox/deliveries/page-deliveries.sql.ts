@@ -1,10 +1,16 @@
 import { idFloor, idTimeMs, LIMITS } from '@headwater/shared';
 import type postgres from 'postgres';
-import type { PageRequest } from '../../contract/base.ts';
-import type { DeliveryChoice, DeliveryStatus } from '../../contract/deliveries.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { checkPageSize, countFitting, decodeCursor, encodeCursor, type IdPage } from '../../db/paging.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import type { DeliveryChoice, DeliveryStatus, PageRequest } from '../../contract/index.ts';
+import {
+  checkPageSize,
+  countFitting,
+  decodeCursor,
+  encodeCursor,
+  type IdPage,
+  type Sql,
+  type Transaction,
+} from '../../db/index.ts';
+import { inIndexOrder } from '../../events/index.ts';
 import { shownStatus } from './shown-status.sql.ts';
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>;

@@ -1,7 +1,5 @@
-import { and, eq, inArray } from '../../db/drizzle.ts';
-import type { DeliveryRecord } from '../../contract/deliveries.ts';
-import type { Database } from '../../db/database.ts';
-import { deliveries, webhooks } from '../../db/schema.ts';
+import { and, type Database, deliveries, eq, inArray, webhooks } from '../../db/index.ts';
+import type { DeliveryRecord } from '../../contract/index.ts';
 
 /** Those of `ids` that are of these webhooks of the account, in no order. */
 export async function readDeliveries(

@@ -1,6 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
-import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+import type { JobSpec, Sql, Transaction } from '../../db/index.ts';
 import { leaseNextOfKeys } from './claim-deliveries.sql.ts';
 import { accountLane, deliverLane } from './deliver-lane.ts';
 import { isOrderedAlone } from '../webhooks/receiver-columns.sql.ts';

@@ -1,8 +1,6 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { WebhookRecord } from '../../contract/engine.ts';
-import type { MatchingChoice, RedeliveryChoice } from '../../contract/deliveries.ts';
-import type { Database } from '../../db/database.ts';
-import { decodeCursor, encodeCursor } from '../../db/paging.ts';
+import type { MatchingChoice, RedeliveryChoice, WebhookRecord } from '../../contract/index.ts';
+import { type Database, decodeCursor, encodeCursor } from '../../db/index.ts';
 import { readGivenFilter } from '../subscriptions/given-filter.ts';
 import { readDeliveries } from './read-deliveries.sql.ts';
 import { redeliverMatching } from './redeliver-matching.sql.ts';

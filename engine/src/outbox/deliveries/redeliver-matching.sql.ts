@@ -1,9 +1,7 @@
 import { idFloor, LIMITS } from '@headwater/shared';
-import type { EndedStatus } from '../../contract/deliveries.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { createFilterJudges } from '../../events/judge-filters.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import type { EndedStatus } from '../../contract/index.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
+import { createFilterJudges, inIndexOrder } from '../../events/index.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { dueAgain, isFree } from './redeliver.sql.ts';
 

@@ -1,10 +1,9 @@
 import { idFloor, LIMITS } from '@headwater/shared';
-import type { RedeliveryChoice } from '../../contract/deliveries.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import type { RedeliveryChoice } from '../../contract/index.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
 import { cancelNote } from '../cancel-note.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import { inIndexOrder } from '../../events/index.ts';
 
 /**
  * Deliveries made due again in one transaction: a statement that waits for one of these rows waits

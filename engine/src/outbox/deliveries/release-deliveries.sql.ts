@@ -1,6 +1,5 @@
 import type { DueDelivery } from './due-delivery.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql } from '../../db/database.ts';
+import { addJobs, type Sql } from '../../db/index.ts';
 import { lanesOfWaiting } from './deliver-lane.ts';
 
 interface Freed {

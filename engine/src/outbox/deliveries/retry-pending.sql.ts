@@ -1,9 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import { createFilterJudges } from '../../events/judge-filters.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { createFilterJudges, inIndexOrder } from '../../events/index.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
 import { retriedLane } from './deliver-lane.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
 
 /**
  * Deliveries that are made due in one transaction: another one that waits for one of the rows waits

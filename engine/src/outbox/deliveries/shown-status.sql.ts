@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 
 /**
  * The status that is shown for a delivery `d` of the webhook `w`: `pending` is split by its cause.

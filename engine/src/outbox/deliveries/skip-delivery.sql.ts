@@ -1,6 +1,5 @@
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { addJobs, type Sql } from '../../db/index.ts';
 import { cancelNote } from '../cancel-note.ts';
-import type { Sql } from '../../db/database.ts';
 import { deliverLane } from './deliver-lane.ts';
 import { lockWebhooks, releaseNext } from './ordered-deliveries.sql.ts';
 

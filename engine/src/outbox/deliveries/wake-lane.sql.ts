@@ -1,7 +1,5 @@
-import { MAX_JOB_ATTEMPTS } from '../../db/jobs/add-jobs.ts';
-import type { Database } from '../../db/database.ts';
+import { type Database, MAX_JOB_ATTEMPTS, sql } from '../../db/index.ts';
 import { deliverLane } from './deliver-lane.ts';
-import { sql } from '../../db/drizzle.ts';
 
 /** Adds the lane job of a webhook in the transaction `tx`. */
 export async function wakeLane(tx: Pick<Database['orm'], 'execute'>, webhookId: string): Promise<void> {

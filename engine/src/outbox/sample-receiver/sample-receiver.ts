@@ -1,13 +1,11 @@
 import { LIMITS, newId, randomToken } from '@headwater/shared';
-import type { SampleReceiver } from '../../contract/sample-receiver.ts';
+import type { SampleReceiver } from '../../contract/index.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import { type Inbox, isUrlBelow } from '../transports/webhook/inbox.ts';
 import { findSignatureFault, type SignedRequest } from '../webhooks/verify-signature.ts';
 import { readSecret } from '../transports/webhook/sign.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import { createBatcher, isDataError } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import { inPageOrder, readPage } from '../../db/paging.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import { createBatcher, inPageOrder, isDataError, readPage, type Sql } from '../../db/index.ts';
 import {
   deleteSampleRequests,
   findSampleKey,

@@ -1,7 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { SampleRequest } from '../../contract/sample-receiver.ts';
-import type { Sql } from '../../db/database.ts';
-import { rowsOf } from '../../db/rows-of.ts';
+import type { SampleRequest } from '../../contract/index.ts';
+import { rowsOf, type Sql } from '../../db/index.ts';
 
 export interface NewSampleRequest extends Omit<SampleRequest, 'receivedAtMs'> {
   accountId: string;

@@ -2,9 +2,7 @@ import { LIMITS, newId } from '@headwater/shared';
 import type { DueSend, DueUpload } from './due-send.ts';
 import { hostOf } from '../transports/http/http-request.ts';
 import { objectKeyOf } from '../transports/s3/s3-payload.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { fitsClaim, mayLeaveMore } from '../../db/claim-bytes.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { addJobs, fitsClaim, mayLeaveMore, type Sql, type Transaction } from '../../db/index.ts';
 import { sendLane } from './send-lane.ts';
 
 interface ClaimedRow {

@@ -1,12 +1,10 @@
 import { LIMITS } from '@headwater/shared';
-import { storableText } from '../../events/storable-text.ts';
+import { storableText } from '../../events/index.ts';
 import type { NewSend } from './new-send.ts';
 import { readS3Target } from '../transports/s3/s3-payload.ts';
-import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+import { type JobSpec, rowsOf, type Sql, type Transaction } from '../../db/index.ts';
 import { cancelNote } from '../cancel-note.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
-import { rowsOf } from '../../db/rows-of.ts';
 
 /**
  * Stores what executions have sent, in the transaction that ends them; undefined where there is

@@ -1,6 +1,5 @@
 import { SENT_BYTES } from '@headwater/sandbox-runtime';
-import type { Redactor } from '../../secrets/redactor.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { Redactor, Sealer } from '../../secrets/index.ts';
 
 type SendKind = 'http' | 'email' | 's3';
 

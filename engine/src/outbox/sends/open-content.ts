@@ -1,4 +1,4 @@
-import type { Sealer } from '../../secrets/seal.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import type { SendContent } from './new-send.ts';
 
 /** JSON text of the argument of `$.send`, with its secrets. */

@@ -1,6 +1,5 @@
-import type { AttemptRecord } from '../../contract/engine.ts';
-import type { SendRecord } from '../../contract/sends.ts';
-import type { Sql } from '../../db/database.ts';
+import type { AttemptRecord, SendRecord } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 interface Row {
   id: string;

@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 import type { AttemptResult } from '../attempt.ts';
 import { recordWithRetries } from '../record-with-retries.sql.ts';
 import type { DueSend } from './due-send.ts';

@@ -1,5 +1,4 @@
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { addJobs, type JobSpec, type Sql, type Transaction } from '../../db/index.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql } from '../../db/database.ts';
+import { addJobs, type Sql } from '../../db/index.ts';
 import { laterSendLane, sendLane } from './send-lane.ts';
 import { nextUploadMs } from './insert-sends.sql.ts';
 

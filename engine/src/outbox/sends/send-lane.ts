@@ -1,5 +1,4 @@
-import { TASKS } from '../../db/jobs/tasks.ts';
-import type { JobSpec } from '../../db/jobs/add-jobs.ts';
+import { type JobSpec, TASKS } from '../../db/index.ts';
 
 /** The lane job that claims an account's due sends without a lease. `runAtMs` default: now. */
 export function sendLane(accountId: string, runAtMs?: number): JobSpec {

@@ -1,20 +1,17 @@
 import { LIMITS, type ActiveTenants } from '@headwater/shared';
-import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
-import type { SendPayload } from '../../db/jobs/tasks.ts';
+import { addJobs, createPostponedLanes, type SendPayload } from '../../db/index.ts';
 import { createDrain, type Drain, type DrainStats } from '../drain.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
 import { claimSends, claimUpload } from './claim-sends.sql.ts';
 import { attemptBytes } from '../attempt-bytes.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
+import type { HistoryCount, LimitsCache } from '../../accounts/index.ts';
 import { recordSendAttempts } from './record-send-attempts.sql.ts';
 import { postponeSends, releaseSends } from './release-sends.sql.ts';
 import { sendLane } from './send-lane.ts';
 import type { RetryPolicy } from '../retry-policy.ts';
 import { createSendTransports } from '../transports/send-transports.ts';
 import type { SendTransportParts } from '../transports/send-transport-parts.ts';
-import type { UseCount } from '../../events/stat-meter.ts';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Log } from '../../contract/log.ts';
+import type { UseCount } from '../../events/index.ts';
+import type { Log } from '../../contract/index.ts';
 import { type DueSend, laneIdOf, sizeOf } from './due-send.ts';
 
 export interface SendRunnerOptions extends SendTransportParts {

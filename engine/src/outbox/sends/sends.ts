@@ -1,10 +1,8 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { Principal } from '../../contract/base.ts';
-import type { S3SettingsRecord, SendRecord, Sends } from '../../contract/sends.ts';
-import type { Egress } from '../../egress/egress.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { Sql } from '../../db/database.ts';
-import { inPageOrder, readPage } from '../../db/paging.ts';
+import type { Principal, S3SettingsRecord, SendRecord, Sends } from '../../contract/index.ts';
+import type { Egress } from '../../egress/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import { inPageOrder, readPage, type Sql } from '../../db/index.ts';
 import { executionExists, readSends } from './read-sends.sql.ts';
 import { retrySend } from './retry-send.sql.ts';
 import { deleteS3Settings, putS3Settings, readS3Settings } from '../transports/s3/s3-settings.sql.ts';

@@ -1,10 +1,9 @@
 import { newId, notFound } from '@headwater/shared';
-import type { AccountRoom } from '../../accounts/account-room.ts';
-import type { AutoSubscriptionRecord, AutoSubscriptions } from '../../contract/engine.ts';
+import type { AccountRoom } from '../../accounts/index.ts';
+import type { AutoSubscriptionRecord, AutoSubscriptions } from '../../contract/index.ts';
 import { createAutoSubscription } from './create-auto-subscription.sql.ts';
-import type { Database } from '../../db/database.ts';
+import { type Database, inPageOrder, readPage } from '../../db/index.ts';
 import { deleteAutoSubscription } from './delete-auto-subscription.sql.ts';
-import { inPageOrder, readPage } from '../../db/paging.ts';
 import { type AutoSubscriptionRow, readAutoSubscriptions } from './read-auto-subscriptions.sql.ts';
 import { filterJson, readGivenFilter } from './given-filter.ts';
 import { checkListenerKey, unknownListener } from './subscriptions.ts';

@@ -1,7 +1,7 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 import { lockListener } from './lock-listener.sql.ts';
-import { lockAccount, requireRoom } from '../../accounts/require-room.sql.ts';
+import { lockAccount, requireRoom } from '../../accounts/index.ts';
 
 export interface NewAutoSubscription {
   id: string;

@@ -1,7 +1,7 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 import { lockEmitter, lockListener } from './lock-listener.sql.ts';
-import { lockAccount, requireRoom } from '../../accounts/require-room.sql.ts';
+import { lockAccount, requireRoom } from '../../accounts/index.ts';
 
 export interface NewSubscription {
   id: string;

@@ -1,6 +1,5 @@
-import type { Database } from '../../db/database.ts';
+import { autoSubscriptions, type Database } from '../../db/index.ts';
 import { autoSubscriptionByKey } from './read-auto-subscriptions.sql.ts';
-import { autoSubscriptions } from '../../db/schema.ts';
 
 /** Answers whether there was one. The subscriptions that it has made stay. */
 export async function deleteAutoSubscription(

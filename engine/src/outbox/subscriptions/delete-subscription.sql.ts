@@ -1,6 +1,5 @@
-import type { Database } from '../../db/database.ts';
+import { type Database, subscriptions } from '../../db/index.ts';
 import { subscriptionByKey } from './read-subscriptions.sql.ts';
-import { subscriptions } from '../../db/schema.ts';
 
 /** Answers whether there was one. */
 export async function deleteSubscription(db: Database, key: Parameters<typeof subscriptionByKey>[0]): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { type FilterJson, parseFilter } from '@headwater/shared';
-import { throwFields } from '../../contract/field-faults.ts';
+import { throwFields } from '../../contract/index.ts';
 
 /**
  * The JSON text of a filter as it is stored; null: no filter. Throws INVALID_REQUEST for an invalid

@@ -1,5 +1,5 @@
 import { ID_PREFIXES } from '@headwater/shared';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 
 export const isWebhook = (id: string): boolean => id.startsWith(ID_PREFIXES.webhook);
 

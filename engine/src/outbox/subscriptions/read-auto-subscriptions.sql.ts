@@ -1,7 +1,5 @@
 import type { SQL } from 'drizzle-orm';
-import { and, eq, inArray } from '../../db/drizzle.ts';
-import type { Database } from '../../db/database.ts';
-import { autoSubscriptions } from '../../db/schema.ts';
+import { and, autoSubscriptions, type Database, eq, inArray } from '../../db/index.ts';
 
 export type AutoSubscriptionRow = typeof autoSubscriptions.$inferSelect;
 

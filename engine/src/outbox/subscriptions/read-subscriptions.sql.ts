@@ -1,8 +1,6 @@
 import type { SQL } from 'drizzle-orm';
-import { and, eq, inArray } from '../../db/drizzle.ts';
-import type { EmitterName } from '../../contract/webhooks.ts';
-import type { Database, Sql } from '../../db/database.ts';
-import { subscriptions } from '../../db/schema.ts';
+import { and, type Database, eq, inArray, type Sql, subscriptions } from '../../db/index.ts';
+import type { EmitterName } from '../../contract/index.ts';
 
 export type SubscriptionRow = typeof subscriptions.$inferSelect;
 

@@ -1,5 +1,5 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { Principal } from '../../contract/engine.ts';
+import type { Principal } from '../../contract/index.ts';
 
 /** Whether the caller's key sees only webhooks among the listeners. */
 export function isForWebhooks({ scopes }: Principal): boolean {

@@ -1,6 +1,6 @@
 import { type AccountLimits, newId } from '@headwater/shared';
-import type { Transaction } from '../../db/database.ts';
-import { requireRoom } from '../../accounts/require-room.sql.ts';
+import type { Transaction } from '../../db/index.ts';
+import { requireRoom } from '../../accounts/index.ts';
 
 /**
  * Gives a new emitter the account's auto subscriptions. Their rows are locked: a deletion of the

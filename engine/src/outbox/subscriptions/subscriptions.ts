@@ -1,15 +1,20 @@
 import { type Fault, type FieldError, HeadwaterError, ID_PREFIXES, newId, notFound } from '@headwater/shared';
-import type { AccountRoom } from '../../accounts/account-room.ts';
-import type { SubscriptionKey, SubscriptionRecord, Subscriptions } from '../../contract/engine.ts';
-import { changedMeanwhile } from '../../contract/check-revision.ts';
-import { checkCondition, contentTag } from '../../contract/content-tag.ts';
-import { WEBHOOKS_CHANNEL } from '../../events/channels.ts';
+import type { AccountRoom } from '../../accounts/index.ts';
+import {
+  changedMeanwhile,
+  checkCondition,
+  contentTag,
+  findTextFault,
+  type SubscriptionKey,
+  type SubscriptionRecord,
+  type Subscriptions,
+  throwFields,
+} from '../../contract/index.ts';
+import { WEBHOOKS_CHANNEL } from '../../events/index.ts';
 import { createSubscription, setFilter } from './create-subscription.sql.ts';
-import type { Database } from '../../db/database.ts';
+import { type Database, inPageOrder, readPage } from '../../db/index.ts';
 import { deleteSubscription } from './delete-subscription.sql.ts';
-import { inPageOrder, readPage } from '../../db/paging.ts';
 import { readEmitterNames, readSubscriptions, type SubscriptionRow } from './read-subscriptions.sql.ts';
-import { findTextFault, throwFields } from '../../contract/field-faults.ts';
 import { isForWebhooks, requireListener } from './require-listener.ts';
 import { filterJson, readGivenFilter } from './given-filter.ts';
 

@@ -1,6 +1,6 @@
 import type { TransformAnswer } from '@headwater/sandbox-runtime';
 import { platformLimit } from '@headwater/shared';
-import { storableText } from '../../events/storable-text.ts';
+import { storableText } from '../../events/index.ts';
 import { deliveryContent } from '../transports/webhook/delivery-content.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import { headerFaults } from '../webhooks/validate-webhook-request.ts';

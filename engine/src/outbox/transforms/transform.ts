@@ -1,7 +1,6 @@
 import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
-import type { Principal } from '../../contract/base.ts';
-import type { TransformPreview, TransformPreviewRequest } from '../../contract/transforms.ts';
+import type { Principal, TransformPreview, TransformPreviewRequest } from '../../contract/index.ts';
 import type { DueDelivery } from '../deliveries/due-delivery.ts';
 import type { WebhookRow } from '../webhooks/read-webhooks.sql.ts';
 import type { TransformedRequest, TransformResult } from './transform-request.ts';

@@ -1,7 +1,7 @@
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Sql } from '../../db/database.ts';
-import type { GuestFetch } from '../../egress/guest-fetch.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type { Sql } from '../../db/index.ts';
+import type { GuestFetch } from '../../egress/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import type { Mailer } from './email/mailer.ts';
 
 /** Dependencies of the transports for `$.send`. */

@@ -1,6 +1,6 @@
 import { LIMITS, newId } from '@headwater/shared';
 import { type Inbox, isUrlBelow, type Received } from '../transports/webhook/inbox.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 import {
   type AnswerRow,
   deleteTunnelRequest,

@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { TunnelAnswer, TunnelRequest } from '../../contract/tunnels.ts';
-import type { Sql } from '../../db/database.ts';
+import type { TunnelAnswer, TunnelRequest } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 export async function insertTunnel(sql: Sql, accountId: string, webhookId: string): Promise<void> {
   await sql`insert into tunnels (webhook_id, account_id) values (${webhookId}, ${accountId})`;

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadwaterError, LIMITS, notFound, randomToken } from '@headwater/shared';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Subscriptions, Webhooks } from '../../contract/engine.ts';
-import type { Principal } from '../../contract/base.ts';
-import type { Stream } from '../../contract/streams.ts';
-import type { NewTunnel, TunnelRequest, Tunnels } from '../../contract/tunnels.ts';
-import { every } from '../../db/every.ts';
-import type { Log } from '../../contract/log.ts';
-import type { Sql } from '../../db/database.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type {
+  Log,
+  NewTunnel,
+  Principal,
+  Stream,
+  Subscriptions,
+  TunnelRequest,
+  Tunnels,
+  Webhooks,
+} from '../../contract/index.ts';
+import { every, type Sql } from '../../db/index.ts';
 import {
   answerTunnelRequest,
   expireTunnelRequests,
@@ -16,7 +20,7 @@ import {
   takeTunnelRequests,
   touchTunnel,
 } from './tunnels.sql.ts';
-import { createOpenStreams } from '../../events/open-streams.ts';
+import { createOpenStreams } from '../../events/index.ts';
 
 export interface TunnelsOptions {
   sql: Sql;

@@ -1,4 +1,4 @@
-import type { AdaptiveRate } from '../../contract/webhook-requests.ts';
+import type { AdaptiveRate } from '../../contract/index.ts';
 
 /*
  * The rate of a webhook that adapts to its receiver: additive increase, multiplicative decrease, as

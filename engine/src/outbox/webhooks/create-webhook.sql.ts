@@ -1,7 +1,7 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { RequestOptions } from '../../contract/webhook-requests.ts';
-import type { Sql } from '../../db/database.ts';
-import { requireRoom } from '../../accounts/require-room.sql.ts';
+import type { RequestOptions } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
+import { requireRoom } from '../../accounts/index.ts';
 
 export interface NewWebhook {
   id: string;

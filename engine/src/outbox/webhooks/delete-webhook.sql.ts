@@ -1,8 +1,13 @@
-import { and, eq } from '../../db/drizzle.ts';
-import type { Database } from '../../db/database.ts';
-import type { ExpectedRevisions } from '../../contract/base.ts';
-import { notifyWebhookChanged } from '../../db/notify-changed.ts';
-import { autoSubscriptions, subscriptions, webhooks } from '../../db/schema.ts';
+import {
+  and,
+  autoSubscriptions,
+  type Database,
+  eq,
+  notifyWebhookChanged,
+  subscriptions,
+  webhooks,
+} from '../../db/index.ts';
+import type { ExpectedRevisions } from '../../contract/index.ts';
 import { ofRevision } from './update-webhook.sql.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { EventPosition } from '../../events/event-id.ts';
-import type { Sql } from '../../db/database.ts';
+import type { EventPosition } from '../../events/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 export interface FoundEvent {
   emitterId: string;

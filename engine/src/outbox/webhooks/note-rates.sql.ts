@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
-import type { Transaction } from '../../db/database.ts';
-import type { AdaptiveRate } from '../../contract/webhook-requests.ts';
+import type { Transaction } from '../../db/index.ts';
+import type { AdaptiveRate } from '../../contract/index.ts';
 import { adaptRate, type RateSign } from './adaptive-rate.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { Sql, Transaction } from '../../db/database.ts';
-import { WEBHOOK_CHANGED_CHANNEL } from '../../db/notify-changed.ts';
+import { type Sql, type Transaction, WEBHOOK_CHANGED_CHANNEL } from '../../db/index.ts';
 
 /** Which change of the time is worth a notice to all nodes. */
 const WORTH_MS = 1_000;

@@ -1,5 +1,5 @@
 import { goesThroughLane } from './receiver-columns.sql.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** The facts that the lane of a webhook reads before it claims. */
 export interface LaneWebhook {

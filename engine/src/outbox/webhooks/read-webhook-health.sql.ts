@@ -1,7 +1,7 @@
 import { idFloor, LIMITS } from '@headwater/shared';
-import type { WebhookHealth } from '../../contract/deliveries.ts';
-import type { Sql } from '../../db/database.ts';
-import { inIndexOrder } from '../../events/read-events.sql.ts';
+import type { WebhookHealth } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
+import { inIndexOrder } from '../../events/index.ts';
 
 interface HealthRow {
   deliveries: number;

@@ -1,7 +1,5 @@
-import { and, eq, inArray } from '../../db/drizzle.ts';
-import type { Database } from '../../db/database.ts';
+import { and, type Database, eq, inArray, webhooks } from '../../db/index.ts';
 import { type Receiver, receiverOf } from './receiver-columns.sql.ts';
-import { webhooks } from '../../db/schema.ts';
 
 export type WebhookRow = typeof webhooks.$inferSelect;
 

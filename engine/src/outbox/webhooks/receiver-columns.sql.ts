@@ -1,6 +1,6 @@
-import type { RequestOptions, WebhookFormat } from '../../contract/webhook-requests.ts';
+import type { RequestOptions, WebhookFormat } from '../../contract/index.ts';
 import type { ReceiverSettings } from './receiver-settings.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 
 /** Null where the row is of no webhook. */
 export interface ReceiverRow {

@@ -1,4 +1,4 @@
-import type { RequestOptions } from '../../contract/webhook-requests.ts';
+import type { RequestOptions } from '../../contract/index.ts';
 
 /** Settings of a webhook's requests, as they are stored. Absent: the default of this node. */
 export interface ReceiverSettings {

@@ -4,8 +4,8 @@ import type {
   ShownRequest,
   WebhookAuth,
   WebhookRequestSettings,
-} from '../../contract/webhook-requests.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+} from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
 import type { WebhookChange } from './update-webhook.sql.ts';
 

@@ -1,8 +1,5 @@
-import type { Database } from '../../db/database.ts';
-import { and, eq, sql } from '../../db/drizzle.ts';
-import { notifyWebhookChanged } from '../../db/notify-changed.ts';
+import { and, type Database, eq, notifyWebhookChanged, sql, webhooks } from '../../db/index.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
-import { webhooks } from '../../db/schema.ts';
 import { addNoticeIn } from './webhook-notices.sql.ts';
 
 interface NewSecret {

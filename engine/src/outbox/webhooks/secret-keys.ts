@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { WebhookAuth } from '../../contract/webhook-requests.ts';
-import type { ClientTls } from '../../egress/client-tls.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { WebhookAuth } from '../../contract/index.ts';
+import type { ClientTls } from '../../egress/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import type { ReceiverSettings } from './receiver-settings.ts';
 import { readSecret } from '../transports/webhook/sign.ts';
 

@@ -1,8 +1,8 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
-import type { WebhookTest, WebhookTestResult } from '../../contract/engine.ts';
-import { parseEventId } from '../../events/event-id.ts';
+import type { WebhookTest, WebhookTestResult } from '../../contract/index.ts';
+import { parseEventId } from '../../events/index.ts';
 import { findEventOfAccount } from './find-event-of-account.sql.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
 import { receiverOfWebhook } from './read-webhooks.sql.ts';
 import type { AttemptResult } from '../attempt.ts';

@@ -1,12 +1,7 @@
-import { and, eq, inArray, sql } from '../../db/drizzle.ts';
-import type { ExpectedRevisions } from '../../contract/base.ts';
-import type { WebhookUpdate } from '../../contract/engine.ts';
-import type { RequestOptions } from '../../contract/webhook-requests.ts';
-import type { Database } from '../../db/database.ts';
-import { notifyWebhookChanged } from '../../db/notify-changed.ts';
+import { and, type Database, eq, inArray, notifyWebhookChanged, sql, webhooks } from '../../db/index.ts';
+import type { ExpectedRevisions, RequestOptions, WebhookUpdate } from '../../contract/index.ts';
 import { wakeLane } from '../deliveries/wake-lane.sql.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
-import { webhooks } from '../../db/schema.ts';
 import { addNoticeIn, type WebhookNotice } from './webhook-notices.sql.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { type Fault, platformLimit, WEBHOOK_METHODS } from '@headwater/shared';
-import type { WebhookAuth, WebhookRequestSettings } from '../../contract/webhook-requests.ts';
+import type { WebhookAuth, WebhookRequestSettings } from '../../contract/index.ts';
 
 type FieldFault = readonly [path: string, fault: Fault];
 

@@ -1,6 +1,5 @@
 import { type Fault, LIMITS, platformLimit } from '@headwater/shared';
-import { findCountFault } from '../../contract/field-faults.ts';
-import type { SignatureScheme } from '../../contract/webhook-requests.ts';
+import { findCountFault, type SignatureScheme } from '../../contract/index.ts';
 import { readSecret, schemeOf } from '../transports/webhook/sign.ts';
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/i;

@@ -1,9 +1,13 @@
 import { type Fault, type FieldError, platformLimit, WEBHOOK_FORMATS } from '@headwater/shared';
-import type { WebhookUpdate } from '../../contract/engine.ts';
-import type { SignatureScheme } from '../../contract/webhook-requests.ts';
-import { longHostOf } from '../../egress/long-host.ts';
-import { isEgressRefused } from '../../egress/refusal.ts';
-import { findCountFault, findTextFault, longHostFault, throwFields } from '../../contract/field-faults.ts';
+import {
+  findCountFault,
+  findTextFault,
+  longHostFault,
+  type SignatureScheme,
+  throwFields,
+  type WebhookUpdate,
+} from '../../contract/index.ts';
+import { isEgressRefused, longHostOf } from '../../egress/index.ts';
 import { requestFaults } from './validate-request-settings.ts';
 import { findScheduleFault, findSecretFault, findTimeoutFault, headerFaults } from './validate-webhook-request.ts';
 

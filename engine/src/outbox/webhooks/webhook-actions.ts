@@ -1,11 +1,9 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import { createBoundedTurns } from '../../fairness/bounded-turns.ts';
-import type { Webhooks } from '../../contract/engine.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { Database } from '../../db/database.ts';
-import { decodeCursor, encodeCursor } from '../../db/paging.ts';
+import { createBoundedTurns } from '../../fairness/index.ts';
+import type { Webhooks } from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import { type Database, decodeCursor, encodeCursor, notifyWebhookChanged } from '../../db/index.ts';
 import { retryPending } from '../deliveries/retry-pending.sql.ts';
-import { notifyWebhookChanged } from '../../db/notify-changed.ts';
 import { takeBackPutOff } from './put-off-webhooks.sql.ts';
 import { rotateWebhookSecret } from './rotate-webhook-secret.sql.ts';
 import type { EndDeliveries } from '../deliveries/end-deliveries.ts';

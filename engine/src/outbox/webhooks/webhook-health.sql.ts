@@ -1,6 +1,5 @@
 import { idFloor, LIMITS } from '@headwater/shared';
-import type { Transaction } from '../../db/database.ts';
-import { WEBHOOK_CHANGED_CHANNEL } from '../../db/notify-changed.ts';
+import { type Transaction, WEBHOOK_CHANGED_CHANNEL } from '../../db/index.ts';
 import { addExhaustedNotices, addNotice } from './webhook-notices.sql.ts';
 
 /** The health of webhooks, by their attempts. */

@@ -1,7 +1,6 @@
 import { newId } from '@headwater/shared';
-import { WEBHOOKS_CHANNEL } from '../../events/channels.ts';
-import type { Database, Sql, Transaction } from '../../db/database.ts';
-import { sql as drizzle } from '../../db/drizzle.ts';
+import { WEBHOOKS_CHANNEL } from '../../events/index.ts';
+import { type Database, type Sql, sql as drizzle, type Transaction } from '../../db/index.ts';
 
 /** An event on the channel `$webhooks` of an account. */
 export interface WebhookNotice {

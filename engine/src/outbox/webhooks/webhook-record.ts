@@ -1,7 +1,7 @@
 import { LIMITS, notFound } from '@headwater/shared';
-import type { Principal, WebhookRecord } from '../../contract/engine.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { Database } from '../../db/database.ts';
+import type { Principal, WebhookRecord } from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import type { Database } from '../../db/index.ts';
 import { readWebhooks, type WebhookRow } from './read-webhooks.sql.ts';
 import { publicKeyOf, schemeOf } from '../transports/webhook/sign.ts';
 import { shownRequest } from './request-settings.ts';

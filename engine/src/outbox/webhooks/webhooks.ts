@@ -1,14 +1,19 @@
 import { HeadwaterError, newId } from '@headwater/shared';
-import type { AccountRoom } from '../../accounts/account-room.ts';
-import { changedMeanwhile, checkRevision } from '../../contract/check-revision.ts';
-import type { Principal, Webhooks, WebhookUpdate } from '../../contract/engine.ts';
-import type { ExpectedRevisions, PageRequest } from '../../contract/base.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { AccountRoom } from '../../accounts/index.ts';
+import {
+  changedMeanwhile,
+  checkRevision,
+  type ExpectedRevisions,
+  type PageRequest,
+  type Principal,
+  type Webhooks,
+  type WebhookUpdate,
+} from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import { createWebhook } from './create-webhook.sql.ts';
-import type { Database } from '../../db/database.ts';
+import { type Database, inPageOrder, namedLike, readPage } from '../../db/index.ts';
 import { deleteWebhook } from './delete-webhook.sql.ts';
 import { orderHeld } from '../deliveries/order-held.sql.ts';
-import { inPageOrder, namedLike, readPage } from '../../db/paging.ts';
 import { readWebhooks } from './read-webhooks.sql.ts';
 import { changesDelivery, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
 import { createDeliveries } from '../deliveries/deliveries.ts';

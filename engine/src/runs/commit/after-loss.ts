@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 
 /**
  * `end`: the outcome is the run's own. `abandon`: its sandbox process ended too often while it was

@@ -1,8 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { ExecutionCommit, StepRow } from './execution-rows.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { setLockTimeout } from '../../db/lock-timeout.ts';
-import { rowsOf } from '../../db/rows-of.ts';
+import { rowsOf, setLockTimeout, type Sql, type Transaction } from '../../db/index.ts';
 
 /**
  * Steps and ends of many executions in one statement, which a transaction of its own makes durable.

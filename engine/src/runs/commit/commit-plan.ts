@@ -1,8 +1,18 @@
 import type { DedupeStrategy, EmittedEvent, ExceededLimit } from '@headwater/shared';
-import type { EventCause } from '../../events/cause.ts';
-import { DEFAULT_CHANNEL, ERRORS_CHANNEL, LOGS_CHANNEL } from '../../events/channels.ts';
+import {
+  DEFAULT_CHANNEL,
+  ERRORS_CHANNEL,
+  type EventCause,
+  type EventPosition,
+  type HeldInvocation,
+  type InvocationKind,
+  LOGS_CHANNEL,
+  nextPosition,
+  readStoredLines,
+  storableText,
+  timesOfRun,
+} from '../../events/index.ts';
 import { type DedupeState, decideDedupe } from './dedupe.ts';
-import { type EventPosition, nextPosition } from '../../events/event-id.ts';
 import type { EventRow, InvocationRow } from './event-rows.ts';
 import { type DbRoom, type DbSize, fitDbWrites } from './fit-db-writes.ts';
 import { type HeardBy, indexListeners, type Listener } from './listeners.ts';
@@ -18,13 +28,9 @@ import {
   type RoomForHeld,
 } from './plan-listeners.ts';
 import { decidePublished, type PublishedEvent } from './published.ts';
-import { timesOfRun } from '../../events/run-times.ts';
-import type { HeldInvocation, InvocationKind } from '../../events/invocation.ts';
-import { readStoredLines } from '../../events/stored-lines.ts';
-import type { NewSend } from '../../outbox/sends/new-send.ts';
-import type { ChangeLease } from '../../db/change-lease.ts';
+import type { NewSend } from '../../outbox/index.ts';
+import type { ChangeLease } from '../../db/index.ts';
 import type { ExecutionCommit, ExecutionEnd } from './execution-rows.ts';
-import { storableText } from '../../events/storable-text.ts';
 
 /** Results of one run, or of a whole part of a long one, for its commit. */
 export interface RunCommit {

@@ -8,9 +8,14 @@ import {
   type RunCommit,
   type RunRow,
 } from './commit-plan.ts';
-import { ERRORS_CHANNEL, LOGS_CHANNEL } from '../../events/channels.ts';
+import {
+  ERRORS_CHANNEL,
+  type EventPosition,
+  type HeldInvocation,
+  LOGS_CHANNEL,
+  type StatCount,
+} from '../../events/index.ts';
 import type { DedupeState } from './dedupe.ts';
-import type { EventPosition } from '../../events/event-id.ts';
 import type { DeliveryRow, EventRow, InvocationRow } from './event-rows.ts';
 import type { Listener } from './listeners.ts';
 import type { RoomFor, RoomForHeld } from './plan-listeners.ts';
@@ -18,22 +23,17 @@ import type { PublishedEvent } from './published.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from './queued.ts';
 import type { AccountBacklogs } from '../counts/account-backlogs.ts';
 import type { AccountSums } from '../counts/account-sums.ts';
-import type { Deliverer, DeliveriesOf } from '../../outbox/deliveries/deliverer.ts';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { Deliverer, DeliveriesOf } from '../../outbox/index.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.sql.ts';
 import type { ExceededLimit } from '@headwater/shared';
-import type { Sql } from '../../db/database.ts';
+import { lockChanges, rollBackReserved, type Sql, wasHeldUp } from '../../db/index.ts';
 import { countCommittedStats } from './count-commit.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
 import { countCommit } from './history-bytes.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
-import { wasHeldUp } from '../../db/fails-each-time.ts';
-import { lockChanges } from '../../db/lock-changes.ts';
+import type { HistoryCount } from '../../accounts/index.ts';
 import { knownIds, type PublishedIdRow, readPublishedIds } from './published-ids.sql.ts';
 import { listenerOf, readListeners } from './read-listeners.sql.ts';
 import { endQuietRuns, endsQuietly } from './end-quiet-runs.sql.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.sql.ts';
-import { rollBackReserved } from '../../db/transactions.ts';
 
 export interface CommitOptions {
   nodeId: string;

@@ -1,5 +1,5 @@
 import type { CommitPlan, RunCommit } from './commit-plan.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
+import type { StatCount } from '../../events/index.ts';
 
 /** Channels of the engine itself: `$errors`, `$logs`. */
 const BUILT_IN = /^\$/;

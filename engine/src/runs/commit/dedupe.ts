@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
-import { storableText } from '../../events/storable-text.ts';
+import { storableText } from '../../events/index.ts';
 
 /**
  * State that a source keeps between runs to recognize known events. Stored as JSON in

@@ -1,7 +1,6 @@
-import type { Sql } from '../../db/database.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
-import { type HistoryCount, historyRowBytes } from '../../accounts/history-row-bytes.ts';
-import { NO_LINES } from '../../events/stored-lines.ts';
+import type { Sql } from '../../db/index.ts';
+import { NO_LINES, type StatCount } from '../../events/index.ts';
+import { type HistoryCount, historyRowBytes } from '../../accounts/index.ts';
 import type { EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
 import { bareRecord } from './insert-run-records.sql.ts';
 import { isEndOfRun } from './count-commit.ts';

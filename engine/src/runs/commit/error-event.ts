@@ -1,4 +1,4 @@
-import type { Redactor } from '../../secrets/redactor.ts';
+import type { Redactor } from '../../secrets/index.ts';
 
 export interface FailedRun {
   error: { code: string; message: string; ts: number; [detail: string]: unknown };

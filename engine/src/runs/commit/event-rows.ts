@@ -1,7 +1,5 @@
-import type { EventCause } from '../../events/cause.ts';
-import type { EventPosition } from '../../events/event-id.ts';
+import type { EventCause, EventPosition, RunTimes } from '../../events/index.ts';
 import type { WebhookListener } from './listeners.ts';
-import type { RunTimes } from '../../events/run-times.ts';
 
 /* Rows that a commit writes for its events and for the work that they start. */
 

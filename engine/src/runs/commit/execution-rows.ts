@@ -1,4 +1,4 @@
-import type { SendContent } from '../../outbox/sends/new-send.ts';
+import type { SendContent } from '../../outbox/index.ts';
 import type { SendCall } from '@headwater/sandbox-runtime';
 
 /**

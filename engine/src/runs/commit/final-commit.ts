@@ -1,12 +1,10 @@
 import { createGiveWay, type EmittedEvent, type ExceededLimit, isShortJson, newId } from '@headwater/shared';
 import { limitFault, type RunFault } from '@headwater/sandbox-runtime';
 import type { RunCommit, RunRow } from './commit-plan.ts';
-import { SSE_CHANNEL } from '../../events/channels.ts';
+import { type HeldInvocation, leaseOf, originOf, SSE_CHANNEL } from '../../events/index.ts';
 import { errorEventJson, errorEventJsonAtOnce, type FailedRun } from './error-event.ts';
-import { type HeldInvocation, leaseOf, originOf } from '../../events/invocation.ts';
-import type { Redactor } from '../../secrets/redactor.ts';
-import { type Sealer, underCurrentKey } from '../../secrets/seal.ts';
-import type { NewSend } from '../../outbox/sends/new-send.ts';
+import { type Redactor, type Sealer, underCurrentKey } from '../../secrets/index.ts';
+import type { NewSend } from '../../outbox/index.ts';
 import type { ExecutionCommit, ExecutionEnd, StoredSend } from './execution-rows.ts';
 
 /** How an execution failed, and in which step. */

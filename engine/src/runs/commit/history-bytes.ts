@@ -2,7 +2,7 @@ import { LIMITS } from '@headwater/shared';
 import type { CommitPlan } from './commit-plan.ts';
 import type { EventRow, FanOut } from './event-rows.ts';
 import type { ExecutionCommit } from './execution-rows.ts';
-import { type HistoryCount, historyRowBytes, textBytes } from '../../accounts/history-row-bytes.ts';
+import { type HistoryCount, historyRowBytes, textBytes } from '../../accounts/index.ts';
 import { recordsOf } from './insert-run-records.sql.ts';
 
 /**

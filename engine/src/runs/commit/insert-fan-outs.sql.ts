@@ -1,9 +1,8 @@
 import { ID_PREFIXES, idFloor, type IdKind, randomToken } from '@headwater/shared';
 import type { EventRow, FanOut } from './event-rows.ts';
-import type { EventCause } from '../../events/cause.ts';
-import type { Sql } from '../../db/database.ts';
+import type { EventCause } from '../../events/index.ts';
+import { longTexts, type Sql } from '../../db/index.ts';
 import { placeOf } from '../invocations.sql.ts';
-import { longTexts } from '../../db/long-texts.ts';
 
 /**
  * An id has twelve random characters: eight for its event, in event order, and the rest for its

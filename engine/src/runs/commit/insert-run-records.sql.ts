@@ -1,8 +1,5 @@
-import type { Sql } from '../../db/database.ts';
-import { rowsOf } from '../../db/rows-of.ts';
-import type { EventPosition } from '../../events/event-id.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import { NO_LINES } from '../../events/stored-lines.ts';
+import { rowsOf, type Sql } from '../../db/index.ts';
+import { type EventPosition, isWorkflow, NO_LINES } from '../../events/index.ts';
 import type { CommitPlan, EmittedCounts, RunCommit, RunRow } from './commit-plan.ts';
 import type { MissedRow } from './missed.ts';
 

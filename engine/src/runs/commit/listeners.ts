@@ -1,8 +1,7 @@
-import type { WebhookFormat } from '../../contract/webhook-requests.ts';
+import type { WebhookFormat } from '../../contract/index.ts';
 import { isChannelPattern, matchesChannel } from '@headwater/shared';
-import type { ReceiverSettings } from '../../outbox/webhooks/receiver-settings.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import { createFilterJudges, type EventJudge } from '../../events/judge-filters.ts';
+import type { ReceiverSettings } from '../../outbox/index.ts';
+import { createFilterJudges, type EventJudge, isWorkflow } from '../../events/index.ts';
 
 interface Subscribed {
   accountId: string;

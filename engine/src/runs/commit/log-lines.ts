@@ -1,5 +1,5 @@
-import type { LogLineRecord } from '../../contract/engine.ts';
-import { readStoredLines } from '../../events/stored-lines.ts';
+import type { LogLineRecord } from '../../contract/index.ts';
+import { readStoredLines } from '../../events/index.ts';
 
 /**
  * The place of a run among its emitter's records: for a source the parts of an event id, for a

@@ -1,6 +1,5 @@
 import { type DedupeStrategy, type EmittedEvent, LIMITS } from '@headwater/shared';
-import { type EventPosition, nextPosition } from '../../events/event-id.ts';
-import { storableText } from '../../events/storable-text.ts';
+import { type EventPosition, nextPosition, storableText } from '../../events/index.ts';
 
 /** Why something that was emitted did not get somewhere; as in the table missed_events. */
 type MissedReason =

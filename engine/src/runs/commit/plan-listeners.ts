@@ -1,12 +1,8 @@
 import { type ExceededLimit, newId } from '@headwater/shared';
-import { newInvocationId } from '../../events/invocation.ts';
-import type { EventCause } from '../../events/cause.ts';
-import { ERRORS_CHANNEL } from '../../events/channels.ts';
-import { emitIdOf } from '../../events/event-id.ts';
+import { emitIdOf, ERRORS_CHANNEL, type EventCause, newInvocationId, orderKeyOf } from '../../events/index.ts';
 import type { DeliveryRow, EventRow, FanOut, InvocationRow } from './event-rows.ts';
 import type { Heard, HeardBy, WebhookListener } from './listeners.ts';
 import type { MissedEvents } from './missed.ts';
-import { orderKeyOf } from '../../events/order-key.ts';
 import { NOTHING_QUEUED, type Queued } from './queued.ts';
 
 /** The limit that the account would exceed with `more`; undefined if there is room. */

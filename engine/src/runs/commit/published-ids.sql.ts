@@ -1,8 +1,7 @@
 import type { CommitPlan, RunCommit } from './commit-plan.ts';
-import type { EventPosition } from '../../events/event-id.ts';
+import type { EventPosition } from '../../events/index.ts';
 import { publishedIdOf } from './published.ts';
-import type { Sql } from '../../db/database.ts';
-import { rowsOf } from '../../db/rows-of.ts';
+import { rowsOf, type Sql } from '../../db/index.ts';
 
 export interface PublishedIdRow {
   emitter_id: string;

@@ -1,6 +1,5 @@
 import type { EmittedEvent } from '@headwater/shared';
-import type { EventPosition } from '../../events/event-id.ts';
-import { storableText } from '../../events/storable-text.ts';
+import { type EventPosition, storableText } from '../../events/index.ts';
 
 /** The outcome of an event that was published. */
 export interface PublishedEvent {

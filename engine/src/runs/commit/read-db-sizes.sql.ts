@@ -1,6 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { RunCommit } from './commit-plan.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 export interface DbSizeRow {
   source_id: string;

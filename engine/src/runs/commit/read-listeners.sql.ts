@@ -1,6 +1,6 @@
 import type { Listener } from './listeners.ts';
-import type { Sql } from '../../db/database.ts';
-import { receiverColumns, receiverOf, type ReceiverRow } from '../../outbox/webhooks/receiver-columns.sql.ts';
+import type { Sql } from '../../db/index.ts';
+import { receiverColumns, receiverOf, type ReceiverRow } from '../../outbox/index.ts';
 
 /** Its `url` is null where the listener is a source or a workflow. */
 export interface ListenerRow extends ReceiverRow {

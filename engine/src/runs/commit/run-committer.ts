@@ -1,22 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventChars, type ActiveTenants } from '@headwater/shared';
-import type { Deliverer } from '../../outbox/deliveries/deliverer.ts';
-import type { DueDelivery } from '../../outbox/deliveries/due-delivery.ts';
+import type { Deliverer, DueDelivery } from '../../outbox/index.ts';
 import type { RunCommit } from './commit-plan.ts';
 import type { DeliveryRow } from './event-rows.ts';
-import type { Log } from '../../contract/log.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
+import type { Log } from '../../contract/index.ts';
+import { restAfterMs } from '../../fairness/index.ts';
 import { endsQuietly, quietEnd } from './end-quiet-runs.sql.ts';
 import { createCommitBacklog } from './commit-backlog.ts';
 import type { Dispatcher } from '../dispatcher.ts';
 import type { ListenerCounts } from '../counts/listener-counts.ts';
-import { type BatcherOptions, type BatcherWatch, createBatcher } from '../../db/batcher.ts';
-import { failsEachTime, wasHeldUp } from '../../db/fails-each-time.ts';
+import {
+  type BatcherOptions,
+  type BatcherWatch,
+  createBatcher,
+  failsEachTime,
+  leftNothing,
+  MAX_LOCK_MS,
+  type Sql,
+  type Turns,
+  wasHeldUp,
+  wasRolledBack,
+} from '../../db/index.ts';
 import { type CommitOptions, type CommittedRun, commitRuns } from './commit-runs.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import type { Turns } from '../../db/heavy-turns.ts';
-import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
-import { leftNothing, wasRolledBack } from '../../db/lost-connection.ts';
 import { charsOf as charsOfExecution } from './execution-rows.ts';
 
 export interface RunCommitterOptions {

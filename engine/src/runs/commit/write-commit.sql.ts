@@ -1,16 +1,13 @@
 import type { CommitPlan, RunCommit } from './commit-plan.ts';
 import type { DeliveryRow, InvocationRow } from './event-rows.ts';
 import { endOverLimit } from './final-commit.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
+import { addJobs, type JobSpec, rowsOf, type Sql } from '../../db/index.ts';
 import { commitExecutions } from './commit-executions.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import { lanesOfWaiting } from '../../outbox/deliveries/deliver-lane.ts';
+import { insertSends, lanesOfWaiting, sendLanesOf } from '../../outbox/index.ts';
 import { insertWideDeliveries, insertWideInvocations } from './insert-fan-outs.sql.ts';
 import { insertAbandonedRuns, insertMissed, insertRunRecords } from './insert-run-records.sql.ts';
-import { insertSends, sendLanesOf } from '../../outbox/sends/insert-sends.sql.ts';
 import { insertPublishedIds } from './published-ids.sql.ts';
 import { insertInvocationRows, runLane } from '../invocations.sql.ts';
-import { rowsOf } from '../../db/rows-of.ts';
 
 /** Rows that this node continues with. */
 export interface HeldRows {

@@ -1,8 +1,7 @@
 import { type ExceededLimit, HeadwaterError } from '@headwater/shared';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
-import { every } from '../../db/every.ts';
-import { untilBack } from '../../db/lost-connection.ts';
-import type { Log } from '../../contract/log.ts';
+import { every, untilBack } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
 import type { Backlogs } from './counts.sql.ts';
 import { createBacklogCounts } from './backlog-counts.ts';
 import { createNearLimits, type NearLimitsOptions } from './near-limits.ts';

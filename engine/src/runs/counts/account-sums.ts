@@ -1,6 +1,5 @@
-import { every } from '../../db/every.ts';
-import { untilBack } from '../../db/lost-connection.ts';
-import type { Log } from '../../contract/log.ts';
+import { every, untilBack } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
 import { createEstimates } from '../estimates.ts';
 import { limitTimeShare } from '../limit-time-share.ts';
 

@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/database.ts';
-import { isWorkflow } from '../../events/invocation.ts';
+import type { Sql } from '../../db/index.ts';
+import { isWorkflow } from '../../events/index.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 
 /** Subscriptions to the emitter, by its id or its glob, also those of stopped listeners. */

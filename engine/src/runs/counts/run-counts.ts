@@ -1,5 +1,5 @@
 import { LIMITS } from '@headwater/shared';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 
 export interface RunningCounts {
   /** Takes a slot. The returned function frees it, and returns false if it was free already. */

@@ -1,13 +1,8 @@
 import { LIMITS, newId } from '@headwater/shared';
-import { emitIdOf } from '../../events/event-id.ts';
-import { newInvocationId } from '../../events/invocation.ts';
-import { orderKeyOf } from '../../events/order-key.ts';
-import { readOrdering } from '../../outbox/deliveries/ordered-deliveries.sql.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { deliverLane } from '../../outbox/deliveries/deliver-lane.ts';
+import { emitIdOf, newInvocationId, orderKeyOf } from '../../events/index.ts';
+import { deliverLane, isListenerActive, isWebhook, lockListener, readOrdering } from '../../outbox/index.ts';
+import { addJobs, type JobSpec, type Sql, type Transaction } from '../../db/index.ts';
 import { insertInvocationRows, runLane } from '../invocations.sql.ts';
-import { isListenerActive, isWebhook, lockListener } from '../../outbox/subscriptions/lock-listener.sql.ts';
 import { readReplayEvents, type ReplayEvent } from './replay-events.sql.ts';
 import { lockRunningReplay, replayJob, type ReplayRow } from './replays.sql.ts';
 

@@ -1,9 +1,7 @@
 import { idFloor, LIMITS, matchesChannel } from '@headwater/shared';
-import { emitIdOf, type EventPosition } from '../../events/event-id.ts';
-import { createFilterJudges } from '../../events/judge-filters.ts';
-import { isWorkflow } from '../../events/invocation.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { isWebhook } from '../../outbox/subscriptions/lock-listener.sql.ts';
+import { createFilterJudges, emitIdOf, type EventPosition, isWorkflow } from '../../events/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
+import { isWebhook } from '../../outbox/index.ts';
 
 /** Which events a replay is of. */
 export interface ReplayScope {

@@ -1,10 +1,9 @@
 import { LIMITS } from '@headwater/shared';
-import type { StatCount } from '../../events/stat-meter.ts';
+import type { StatCount } from '../../events/index.ts';
 import { advanceReplay } from './advance-replay.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
-import { isWebhook } from '../../outbox/subscriptions/lock-listener.sql.ts';
-import type { ReplayEventsPayload } from '../../db/jobs/tasks.ts';
+import type { ReplayEventsPayload, Sql } from '../../db/index.ts';
+import type { HistoryCount } from '../../accounts/index.ts';
+import { isWebhook } from '../../outbox/index.ts';
 
 export interface ReplayerOptions {
   sql: Sql;

@@ -1,9 +1,7 @@
 import { LIMITS } from '@headwater/shared';
-import { TASKS } from '../../db/jobs/tasks.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { addJobs, type JobSpec, type Sql, TASKS, type Transaction } from '../../db/index.ts';
 import type { ReplayCount, ReplayScope } from './replay-events.sql.ts';
-import { lockAccount } from '../../accounts/require-room.sql.ts';
+import { lockAccount } from '../../accounts/index.ts';
 
 type ReplayRowStatus = 'running' | 'done' | 'cancelled' | 'failed';
 

@@ -1,16 +1,24 @@
-import { requireListener } from '../../outbox/subscriptions/require-listener.ts';
+import {
+  filterJson,
+  isListenerActive,
+  readGivenFilter,
+  requireListener,
+  unknownEmitter,
+  unknownListener,
+} from '../../outbox/index.ts';
 import { HeadwaterError, LIMITS, newId, notFound, platformLimit } from '@headwater/shared';
-import type { ReplayRecord, ReplayRequest, Replays } from '../../contract/replays.ts';
-import { type EventPosition, formatEventId, parseEventId } from '../../events/event-id.ts';
-import { findCountFault, findTextFault, throwFields } from '../../contract/field-faults.ts';
-import type { Sql } from '../../db/database.ts';
-import { emitterExists } from '../../events/emitter-exists.sql.ts';
-import { isListenerActive } from '../../outbox/subscriptions/lock-listener.sql.ts';
-import { checkPageSize, inPageOrder, readPage } from '../../db/paging.ts';
+import {
+  findCountFault,
+  findTextFault,
+  type ReplayRecord,
+  type ReplayRequest,
+  type Replays,
+  throwFields,
+} from '../../contract/index.ts';
+import { emitterExists, type EventPosition, formatEventId, parseEventId } from '../../events/index.ts';
+import { checkPageSize, inPageOrder, readPage, type Sql } from '../../db/index.ts';
 import { countReplayEvents, type ReplayScope } from './replay-events.sql.ts';
 import { cancelReplay, insertReplay, readReplays, type ReplayRow } from './replays.sql.ts';
-import { filterJson, readGivenFilter } from '../../outbox/subscriptions/given-filter.ts';
-import { unknownEmitter, unknownListener } from '../../outbox/subscriptions/subscriptions.ts';
 
 /** Past events of an emitter, sent to a webhook, workflow or source by a job. */
 export function createReplays({ sql, nowMs }: { sql: Sql; nowMs: () => number }): Replays {

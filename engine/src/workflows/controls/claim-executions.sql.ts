@@ -1,9 +1,6 @@
-import { causeOf } from '../../events/cause.ts';
-import type { HeldInvocation } from '../../events/invocation.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import { fitsClaim } from '../../db/claim-bytes.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { propNameOf, runLane } from '../../runs/invocations.sql.ts';
+import { causeOf, type HeldInvocation } from '../../events/index.ts';
+import { addJobs, fitsClaim, type JobSpec, type Sql, type Transaction } from '../../db/index.ts';
+import { propNameOf, runLane } from '../../runs/index.ts';
 import { PARKED } from '../run/park-executions.sql.ts';
 
 export interface ExecutionClaim {

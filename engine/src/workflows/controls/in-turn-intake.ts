@@ -1,11 +1,8 @@
 import { HeadwaterError } from '@headwater/shared';
-import type { EndpointRoute, RunResponse } from '../../contract/engine.ts';
-import { type Batcher, createBatcher } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import { noRoomToAnswer } from '../../runs/no-room-to-answer.ts';
-import type { WaitingClients } from '../../runs/waiting-clients.ts';
+import type { EndpointRoute, RunResponse } from '../../contract/index.ts';
+import { type Batcher, createBatcher, type Sql } from '../../db/index.ts';
+import type { StatCount } from '../../events/index.ts';
+import { type Dispatcher, noRoomToAnswer, type WaitingClients } from '../../runs/index.ts';
 import { insertInTurn, type NewTurn } from './insert-in-turn.sql.ts';
 import type { Turns } from './turns.ts';
 

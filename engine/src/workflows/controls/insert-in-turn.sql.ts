@@ -1,6 +1,5 @@
-import type { Sql, Transaction } from '../../db/database.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/invocations.sql.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
+import { insertInvocationRows, type NewInvocation, runLane } from '../../runs/index.ts';
 import { laterTurn } from './claim-executions.sql.ts';
 
 /** For the case that the caller cannot start the next execution at once. */

@@ -1,9 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { type HttpResponse, LIMITS } from '@headwater/shared';
-import type { TestedFlow, TestedResponse, TestedStep, WorkflowTestRecord } from '../../contract/workflow-tests.ts';
-import type { ExecutionError } from '../../contract/workflows.ts';
-import { readStoredLines } from '../../events/stored-lines.ts';
-import type { StepRow } from '../../runs/commit/execution-rows.ts';
+import type {
+  ExecutionError,
+  TestedFlow,
+  TestedResponse,
+  TestedStep,
+  WorkflowTestRecord,
+} from '../../contract/index.ts';
+import { readStoredLines } from '../../events/index.ts';
+import type { StepRow } from '../../runs/index.ts';
 import { visibleStep } from '../run/execution-context.ts';
 import type { StepContext } from '../run/run-step.ts';
 import { bytesOfSends, runSteps, type StepsEnd, type StepsHost, type StepsTask } from '../run/run-steps.ts';

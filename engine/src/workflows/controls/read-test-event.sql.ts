@@ -1,7 +1,7 @@
-import { type EventCause, causeOf } from '../../events/cause.ts';
+import { causeOf, type EventCause } from '../../events/index.ts';
 import type { PassedStep } from '../run/execution-context.ts';
 import { PASSED_STATUSES } from '../run/passed-steps.ts';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** Past data that a test of a workflow uses. */
 export interface TestEvent {

@@ -1,14 +1,10 @@
 import { createLimiter } from '@headwater/shared';
-import { createPostponedLanes } from '../../db/jobs/postponed-lanes.ts';
-import type { Log } from '../../contract/log.ts';
-import { restAfterMs } from '../../fairness/rest-after.ts';
-import type { Dispatcher } from '../../runs/dispatcher.ts';
-import type { HeldInvocation } from '../../events/invocation.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
+import { addJobs, createPostponedLanes, type Sql } from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
+import { restAfterMs } from '../../fairness/index.ts';
+import { addRunLanes, type Dispatcher, type WaitingClients } from '../../runs/index.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 import { claimExecutions, laterTurn } from './claim-executions.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import { addRunLanes } from '../../runs/invocations.sql.ts';
-import type { WaitingClients } from '../../runs/waiting-clients.ts';
 
 /*
  * States of a workflow here, and the transitions between them:

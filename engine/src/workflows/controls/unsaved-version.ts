@@ -1,17 +1,13 @@
 import {
   createUnsavedComponents,
+  readBundleHashes,
   type UnsavedComponents,
   type UnsavedComponentsOptions,
-} from '../../components/unsaved-components.ts';
-import type { Principal } from '../../contract/base.ts';
-import type { StepInputRecord } from '../../contract/workflows.ts';
-import { throwFields } from '../../contract/field-faults.ts';
-import type { HoldBundle } from '../../runs/bundles.ts';
-import type { DecideContext } from '../../props/decide-props.ts';
-import { mergeDefinitions } from '../../props/merge-definitions.ts';
-import type { PropSealer } from '../../props/seal-props.ts';
-import type { Sql } from '../../db/database.ts';
-import { readBundleHashes } from '../../components/bundles.sql.ts';
+} from '../../components/index.ts';
+import { type Principal, type StepInputRecord, throwFields } from '../../contract/index.ts';
+import type { HoldBundle } from '../../runs/index.ts';
+import { type DecideContext, mergeDefinitions, type PropSealer } from '../../props/index.ts';
+import type { Sql } from '../../db/index.ts';
 import { readDeploymentRuntime, type StepComponent } from '../run/read-workflow-runtime.sql.ts';
 import { findStepProblems } from '../check-namespaces.ts';
 import type { Deployment, Step } from '../deployment.ts';

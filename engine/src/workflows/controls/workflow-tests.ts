@@ -1,9 +1,8 @@
 import { type AccountLimits, createLimiter, HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { Principal } from '../../contract/base.ts';
-import type { WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract/workflow-tests.ts';
-import { runEventText } from '../../events/run-event-text.ts';
-import type { Sql } from '../../db/database.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type { Principal, WorkflowTest, WorkflowTestRecord, WorkflowTests } from '../../contract/index.ts';
+import { runEventText } from '../../events/index.ts';
+import type { Sql } from '../../db/index.ts';
 import { readNewestDeployment } from '../read-workflows.sql.ts';
 import { readEventForTest, readExecutionForTest, type TestEvent } from './read-test-event.sql.ts';
 import type { WorkflowState } from '../run/read-workflow-runtime.sql.ts';

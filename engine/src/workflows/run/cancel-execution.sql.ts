@@ -1,8 +1,6 @@
-import type { InvocationKind } from '../../events/invocation.ts';
-import { causeOf } from '../../events/cause.ts';
-import type { EventCause } from '../../events/cause.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { addRunLanes, propNameOf } from '../../runs/invocations.sql.ts';
+import { causeOf, type EventCause, type InvocationKind } from '../../events/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
+import { addRunLanes, propNameOf } from '../../runs/index.ts';
 import { wakeJobKey } from './park-executions.sql.ts';
 
 export interface CancelledInvocation {

@@ -1,5 +1,5 @@
 import type { HttpResponse } from '@headwater/shared';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 
 /** The client that waits for the workflow's answer, if there is one. It is answered once. */
 export interface ClientAnswer {

@@ -1,11 +1,10 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
 import { hasExpression } from '@headwater/shared';
-import { createRecentReads, type RecentReads } from '../../fairness/recent-reads.ts';
-import type { HeldBundle, HoldBundle } from '../../runs/bundles.ts';
-import { createUnkeptRedactor, type UnkeptRedactor } from '../../secrets/kept-redactors.ts';
-import type { SecretValue } from '../../secrets/redactor.ts';
-import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../props/run-props.ts';
-import type { Sql } from '../../db/database.ts';
+import { createRecentReads, type RecentReads } from '../../fairness/index.ts';
+import type { HeldBundle, HoldBundle, RecordedProps } from '../../runs/index.ts';
+import { createUnkeptRedactor, type SecretValue, type UnkeptRedactor } from '../../secrets/index.ts';
+import { openProps, type PropOpener, secretsIn, type SourceProp } from '../../props/index.ts';
+import type { Sql } from '../../db/index.ts';
 import {
   type DeploymentRow,
   readDeploymentRuntime,
@@ -14,7 +13,6 @@ import {
   type WorkflowState,
 } from './read-workflow-runtime.sql.ts';
 import type { Deployment, Step } from '../deployment.ts';
-import type { RecordedProps } from '../../runs/commit/execution-rows.ts';
 import { staticPropsOf } from './recorded-props.ts';
 
 /** A step made ready to run. */

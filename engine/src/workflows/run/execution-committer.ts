@@ -1,16 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createJobCrowds } from '../../db/jobs/job-crowds.ts';
-import type { Log } from '../../contract/log.ts';
-import { type BatcherWatch, createBatcher } from '../../db/batcher.ts';
-import { failsEachTime, mayBeOneItems, wasHeldUp } from '../../db/fails-each-time.ts';
-import { commitExecutionsWithin } from '../../runs/commit/commit-executions.sql.ts';
-import type { Sql } from '../../db/database.ts';
-import { executionBytes } from '../../runs/commit/history-bytes.ts';
-import type { HistoryCount } from '../../accounts/history-row-bytes.ts';
-import { MAX_LOCK_MS } from '../../db/lock-timeout.ts';
+import {
+  type BatcherWatch,
+  createBatcher,
+  createJobCrowds,
+  failsEachTime,
+  MAX_LOCK_MS,
+  mayBeOneItems,
+  type Sql,
+  wasHeldUp,
+} from '../../db/index.ts';
+import type { Log } from '../../contract/index.ts';
+import { charsOf, commitExecutionsWithin, executionBytes, type ExecutionCommit } from '../../runs/index.ts';
+import type { HistoryCount } from '../../accounts/index.ts';
 import { isExecutionCommitted } from './read-execution-progress.sql.ts';
 import { parkExecutions } from './park-executions.sql.ts';
-import { charsOf, type ExecutionCommit } from '../../runs/commit/execution-rows.ts';
 
 export interface ExecutionCommitterOptions {
   sql: Sql;

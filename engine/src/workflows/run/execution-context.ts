@@ -1,7 +1,7 @@
 import { idTimeMs } from '@headwater/shared';
-import { USER_AGENT } from '../../egress/user-agent.ts';
-import type { HeldInvocation } from '../../events/invocation.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import { USER_AGENT } from '../../egress/index.ts';
+import type { HeldInvocation } from '../../events/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
 import type { Trigger } from '../deployment.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 

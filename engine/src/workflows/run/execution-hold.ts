@@ -1,5 +1,5 @@
-import type { LeaseCheck } from '../../db/lease-check.ts';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { LeaseCheck } from '../../db/index.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 
 /**
  * Whether this node still holds an execution. A node that stalled or was cut off may have been

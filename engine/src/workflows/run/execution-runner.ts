@@ -1,5 +1,5 @@
-import type { DispatcherOptions } from '../../runs/dispatcher.ts';
-import { type HeldInvocation, leaseOf } from '../../events/invocation.ts';
+import type { DispatcherOptions } from '../../runs/index.ts';
+import { type HeldInvocation, leaseOf } from '../../events/index.ts';
 import type { ExecutionProgress } from './read-execution-progress.sql.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import { createClientAnswer, noAnswer } from './client-answer.ts';

@@ -1,11 +1,11 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { HeldInvocation } from '../../events/invocation.ts';
+import type { HeldInvocation } from '../../events/index.ts';
 import type { ExecutionProgress, ProgressStep } from './read-execution-progress.sql.ts';
 import type { WorkflowState } from './read-workflow-runtime.sql.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 import { traceIdOfExecution, triggerContext, visibleStep } from './execution-context.ts';
 import { isPassed } from './passed-steps.ts';
-import type { ExecutionKey, ExecutionStart, StoredSend } from '../../runs/commit/execution-rows.ts';
+import type { ExecutionKey, ExecutionStart, StoredSend } from '../../runs/index.ts';
 import { bytesOfSends, type StepRun } from './run-steps.ts';
 
 /** An execution that this node holds, as it is when its first step here begins. */

@@ -1,11 +1,14 @@
-import type { JobCrowds } from '../../db/jobs/job-crowds.ts';
-import { TASKS } from '../../db/jobs/tasks.ts';
-import type { ExecutionCommit, ExecutionWait } from '../../runs/commit/execution-rows.ts';
-import { addJobs, type JobSpec } from '../../db/jobs/add-jobs.ts';
-import { commitExecutions } from '../../runs/commit/commit-executions.sql.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { setLockTimeout } from '../../db/lock-timeout.ts';
-import { rowsOf } from '../../db/rows-of.ts';
+import {
+  addJobs,
+  type JobCrowds,
+  type JobSpec,
+  rowsOf,
+  setLockTimeout,
+  type Sql,
+  TASKS,
+  type Transaction,
+} from '../../db/index.ts';
+import { commitExecutions, type ExecutionCommit, type ExecutionWait } from '../../runs/index.ts';
 
 /** The lease of an execution that waits: no node's. */
 export const PARKED = 'parked';

@@ -1,15 +1,18 @@
 import { limitFault } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
 import type { Execution } from './execution.ts';
-import type {
-  ExecutionCommit,
-  ExecutionEnd,
-  ExecutionWait,
-  StepRow,
-  StoredSend,
-} from '../../runs/commit/execution-rows.ts';
+import {
+  type ExecutionCommit,
+  type ExecutionEnd,
+  type ExecutionFault,
+  type ExecutionWait,
+  type FinalCommit,
+  hasOnlyOwnRows,
+  runCommitOf,
+  type StepRow,
+  type StoredSend,
+} from '../../runs/index.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
-import { hasOnlyOwnRows, type ExecutionFault, type FinalCommit, runCommitOf } from '../../runs/commit/final-commit.ts';
 import type { StepRun } from './run-steps.ts';
 import { createUnstoredSteps } from './unstored-steps.ts';
 import { createWaitingBytes } from './waiting-bytes.ts';

@@ -1,6 +1,6 @@
 import type { AccountLimits } from '@headwater/shared';
-import type { InvocationKind } from '../../events/invocation.ts';
-import { wallLimitOf } from '../../runs/run-limits.ts';
+import type { InvocationKind } from '../../events/index.ts';
+import { wallLimitOf } from '../../runs/index.ts';
 import type { DeploymentRuntime } from './deployment-runtime.ts';
 
 /** How long an execution, or its part after a wait, may take, and what bounds it. */

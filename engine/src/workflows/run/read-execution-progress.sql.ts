@@ -1,7 +1,6 @@
-import type { FailedExecutionChoice } from '../../contract/workflows.ts';
-import { createBatcher } from '../../db/batcher.ts';
-import type { Sql } from '../../db/database.ts';
-import type { ExecutionCommit } from '../../runs/commit/execution-rows.ts';
+import type { FailedExecutionChoice } from '../../contract/index.ts';
+import { createBatcher, type Sql } from '../../db/index.ts';
+import type { ExecutionCommit } from '../../runs/index.ts';
 import type { StepRun } from './run-steps.ts';
 
 export interface ProgressStep {

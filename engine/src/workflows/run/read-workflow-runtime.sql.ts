@@ -1,7 +1,7 @@
 import type { PropDefinition } from '@headwater/shared';
 import type { Deployment } from '../deployment.ts';
-import { mergeDefinitions } from '../../props/merge-definitions.ts';
-import type { Sql } from '../../db/database.ts';
+import { mergeDefinitions } from '../../props/index.ts';
+import type { Sql } from '../../db/index.ts';
 
 /** Current state of a workflow, whatever its executions were started with. */
 export interface WorkflowState {

@@ -1,6 +1,6 @@
 import { hasExpression, LIMITS } from '@headwater/shared';
-import { isSealed } from '../../props/run-props.ts';
-import type { RecordedProps } from '../../runs/commit/execution-rows.ts';
+import { isSealed } from '../../props/index.ts';
+import type { RecordedProps } from '../../runs/index.ts';
 
 /** The beginning that is kept of a value that is too long, as of evaluated ones. */
 const CUT_CHARS = 1_024;

@@ -1,7 +1,7 @@
 import { HeadwaterError, LIMITS } from '@headwater/shared';
-import type { InvocationKind } from '../../events/invocation.ts';
-import { addRunLanes, placeOf } from '../../runs/invocations.sql.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import type { InvocationKind } from '../../events/index.ts';
+import { addRunLanes, placeOf } from '../../runs/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 
 export interface EndedExecution {
   workflowId: string;

@@ -1,7 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import { isSameToken, type ReadToken } from './wait-token.ts';
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
 import { PARKED, wakeJob } from './park-executions.sql.ts';
 
 /** A token that a caller presents for an execution. */

@@ -1,9 +1,8 @@
 import { HeadwaterError, LIMITS, notFound } from '@headwater/shared';
-import type { Executions } from '../../contract/workflows.ts';
-import type { Sql } from '../../db/database.ts';
-import { emitterExists } from '../../events/emitter-exists.sql.ts';
+import type { Executions } from '../../contract/index.ts';
+import type { Sql } from '../../db/index.ts';
+import { emitterExists, isWorkflow } from '../../events/index.ts';
 import { readFailedExecutions } from './read-execution-progress.sql.ts';
-import { isWorkflow } from '../../events/invocation.ts';
 
 /** Looked up in one statement. */
 const PAGE = 100;

@@ -1,9 +1,8 @@
 import { limitFault } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
-import { isDataError } from '../../db/batcher.ts';
-import { failsEachTime } from '../../db/fails-each-time.ts';
-import { leaseOf } from '../../events/invocation.ts';
-import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts';
+import { failsEachTime, isDataError } from '../../db/index.ts';
+import { leaseOf } from '../../events/index.ts';
+import type { ExecutionWait, StepRow } from '../../runs/index.ts';
 import { type ClientAnswer, createClientAnswer, noAnswer } from './client-answer.ts';
 import { sealContext } from './execution-context.ts';
 import type { ExecutionHold } from './execution-hold.ts';

@@ -8,15 +8,16 @@ import type {
   StepInput,
 } from '@headwater/sandbox-runtime';
 import { HeadwaterError, type HttpResponse, LIMITS, type RunProp } from '@headwater/shared';
-import type { FetchTenant } from '../../egress/guest-fetch.ts';
-import { failed } from '../../runs/run-in-sandbox.ts';
-import { logsWithoutSecrets, outcomeWithoutSecrets } from '../../runs/redact-run.ts';
-import type { LiveTry } from '../../runs/live-lines.ts';
-import type { RunnerContext } from '../../runs/run-invocation.ts';
-import { readyRedactor } from '../../secrets/kept-redactors.ts';
-import type { Redactor, SecretValue } from '../../secrets/redactor.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import { failsEachTime } from '../../db/fails-each-time.ts';
+import type { FetchTenant } from '../../egress/index.ts';
+import {
+  failed,
+  type LiveTry,
+  logsWithoutSecrets,
+  outcomeWithoutSecrets,
+  type RunnerContext,
+} from '../../runs/index.ts';
+import { readyRedactor, type Redactor, type Sealer, type SecretValue } from '../../secrets/index.ts';
+import { failsEachTime } from '../../db/index.ts';
 import { afterStep, type StepTries } from './after-step.ts';
 import { createHeldUp, type HeldUp } from './held-up.ts';
 import { componentIsGone, type StepRuntime } from './deployment-runtime.ts';

@@ -1,12 +1,11 @@
 import { limitFault, type RunFault, type RunLimits } from '@headwater/sandbox-runtime';
 import type { AccountLimits, HttpResponse } from '@headwater/shared';
-import type { Redactor } from '../../secrets/redactor.ts';
-import { spanOfStep } from '../../tracing/trace-ids.ts';
+import type { Redactor } from '../../secrets/index.ts';
+import { spanOfStep } from '../../tracing/index.ts';
 import type { DeploymentRuntime, StepRuntime } from './deployment-runtime.ts';
 import { stepContext, triggerExports, visibleStep } from './execution-context.ts';
-import type { StepRow, StoredSend } from '../../runs/commit/execution-rows.ts';
+import type { LiveTry, StepRow, StoredSend } from '../../runs/index.ts';
 import type { PartWallLimit } from './part-wall-limit.ts';
-import type { LiveTry } from '../../runs/live-lines.ts';
 import { runStep, type StepContext, type StepResult, type StepTask } from './run-step.ts';
 import { stepErrorJson } from './step-error.ts';
 

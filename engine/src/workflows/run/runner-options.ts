@@ -1,18 +1,19 @@
-import type { LimitsCache } from '../../accounts/limits-cache.ts';
-import type { RunCommit } from '../../runs/commit/commit-plan.ts';
-import type { LeaseCheck } from '../../db/lease-check.ts';
-import type { DispatcherOptions } from '../../runs/dispatcher.ts';
-import type { AccountSums } from '../../runs/counts/account-sums.ts';
-import type { LiveLines } from '../../runs/live-lines.ts';
-import type { Log } from '../../contract/log.ts';
-import type { ExecutionSpans } from '../../contract/spans.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import type { CommittedRun } from '../../runs/commit/commit-runs.sql.ts';
-import type { StatCount } from '../../events/stat-meter.ts';
+import type { LimitsCache } from '../../accounts/index.ts';
+import type {
+  AccountSums,
+  CommittedRun,
+  DispatcherOptions,
+  ExecutionEnd,
+  LiveLines,
+  RunCommit,
+} from '../../runs/index.ts';
+import type { LeaseCheck } from '../../db/index.ts';
+import type { ExecutionSpans, Log } from '../../contract/index.ts';
+import type { Sealer } from '../../secrets/index.ts';
+import type { StatCount } from '../../events/index.ts';
 import type { ExecutionProgress } from './read-execution-progress.sql.ts';
 import type { WorkflowRuntimes } from './deployment-runtime.ts';
 import type { ExecutionCommitter } from './execution-committer.ts';
-import type { ExecutionEnd } from '../../runs/commit/execution-rows.ts';
 import type { StepContext } from './run-step.ts';
 import type { WaitTokens } from './wait-token.ts';
 

@@ -1,6 +1,6 @@
 import type { RunFault } from '@headwater/sandbox-runtime';
-import type { ExecutionError } from '../../contract/workflows.ts';
-import { storableText } from '../../events/storable-text.ts';
+import type { ExecutionError } from '../../contract/index.ts';
+import { storableText } from '../../events/index.ts';
 
 /** JSON text of an ExecutionError. */
 export function stepErrorJson({ code, message, stack, limit }: RunFault, { namespace }: { namespace: string }): string {

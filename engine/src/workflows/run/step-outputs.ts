@@ -1,12 +1,9 @@
 import type { FetchOutcome, FetchRequest, FlowAction, RunHost, SendCall } from '@headwater/sandbox-runtime';
 import type { HttpResponse, LogLine } from '@headwater/shared';
-import { storableText } from '../../events/storable-text.ts';
-import type { LiveTry } from '../../runs/live-lines.ts';
-import { storeLines } from '../../events/stored-lines.ts';
-import type { Redactor } from '../../secrets/redactor.ts';
-import type { Sealer } from '../../secrets/seal.ts';
-import { contentOf } from '../../outbox/sends/new-send.ts';
-import type { RecordedProps, StoredSend } from '../../runs/commit/execution-rows.ts';
+import { storableText, storeLines } from '../../events/index.ts';
+import type { LiveTry, RecordedProps, StoredSend } from '../../runs/index.ts';
+import type { Redactor, Sealer } from '../../secrets/index.ts';
+import { contentOf } from '../../outbox/index.ts';
 import { joinProps } from './recorded-props.ts';
 
 export interface StepOutputsOptions {

@@ -1,4 +1,4 @@
-import type { StepRow } from '../../runs/commit/execution-rows.ts';
+import type { StepRow } from '../../runs/index.ts';
 
 /** Steps that are done and not durable yet, in their order. */
 export interface UnstoredSteps {

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { Sealer } from '../../secrets/index.ts';
 
 /** Which run of which step a token stands for. */
 interface TokenPlace {

@@ -1,7 +1,6 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { AccountSums } from '../../runs/counts/account-sums.ts';
+import type { AccountSums, ExecutionWait, StepRow } from '../../runs/index.ts';
 import { bytesOfStep, type Execution } from './execution.ts';
-import type { ExecutionWait, StepRow } from '../../runs/commit/execution-rows.ts';
 import { bytesOfSends } from './run-steps.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { addJobs } from '../../db/jobs/add-jobs.ts';
-import type { Sql, Transaction } from '../../db/database.ts';
-import { addRunLanes } from '../../runs/invocations.sql.ts';
+import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
+import { addRunLanes } from '../../runs/index.ts';
 import { PARKED, WAKE_KEY, wakeJob } from './park-executions.sql.ts';
 
 interface WokenRow {

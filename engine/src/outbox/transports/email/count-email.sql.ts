@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/database.ts';
+import type { Sql } from '../../../db/index.ts';
 
 /**
  * Takes one of the e-mails that an account may send today (UTC). Returns the day, or undefined if

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
 import { LIMITS } from '@headwater/shared';
-import type { Log } from '../../../contract/log.ts';
+import type { Log } from '../../../contract/index.ts';
 import type { EmailMessage } from './email-message.ts';
 import { again, type AttemptOutcome, final } from '../../transport.ts';
 

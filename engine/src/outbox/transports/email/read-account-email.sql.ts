@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/database.ts';
+import type { Sql } from '../../../db/index.ts';
 
 /** The address of the account's first user that has one. */
 export async function readAccountEmail(sql: Sql, accountId: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { type FetchRequest, SENT_BYTES } from '@headwater/sandbox-runtime';
 import { type Fault, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
-import { hasLongHost, LONG_EGRESS_HOST, longHostOf } from '../../../egress/long-host.ts';
+import { hasLongHost, LONG_EGRESS_HOST, longHostOf } from '../../../egress/index.ts';
 import { isObject, type Read, readPayload } from '../read-payload.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

@@ -1,6 +1,5 @@
 import { type AccountLimits, LIMITS } from '@headwater/shared';
-import type { FetchTenant, GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
-import { prepareRequest } from '../../../egress/guest-request.ts';
+import { type FetchTenant, type GuestFetchOutcome, prepareRequest } from '../../../egress/index.ts';
 import { classOfStatus } from '../../error-class.ts';
 import type { DueRequest } from '../../sends/due-send.ts';
 import { openContent } from '../../sends/open-content.ts';

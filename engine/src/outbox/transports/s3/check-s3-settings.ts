@@ -1,8 +1,6 @@
 import { type FieldError, HeadwaterError, LIMITS, platformLimit, type PlatformLimitName } from '@headwater/shared';
-import type { S3SettingsInput } from '../../../contract/sends.ts';
-import type { Egress } from '../../../egress/egress.ts';
-import { longHostOf } from '../../../egress/long-host.ts';
-import { longHostFault } from '../../../contract/field-faults.ts';
+import { longHostFault, type S3SettingsInput } from '../../../contract/index.ts';
+import { type Egress, longHostOf } from '../../../egress/index.ts';
 
 /** Goes into a header, so only printable ASCII. */
 const TOKEN = /^[\x21-\x7e]+$/;

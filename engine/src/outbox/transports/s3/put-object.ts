@@ -1,7 +1,7 @@
 import type { FetchRequest } from '@headwater/sandbox-runtime';
 import type { ExceededLimit } from '@headwater/shared';
-import type { GuestFetchOutcome } from '../../../egress/guest-fetch.ts';
-import { storableText } from '../../../events/storable-text.ts';
+import type { GuestFetchOutcome } from '../../../egress/index.ts';
+import { storableText } from '../../../events/index.ts';
 
 /** S3 settings of an account, with the secret opened. */
 export interface S3Access {

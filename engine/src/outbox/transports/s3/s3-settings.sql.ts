@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/database.ts';
+import type { Sql } from '../../../db/index.ts';
 
 export interface S3SettingsRow {
   endpoint: string | null;

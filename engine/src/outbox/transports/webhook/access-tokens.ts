@@ -1,10 +1,13 @@
 import { LIMITS } from '@headwater/shared';
-import type { WebhookAuth } from '../../../contract/webhook-requests.ts';
-import { describeFailure } from '../../../egress/describe-failure.ts';
-import type { Egress } from '../../../egress/egress.ts';
-import { type ExchangeOutcome, startExchange } from '../../../egress/exchange.ts';
-import type { TenantConnections } from '../../../egress/tenant-connections.ts';
-import { USER_AGENT } from '../../../egress/user-agent.ts';
+import type { WebhookAuth } from '../../../contract/index.ts';
+import {
+  describeFailure,
+  type Egress,
+  type ExchangeOutcome,
+  startExchange,
+  type TenantConnections,
+  USER_AGENT,
+} from '../../../egress/index.ts';
 
 export type ClientCredentials = Extract<WebhookAuth, { type: 'oauth2_client_credentials' }>;
 

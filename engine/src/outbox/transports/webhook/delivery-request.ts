@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { USER_AGENT } from '../../../egress/user-agent.ts';
+import { USER_AGENT } from '../../../egress/index.ts';
 import type { DueDelivery } from '../../deliveries/due-delivery.ts';
 import { messageId, signatures } from './sign.ts';
 

@@ -1,5 +1,5 @@
-import type { DeliveryErrorClass } from '../../../contract/deliveries.ts';
-import { isEgressRefused, type NameFault } from '../../../egress/refusal.ts';
+import type { DeliveryErrorClass } from '../../../contract/index.ts';
+import { isEgressRefused, type NameFault } from '../../../egress/index.ts';
 
 /**
  * Ends of names that the networks of operators have for their own (RFC 6761, 6762, 8375, and by

@@ -1,4 +1,4 @@
-import type { DeliveryErrorClass } from '../../../contract/deliveries.ts';
+import type { DeliveryErrorClass } from '../../../contract/index.ts';
 import type { DueDelivery } from '../../deliveries/due-delivery.ts';
 import type { SignedRequest } from '../../webhooks/verify-signature.ts';
 

@@ -7,7 +7,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import type { SignatureScheme } from '../../../contract/webhook-requests.ts';
+import type { SignatureScheme } from '../../../contract/index.ts';
 
 /**
  * Standard Webhooks

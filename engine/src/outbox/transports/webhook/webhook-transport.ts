@@ -1,14 +1,17 @@
 import { type ExceededLimit, LIMITS } from '@headwater/shared';
-import type { DeliveryErrorClass } from '../../../contract/deliveries.ts';
-import type { WebhookAuth } from '../../../contract/webhook-requests.ts';
-import { describeFailure } from '../../../egress/describe-failure.ts';
-import type { Egress } from '../../../egress/egress.ts';
-import type { Exchange, ExchangeOutcome } from '../../../egress/exchange.ts';
-import type { ExchangeTimes } from '../../../egress/exchange-times.ts';
-import { isEgressRefused, limitOf } from '../../../egress/refusal.ts';
-import { startRepeatable, type TakeConnection } from '../../../egress/repeat-unheard.ts';
-import type { TenantConnections } from '../../../egress/tenant-connections.ts';
-import type { Log } from '../../../contract/log.ts';
+import type { DeliveryErrorClass, Log, WebhookAuth } from '../../../contract/index.ts';
+import {
+  describeFailure,
+  type Egress,
+  type Exchange,
+  type ExchangeOutcome,
+  type ExchangeTimes,
+  isEgressRefused,
+  limitOf,
+  startRepeatable,
+  type TakeConnection,
+  type TenantConnections,
+} from '../../../egress/index.ts';
 import { isKeptApart } from '../../attempt-record.ts';
 import type { DueDelivery } from '../../deliveries/due-delivery.ts';
 import { classOfFailure, classOfStatus } from '../../error-class.ts';

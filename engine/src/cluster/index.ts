@@ -1,0 +1,18 @@
+export { createArchives } from './archive/archives.ts';
+export { type MadeBackup, makeBackup } from './backup/make-backup.ts';
+export { restoreBackup, type RestoredBackup } from './backup/restore-backup.ts';
+export type { DoctorCheck, DoctorOptions, DoctorReport } from './doctor/report.ts';
+export { runDoctor } from './doctor/run-doctor.ts';
+export { type Changes, followChanges } from './follow-changes.ts';
+export { followSuspensions } from './follow-suspensions.ts';
+export { startLanes } from './jobs/lanes.ts';
+export { createMaintenance } from './maintain.ts';
+export { type NodeLease, startNodeLease } from './node-lease.ts';
+export { refuseNodePorts } from './node-ports.ts';
+export { releaseAllNodes } from './nodes.sql.ts';
+export { readinessProblems } from './readiness.ts';
+export { requeueWaiting } from './requeue-waiting.ts';
+export { createHistoryMeter, type HistoryMeter } from './retention/history-meter.ts';
+export { type HistoryOptions, startHistory } from './retention/history.ts';
+export { type RetentionOptions, startRetention } from './retention/retention.ts';
+export { startUnheldLeases } from './unheld-leases.ts';

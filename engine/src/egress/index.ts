@@ -1,0 +1,17 @@
+export type { ClientTls } from './client-tls.ts';
+export { decodeBody } from './decode-body.ts';
+export { describeFailure } from './describe-failure.ts';
+export { parseDnsServer } from './dns-server.ts';
+export { createEgress, type Egress } from './egress.ts';
+export type { ExchangeTimes } from './exchange-times.ts';
+export { type Exchange, type ExchangeOutcome, startExchange } from './exchange.ts';
+export { followRedirect } from './follow-redirect.ts';
+export type { DeniedPort } from './guard.ts';
+export { createGuestFetch, type FetchTenant, type GuestFetch, type GuestFetchOutcome } from './guest-fetch.ts';
+export { type HopRequest, prepareRequest } from './guest-request.ts';
+export { hasLongHost, LONG_EGRESS_HOST, longHostOf } from './long-host.ts';
+export { passTraces } from './pass-traces.ts';
+export { isEgressRefused, limitOf, type NameFault } from './refusal.ts';
+export { startRepeatable, type TakeConnection } from './repeat-unheard.ts';
+export { createTenantConnections, type TenantConnections } from './tenant-connections.ts';
+export { USER_AGENT } from './user-agent.ts';

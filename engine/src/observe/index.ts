@@ -1,0 +1,17 @@
+export { expireAudit } from './audit/audit-log.sql.ts';
+export { createAudit } from './audit/audit.ts';
+export { createEngineMetrics, type EngineMetrics } from './metrics.ts';
+export { countWaitingExecutions } from './read-executions.sql.ts';
+export { createExecutionReads } from './read-executions.ts';
+export { createRunSpans, type RunSpans } from './run-spans.ts';
+export { uncountHistory } from './search/delete-events.sql.ts';
+export { createEvents } from './search/stored-events.ts';
+export { startStats } from './stats/start-stats.ts';
+export { createOperator, createStats } from './stats/stats.ts';
+export { readLastPositions } from './streams/read-stream.sql.ts';
+export { createStreams } from './streams/streams.ts';
+export { createTraces } from './traces/traces.ts';
+export { countFetches, countRuns } from './usage/count-use.ts';
+export { expireUsage, HELD_LIMITS, readHeld } from './usage/usage.sql.ts';
+export { createUsage } from './usage/usage.ts';
+export { watchHeld } from './usage/watch-held.ts';

@@ -1,0 +1,1 @@
+export { createStacks } from './stacks.ts';

@@ -1,0 +1,2 @@
+export { createTransformsOfWebhooks } from './preview-transform.ts';
+export { createTransforms } from './run-transform.ts';

@@ -1,0 +1,16 @@
+export { TURN_CHANNEL } from './controls/claim-executions.sql.ts';
+export { createInTurnIntake, type InTurnIntake } from './controls/in-turn-intake.ts';
+export { clearWantedBy } from './controls/insert-in-turn.sql.ts';
+export { createTurns, startNextAfter, type Turns } from './controls/turns.ts';
+export { createWorkflowTests } from './controls/workflow-tests.ts';
+export { createWorkflowRuntimes, type WorkflowRuntimes } from './run/deployment-runtime.ts';
+export { createExecutionActions, type ExecutionActions } from './run/execution-actions.ts';
+export { createExecutionCommitter, type ExecutionCommitterOptions } from './run/execution-committer.ts';
+export { createExecutionRunner } from './run/execution-runner.ts';
+export { PARKED } from './run/park-executions.sql.ts';
+export { createProgressReads } from './run/read-execution-progress.sql.ts';
+export type { StepContext } from './run/run-step.ts';
+export type { ExecutionRunnerOptions } from './run/runner-options.ts';
+export { createWaitTokens } from './run/wait-token.ts';
+export { requeueOverdueWaits, wakeExecutions } from './run/wake-executions.sql.ts';
+export { createWorkflows } from './workflows.ts';
