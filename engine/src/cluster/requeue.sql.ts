@@ -26,8 +26,8 @@ export async function requeueAccount(sql: Sql, accountId: string): Promise<void>
  * Adds lane jobs for webhooks with deliveries that have been due and unleased for `olderThanMs`.
  * Rows and jobs commit together, so such a webhook has lost its job since, or it waits for its turn
  * among many that fail: these have one job for their account. Skips stopped webhooks and suspended
- * accounts. Steps from webhook to webhook through the index, however many rows each
- * has. Returns the number of webhooks.
+ * accounts. Steps from webhook to webhook through the index, however many rows each has. Returns
+ * the number of webhooks.
  */
 export async function requeueStalledDeliveries(sql: Sql, olderThanMs: number): Promise<number> {
   return sql.begin(async (tx) => {

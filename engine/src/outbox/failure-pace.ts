@@ -21,8 +21,8 @@ const MAX_DOUBTFUL = 500;
 
 /**
  * How many attempts of a tenant may fail while other tenants are active, or were within a minute:
- * failedAttemptsPerSecond.
- * Neither successes nor lanes that are trusted pay. Without other tenants nothing is held back.
+ * failedAttemptsPerSecond. Neither successes nor lanes that are trusted pay. Without other tenants
+ * nothing is held back.
  */
 export interface FailurePace {
   /** An attempt in a lane that is not trusted has failed, or is going to. */
