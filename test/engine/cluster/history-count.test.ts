@@ -111,7 +111,8 @@ test('what a node does is counted within a sixth of what is stored, replays and 
       await fetch(source.endpoint, { method: 'POST', body: JSON.stringify('z'.repeat(5_000)) });
       await fetch(flow, { method: 'POST', body: JSON.stringify('w'.repeat(5_000)) });
     }
-    const executions = (status: string) => hw.sql<{ id: string }[]>`select id from executions where status = ${status}`;
+    const executions = (status: string) => hw.sql<{ id: string }[]>`
+      select id from executions where account_id = ${hw.accountId} and status = ${status}`;
     await eventually(async () => (await executions('failed')).length === 10, { timeoutMs: 20_000 });
     for (const { id } of await executions('failed')) {
       expect((await hw.api('POST', `/executions/${id}/replay`, { from: 'failed' })).status).toBe(200);

@@ -104,7 +104,7 @@ describe('a propDefinition', () => {
       `[{ app: 'x', propDefinitions: { a: { propDefinition: [base, 'b'] } } }, 'a']`,
       expect.stringMatching(/has no propDefinitions\.b/),
     ],
-    [`[ring, 'item']`, expect.stringMatching(/has no propDefinitions\.item/)],
+    [`[ring, 'item']`, expect.stringMatching(/must not lead back to itself/)],
     [`[base]`, 'must be [app, name, inputValues]: an app, and the name of a prop of it'],
     [`'item'`, 'must be [app, name, inputValues]: an app, and the name of a prop of it'],
   ])('of %s names nothing, and the component is not saved', async (taken, message) => {
