@@ -22,6 +22,7 @@ const ALONE = [
   'test/sandbox-runtime/sandbox-layers.test.ts',
   'test/sandbox-runtime/sandbox-processes.test.ts',
   'test/sandbox-runtime/sandbox-steps-large.test.ts',
+  'test/sandbox-runtime/sandbox-usage-watch.test.ts',
 ];
 
 // All processes of a run, servers too, keep here what Node made of the same files.
