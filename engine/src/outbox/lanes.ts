@@ -1,4 +1,5 @@
 import { afterFailure, FAILING, SURE, type Trust, TRUSTED, UNKNOWN } from './lane-trust.ts';
+import { countDoubtful, isBusy, kindOf, type Lane, newTenant, setTrust, type Tenant } from './tenant-lanes.ts';
 
 export interface LaneLimits {
   /**
@@ -80,41 +81,6 @@ export interface Lanes<T> {
   clear(laneId?: string): T[];
 }
 
-interface Lane<T> {
-  tenant: Tenant<T>;
-  waiting: T[];
-  inFlight: number;
-  window: number;
-  /** Its last attempt that has ended. */
-  isSlow: boolean;
-  trust: Trust;
-}
-
-interface Tenant<T> {
-  id: string;
-  lanes: number;
-  waiting: number;
-  inFlight: number;
-  /** Attempts of slow lanes. */
-  slowInFlight: number;
-  /** Slow lanes that have something to send, and wait for another slow one. */
-  behindSlow: Set<Lane<T>>;
-  /** In this turn. */
-  started: number;
-  /** Trusted lanes that have something to send and room in their window, in turn. */
-  ready: Set<Lane<T>>;
-  /** The others: nothing is known of them, or they fail. */
-  unknown: Set<Lane<T>>;
-  failing: Set<Lane<T>>;
-  /** Whether the last one to begin was trusted: the two kinds take turns. */
-  wasTrusted: boolean;
-  /** Waiting in lanes that are not trusted, and in those that fail. */
-  doubtful: number;
-  ofFailing: number;
-  /** Begun when nothing was known of their lanes. */
-  unknownInFlight: number;
-}
-
 /**
  * A narrowed lane holds a few rounds of its window; the rest waits in the database, where any node
  * can take it.
@@ -126,29 +92,6 @@ const ROUNDS_HELD = 4;
  * many, those that ended an attempt the longest ago are forgotten.
  */
 const MAX_REMEMBERED = 10_000;
-
-const newTenant = (id: string) => ({
-  id,
-  lanes: 0,
-  waiting: 0,
-  inFlight: 0,
-  slowInFlight: 0,
-  started: 0,
-  ready: new Set<never>(),
-  unknown: new Set<never>(),
-  failing: new Set<never>(),
-  wasTrusted: false,
-  doubtful: 0,
-  ofFailing: 0,
-  unknownInFlight: 0,
-  behindSlow: new Set<never>(),
-});
-const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
-
-function kindOf<T>({ trust, tenant }: Lane<T>): Set<Lane<T>> {
-  if (trust >= SURE) return tenant.ready;
-  return trust === FAILING ? tenant.failing : tenant.unknown;
-}
 
 /**
  * `laneIdOf`: unique among all tenants. `began`: called for each item that `next` returns, before
@@ -194,8 +137,8 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   push(item: T): void {
     const lane = this.#laneOf(item);
     const news = this.#newsOf(item);
-    if (news === 'fails' && lane.trust === UNKNOWN) this.#trust(lane, FAILING);
-    if (news === 'mended' && lane.trust === FAILING) this.#trust(lane, UNKNOWN);
+    if (news === 'fails' && lane.trust === UNKNOWN) setTrust(lane, FAILING);
+    if (news === 'mended' && lane.trust === FAILING) setTrust(lane, UNKNOWN);
     lane.waiting.push(item);
     this.#waits(lane, 1);
     this.#settle(lane);
@@ -261,7 +204,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     lane.isSlow = outcome !== 'answered';
     if (lane.isSlow) lane.tenant.slowInFlight += lane.inFlight;
     lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
-    if (isSuccess !== undefined) this.#trust(lane, isSuccess ? TRUSTED : afterFailure(lane.trust));
+    if (isSuccess !== undefined) setTrust(lane, isSuccess ? TRUSTED : afterFailure(lane.trust));
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
     this.#waits(lane, -shed.length);
     this.#settle(lane);
@@ -313,7 +256,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     if (laneId === undefined) return [...this.#lanes.keys()].flatMap((id) => this.#empty(id));
     const lane = this.#lanes.get(laneId);
     // Its receiver may be another by now, or back.
-    if (lane?.trust === FAILING) this.#trust(lane, UNKNOWN);
+    if (lane?.trust === FAILING) setTrust(lane, UNKNOWN);
     return this.#empty(laneId);
   }
 
@@ -330,18 +273,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   #waits(lane: Lane<T>, more: number): void {
     lane.tenant.waiting += more;
     this.#waiting += more;
-    this.#countDoubtful(lane, more);
-  }
-
-  #countDoubtful({ tenant, trust }: Lane<T>, more: number): void {
-    if (trust < SURE) tenant.doubtful += more;
-    if (trust === FAILING) tenant.ofFailing += more;
-  }
-
-  #trust(lane: Lane<T>, trust: Trust): void {
-    this.#countDoubtful(lane, -lane.waiting.length);
-    lane.trust = trust;
-    this.#countDoubtful(lane, lane.waiting.length);
+    countDoubtful(lane, more);
   }
 
   #laneOf(item: T): Lane<T> {
