@@ -15,6 +15,7 @@ import {
   LOGS_CHANNEL,
   type StatCount,
 } from '../../events/index.ts';
+import { chooseDeliveries, chooseInvocations, type NodeRoom } from './choose-held.ts';
 import type { DedupeState } from './dedupe.ts';
 import type { DeliveryRow, EventRow, InvocationRow } from './event-rows.ts';
 import type { Listener } from './listeners.ts';
@@ -23,7 +24,6 @@ import type { PublishedEvent } from './published.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from './queued.ts';
 import type { AccountBacklogs } from '../counts/account-backlogs.ts';
 import type { AccountSums } from '../counts/account-sums.ts';
-import type { Deliverer, DeliveriesOf } from '../../outbox/index.ts';
 import { type DbSizeRow, readDbSizes } from './read-db-sizes.sql.ts';
 import type { ExceededLimit } from '@headwater/shared';
 import { lockChanges, rollBackReserved, type Sql, wasHeldUp } from '../../db/index.ts';
@@ -35,17 +35,8 @@ import { listenerOf, readListeners } from './read-listeners.sql.ts';
 import { endQuietRuns, endsQuietly } from './end-quiet-runs.sql.ts';
 import { type HeldRows, listenerRun, writeCommit } from './write-commit.sql.ts';
 
-export interface CommitOptions {
+export interface CommitOptions extends NodeRoom {
   nodeId: string;
-  /**
-   * How many of the new deliveries, in all and of one webhook, this node takes on at once; the rest
-   * waits for any node.
-   */
-  deliveryCapacity: (of?: DeliveriesOf) => number;
-  /** As Deliverer.sharedCapacity. Default: no webhooks share their capacity. */
-  sharedDeliveryCapacity?: Deliverer['sharedCapacity'] | undefined;
-  /** The same for invocations of sources that listen, by tenant. */
-  runCapacity: (accountId: string) => number;
   /** Default: there is no limit on what waits. */
   backlogs?: Pick<AccountBacklogs, 'exceeded' | 'isFull' | 'mayHold' | 'add'> | undefined;
   /** Known size of all `$.service.db` of an account. Default: no limit. */
@@ -191,50 +182,6 @@ function waitingOf(plan: CommitPlan, held: HeldRows): Map<string, Queued> {
     }
   }
   return waiting;
-}
-
-/** Deliveries that this node has room for, oldest first. */
-function chooseDeliveries(
-  deliveries: readonly DeliveryRow[],
-  { deliveryCapacity: capacity, sharedDeliveryCapacity }: CommitOptions,
-): Set<DeliveryRow> {
-  let left = capacity();
-  const leftBy = new Map<string, number>();
-  const sharedBy = new Map<string, number>();
-  const held = new Set<DeliveryRow>();
-  for (const delivery of deliveries) {
-    const { accountId, webhookId, isHeld, settings } = delivery.listener;
-    if (isHeld === true || settings?.isGoverned === true) continue;
-    const ofAccount = leftBy.get(accountId) ?? capacity({ accountId });
-    const ofWebhook = leftBy.get(webhookId) ?? capacity({ accountId, webhookId });
-    if (left <= 0 || ofAccount <= 0 || ofWebhook <= 0) continue;
-    const shared = sharedDeliveryCapacity?.({ accountId, webhookId }, settings?.isFailing) ?? Number.POSITIVE_INFINITY;
-    if (shared < Number.POSITIVE_INFINITY) {
-      const sharers = (sharedBy.get(accountId) ?? 0) + 1;
-      if (sharers > shared) continue;
-      sharedBy.set(accountId, sharers);
-    }
-    held.add(delivery);
-    left--;
-    leftBy.set(accountId, ofAccount - 1);
-    leftBy.set(webhookId, ofWebhook - 1);
-  }
-  return held;
-}
-
-function chooseInvocations(
-  invocations: readonly InvocationRow[],
-  capacity: CommitOptions['runCapacity'],
-): Set<InvocationRow> {
-  const left = new Map<string, number>();
-  return new Set(
-    invocations.filter(({ event: { accountId }, inTurn }) => {
-      if (inTurn) return false;
-      const leftHere = left.get(accountId) ?? capacity(accountId);
-      left.set(accountId, leftHere - 1);
-      return leftHere > 0;
-    }),
-  );
 }
 
 interface Read {
