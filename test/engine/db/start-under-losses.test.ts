@@ -1,11 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { startEngine } from '../../../engine/src/index.ts';
-import { sharedConfinement } from '../../support/confinement.ts';
 import { createTestDatabase } from '../../support/database.ts';
+import { startOwnEngine } from '../../support/own-engine.ts';
 import { startStatementCutter } from '../../support/statement-cutter.ts';
 
 const GAPS = [3, 5, 8];
@@ -22,17 +20,7 @@ test('a start goes on where its connection is lost again and again, at any of it
     cuts++;
     armed();
   }, 10);
-  const { engine } = await startEngine({
-    role: 'engine',
-    databaseUrl: cutter.url,
-    dataDir,
-    encryptionKey: '5'.repeat(64),
-    egressAllow: [],
-    sandbox: Object.assign({ confinement: await sharedConfinement() }, { blankProcesses: 0 }),
-    listeningPorts: () => [],
-    publicUrl: 'http://127.0.0.1:1',
-    log: pino({ level: 'silent' }),
-  });
+  const { engine } = await startOwnEngine({ databaseUrl: cutter.url, dataDir });
   clearInterval(cutting);
   cutter.disarm();
   expect(cuts).toBeGreaterThan(2);

@@ -3,23 +3,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { startEngine } from '../../../engine/src/index.ts';
 import { createTestDatabase } from '../../support/database.ts';
-import { sharedConfinement } from '../../support/confinement.ts';
+import { startOwnEngine } from '../../support/own-engine.ts';
 
 test('a stop that waits for a lock of another transaction gives up in time and ends in order', async () => {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-stop-'));
   const warnings: string[] = [];
-  const { engine } = await startEngine({
-    role: 'engine',
+  const { engine } = await startOwnEngine({
     databaseUrl: database.url,
     dataDir,
-    encryptionKey: '5'.repeat(64),
-    egressAllow: [],
-    sandbox: Object.assign({ confinement: await sharedConfinement() }, { blankProcesses: 0 }),
-    listeningPorts: () => [],
-    publicUrl: 'http://127.0.0.1:1',
     stopWaitMs: 300,
     log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) }),
   });
