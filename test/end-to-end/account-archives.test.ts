@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveKeys } from '../../engine/src/cluster/archive/archive-keys.ts';
 import { ARCHIVED, LEFT_OUT } from '../../engine/src/cluster/archive/archived-tables.ts';
+import { exportAs, importAs, PASSPHRASE } from '../support/archives.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -22,7 +23,6 @@ afterAll(async () => {
   await Promise.all([from.stop(), into.stop()]);
 });
 
-const PASSPHRASE = 'correct horse battery staple';
 const SOURCE = `export default { name: 'Moved', version: '1',
   props: { http: '$.interface.http', db: '$.service.db', token: { type: 'string', secret: true } },
   async run(event) {
@@ -34,31 +34,6 @@ const STEP = `export default { props: { token: { type: 'string' } }, run({ $ }) 
   $.send.http({ method: 'POST', url: 'http://127.0.0.1:2/' });
   return this.token.length;
 } };`;
-
-async function exportAs(
-  hw: Headwater,
-  accountId: string,
-  headers: Record<string, string> = {},
-  query = '',
-): Promise<Response> {
-  return fetch(`${hw.url}/v1/accounts/${accountId}/export${query}`, {
-    headers: { authorization: `Bearer hw_${'a'.repeat(32)}`, 'x-headwater-passphrase': PASSPHRASE, ...headers },
-  });
-}
-
-async function importAs(hw: Headwater, body: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${hw.url}/v1/accounts/import`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer hw_${'a'.repeat(32)}`,
-      'content-type': 'application/x-ndjson',
-      'x-headwater-passphrase': PASSPHRASE,
-      ...headers,
-    },
-    body,
-  });
-  return { status: response.status, text: await response.text() };
-}
 
 /** Tables of counts, and of when a key was used. */
 const CHANGING = ['api_keys', 'usage_days', 'stats', 'account_histories', 'history_parts', 'emitter_state'];
