@@ -98,8 +98,7 @@ export default defineConfig({
           exclude: NIGHTLY,
           globalSetup: ['test/support/global-setup.ts', 'test/support/hostile-setup.ts'],
           setupFiles: ['test/support/hostile-ready.ts'],
-          // More than a hundred small files against one server: what they run in is only its
-          // client, and can be shared.
+          // Files against one server: what they run in is only its client, and can be shared.
           isolate: false,
           sequence: { groupOrder: 1 },
         },
