@@ -35,7 +35,7 @@ ${indent(runBody({ http, timer, db, typescript: choice.typescript }))}
 function sourceProps({ http, timer, db }: TemplateChoice): string {
   return [
     http &&
-      "// Its URL is made when the source is deployed. Requests to it are answered with 200 before `run` is called.\nhttp: { type: '$.interface.http' },",
+      "// Its URL is made when the source is deployed. Requests to it are\n// answered with 200 before `run` is called.\nhttp: { type: '$.interface.http' },",
     timer &&
       "// `default` holds where no other schedule is given; { cron: '0 9 * * 1-5' } is one too.\ntimer: { type: '$.interface.timer', default: { intervalSeconds: 60 } },",
     db && "// Keeps values from run to run.\ndb: '$.service.db',",
