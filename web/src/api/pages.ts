@@ -27,7 +27,7 @@ export function named(key: string, text: string): { key: readonly string[]; q: {
 }
 
 /** The `refetchInterval` of a list. */
-export function every(refreshMs: number) {
+export function refreshEvery(refreshMs: number) {
   return (query: PagedQuery) => isRefreshed(query) && refreshMs;
 }
 

@@ -1,5 +1,5 @@
 import { api, ask, type Schemas } from '../../api/client.ts';
-import { every, pagesOf } from '../../api/pages.ts';
+import { pagesOf, refreshEvery } from '../../api/pages.ts';
 
 export type AbandonedRun = Schemas['AbandonedRun'];
 
@@ -16,7 +16,7 @@ export const abandonedQuery = (choice: AbandonedChoice) => ({
   ...pagesOf(['abandoned-runs', choice], (query, signal) =>
     ask(api.GET('/v1/runs', { params: { query: { ...query, ...choice } }, signal })),
   ),
-  refetchInterval: every(REFRESH_MS),
+  refetchInterval: refreshEvery(REFRESH_MS),
 });
 
 /** How many there are. */

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
-import { every } from '../../api/pages.ts';
+import { refreshEvery } from '../../api/pages.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -96,7 +96,7 @@ export function SourceList() {
   const list = useInfiniteQuery({
     ...sourcesQuery(q),
     placeholderData: keepPreviousData,
-    refetchInterval: every(REFRESH_MS),
+    refetchInterval: refreshEvery(REFRESH_MS),
   });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, named, pagesOf } from '../../api/pages.ts';
+import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
@@ -30,7 +30,7 @@ export const runsQuery = (id: string) => ({
       }),
     ),
   ),
-  refetchInterval: every(REFRESH_MS),
+  refetchInterval: refreshEvery(REFRESH_MS),
 });
 
 export const componentQuery = (id: string) =>

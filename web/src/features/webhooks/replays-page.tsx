@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api, ask, type Schemas } from '../../api/client.ts';
-import { every, pagesOf } from '../../api/pages.ts';
+import { pagesOf, refreshEvery } from '../../api/pages.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -20,7 +20,7 @@ const REFRESH_MS = 2_000;
 
 const replaysQuery = {
   ...pagesOf(['replays'], (query, signal) => ask(api.GET('/v1/replays', { params: { query }, signal }))),
-  refetchInterval: every(REFRESH_MS),
+  refetchInterval: refreshEvery(REFRESH_MS),
 };
 
 /** Past events that were sent again, or are just now; the newest first. */

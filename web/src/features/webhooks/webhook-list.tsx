@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { portal } from '../../app/portal.ts';
 import { Button } from '../../ui/button.tsx';
-import { every } from '../../api/pages.ts';
+import { refreshEvery } from '../../api/pages.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -67,7 +67,7 @@ export function WebhookList() {
   const list = useInfiniteQuery({
     ...webhooksQuery(q),
     placeholderData: keepPreviousData,
-    refetchInterval: every(REFRESH_MS),
+    refetchInterval: refreshEvery(REFRESH_MS),
   });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const newWebhook = (

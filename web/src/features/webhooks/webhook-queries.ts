@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, named, pagesOf } from '../../api/pages.ts';
+import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
 
 const REFRESH_MS = 3_000;
 
@@ -41,7 +41,7 @@ export const deliveriesQuery = (id: string, filter: DeliveryFilter = {}) => ({
   ...pagesOf(['deliveries', id, filter], (query, signal) =>
     ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { ...query, ...filter } }, signal })),
   ),
-  refetchInterval: every(REFRESH_MS),
+  refetchInterval: refreshEvery(REFRESH_MS),
 });
 
 export const deliveryQuery = (id: string) =>

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { every, named, pagesOf } from '../../api/pages.ts';
+import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
 
 export type Workflow = Tagged<Schemas['Workflow']>;
 export type WorkflowSummary = Schemas['WorkflowSummary'];
@@ -43,7 +43,7 @@ export const executionsQuery = (id: string, filter: ExecutionFilter) => ({
       }),
     ),
   ),
-  refetchInterval: every(REFRESH_MS),
+  refetchInterval: refreshEvery(REFRESH_MS),
 });
 
 export const executionCountQuery = (id: string, status: Execution['status']) =>
