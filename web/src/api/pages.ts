@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query';
 
 const PAGE_SIZE = 50;
 
@@ -20,11 +20,6 @@ interface PagedQuery {
 }
 
 const isRefreshed = ({ state: { data } }: PagedQuery) => (data?.pages.length ?? 0) <= MAX_REFRESHED_PAGES;
-
-/** The key and the `q` of a list that is searched by name. */
-export function named(key: string, text: string): { key: readonly string[]; q: { q?: string } } {
-  return text === '' ? { key: [key], q: {} } : { key: [key, 'named', text], q: { q: text } };
-}
 
 /** The `refetchInterval` of a list. */
 export function refreshEvery(refreshMs: number) {
@@ -50,4 +45,17 @@ export function pagesOf<T>(
     getNextPageParam: ({ data, page_info: { end_cursor: end, scanned_until: until } }) =>
       end !== null && (data.length >= PAGE_SIZE || until !== undefined) ? end : undefined,
   });
+}
+
+/** A list of which the server searches the names for `text`. The empty text finds all. */
+export function searchedPages<T>(
+  key: string,
+  text: string,
+  fetchPage: (query: PageQuery & { q?: string }, signal: AbortSignal) => Promise<ApiPage<T>>,
+) {
+  const [queryKey, q] = text === '' ? [[key], {}] : [[key, 'named', text], { q: text }];
+  return {
+    ...pagesOf(queryKey, (query, signal) => fetchPage({ ...query, ...q }, signal)),
+    placeholderData: keepPreviousData,
+  };
 }

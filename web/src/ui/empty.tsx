@@ -28,3 +28,12 @@ export function Empty(props: {
     </div>
   );
 }
+
+/** A search that found nothing. `places`: where the server looks for the text. */
+export function NoMatch({ noun, text, places }: { noun: string; text: string; places: string }) {
+  return (
+    <Empty icon="search" title={`No ${noun} matches “${text}”`}>
+      The search looks in {places}. Shorten the text to find more.
+    </Empty>
+  );
+}

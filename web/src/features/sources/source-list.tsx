@@ -1,10 +1,10 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { refreshEvery } from '../../api/pages.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -93,11 +93,7 @@ function triggerOf({ configured_props: props }: Source): string {
 export function SourceList() {
   const { action, key, url, q = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
-  const list = useInfiniteQuery({
-    ...sourcesQuery(q),
-    placeholderData: keepPreviousData,
-    refetchInterval: refreshEvery(REFRESH_MS),
-  });
+  const list = useInfiniteQuery({ ...sourcesQuery(q), refetchInterval: refreshEvery(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });
   const newSource = (
@@ -136,9 +132,7 @@ export function SourceList() {
               workflows.
             </Empty>
           ) : (
-            <Empty icon="search" title={`No source matches “${q}”`}>
-              It is looked for in names and ids. Take letters away to find more.
-            </Empty>
+            <NoMatch noun="source" text={q} places="names and ids" />
           )
         }
       >

@@ -1,16 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
+import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
 /** `text`: only those that have it in their name or id. Default: all. */
-export const sourcesQuery = (text = '') => {
-  const { key, q } = named('sources', text);
-  return pagesOf(key, (query, signal) =>
-    ask(api.GET('/v1/users/me/sources', { params: { query: { ...query, ...q } }, signal })),
+export const sourcesQuery = (text = '') =>
+  searchedPages('sources', text, (query, signal) =>
+    ask(api.GET('/v1/users/me/sources', { params: { query }, signal })),
   );
-};
 
 export const sourceQuery = (id: string) =>
   queryOptions({

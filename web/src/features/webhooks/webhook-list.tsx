@@ -1,11 +1,11 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { portal } from '../../app/portal.ts';
 import { Button } from '../../ui/button.tsx';
 import { refreshEvery } from '../../api/pages.ts';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -64,11 +64,7 @@ const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header 
 export function WebhookList() {
   const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
-  const list = useInfiniteQuery({
-    ...webhooksQuery(q),
-    placeholderData: keepPreviousData,
-    refetchInterval: refreshEvery(REFRESH_MS),
-  });
+  const list = useInfiniteQuery({ ...webhooksQuery(q), refetchInterval: refreshEvery(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const newWebhook = (
     <Button kind="primary" onClick={() => void navigate({ search: (search) => ({ ...search, action: 'create' }) })}>
@@ -111,9 +107,7 @@ export function WebhookList() {
               A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
             </Empty>
           ) : (
-            <Empty icon="search" title={`No webhook matches “${q}”`}>
-              It is looked for in names and ids. Take letters away to find more.
-            </Empty>
+            <NoMatch noun="webhook" text={q} places="names, URLs and ids" />
           )
         }
       >

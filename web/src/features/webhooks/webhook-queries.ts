@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
+import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 const REFRESH_MS = 3_000;
 
@@ -12,12 +12,10 @@ export type Delivery = Schemas['Delivery'];
 export type Attempt = Delivery['attempts'][number];
 
 /** `text`: only those that have it in their name, URL or id. Default: all. */
-export const webhooksQuery = (text = '') => {
-  const { key, q } = named('webhooks', text);
-  return pagesOf(key, (query, signal) =>
-    ask(api.GET('/v1/users/me/webhooks', { params: { query: { ...query, ...q } }, signal })),
+export const webhooksQuery = (text = '') =>
+  searchedPages('webhooks', text, (query, signal) =>
+    ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })),
   );
-};
 
 export const webhookQuery = (id: string) =>
   queryOptions({

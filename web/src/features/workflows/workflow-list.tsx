@@ -1,9 +1,9 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { Button } from '../../ui/button.tsx';
 import { listCommand } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch } from '../../ui/empty.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -59,7 +59,7 @@ export function triggerText(
 export function WorkflowList() {
   const { q = '', action } = useSearch({ from: '/shell/workflows' });
   const navigate = useNavigate({ from: '/workflows' });
-  const list = useInfiniteQuery({ ...workflowsQuery(q), placeholderData: keepPreviousData });
+  const list = useInfiniteQuery(workflowsQuery(q));
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const newWorkflow = (
     <Button kind="primary" onClick={() => void navigate({ to: '/workflows/new' })}>
@@ -96,9 +96,7 @@ export function WorkflowList() {
               A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
             </Empty>
           ) : (
-            <Empty icon="search" title={`No workflow matches “${q}”`}>
-              It is looked for in names and ids. Take letters away to find more.
-            </Empty>
+            <NoMatch noun="workflow" text={q} places="names and ids" />
           )
         }
       >

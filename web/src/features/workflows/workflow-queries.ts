@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { named, pagesOf, refreshEvery } from '../../api/pages.ts';
+import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 export type Workflow = Tagged<Schemas['Workflow']>;
 export type WorkflowSummary = Schemas['WorkflowSummary'];
@@ -9,12 +9,10 @@ export type ExecutionStep = Execution['steps'][string];
 export type Deployment = Schemas['Deployment'];
 
 /** `text`: only those that have it in their name or id. Default: all. */
-export const workflowsQuery = (text = '') => {
-  const { key, q } = named('workflows', text);
-  return pagesOf(key, (query, signal) =>
-    ask(api.GET('/v1/users/me/workflows', { params: { query: { ...query, ...q } }, signal })),
+export const workflowsQuery = (text = '') =>
+  searchedPages('workflows', text, (query, signal) =>
+    ask(api.GET('/v1/users/me/workflows', { params: { query }, signal })),
   );
-};
 
 export const workflowQuery = (id: string) =>
   queryOptions({
