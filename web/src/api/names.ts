@@ -1,11 +1,11 @@
 import { queryOptions, useQueries } from '@tanstack/react-query';
 import { api, ask } from './client.ts';
 
-/** Resources of a kind that are known by their names; those beyond are shown by their ids. */
+/** Names of a kind that are read at most. A resource beyond them is shown by its id. */
 const MAX_NAMES = 2_000;
 const STALE_MS = 30_000;
 
-export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'emitters';
+export type NamedKind = 'sources' | 'workflows' | 'webhooks' | 'emitters' | 'members';
 
 interface NamedPage {
   data: { id: string; name: string | null; url?: string }[];
@@ -19,7 +19,7 @@ interface NamesQuery {
 
 const include = { include: 'id,name' };
 
-/** Emitters are what the key of a portal may know of sources and workflows. */
+/** The key of a portal may read the names of `emitters`, but no sources or workflows. */
 const PAGES: Record<NamedKind, (query: NamesQuery, signal: AbortSignal) => Promise<NamedPage>> = {
   sources: (query, signal) =>
     ask(api.GET('/v1/users/me/sources', { params: { query: { ...query, ...include } }, signal })),
@@ -28,10 +28,14 @@ const PAGES: Record<NamedKind, (query: NamesQuery, signal: AbortSignal) => Promi
   webhooks: (query, signal) =>
     ask(api.GET('/v1/users/me/webhooks', { params: { query: { ...query, include: 'id,name,url' } }, signal })),
   emitters: (query, signal) => ask(api.GET('/v1/subscriptions/emitters', { params: { query }, signal })),
+  members: async (query, signal) => {
+    const page = await ask(api.GET('/v1/members', { params: { query }, signal }));
+    return { ...page, data: page.data.map(({ id, name, email }) => ({ id, name: name || email })) };
+  },
 };
 
 /** All names of a kind, page after page. A page may be short although another follows. */
-const namesQuery = (kind: NamedKind) =>
+export const namesQuery = (kind: NamedKind) =>
   queryOptions({
     queryKey: [kind, 'names'],
     queryFn: async ({ signal }) => {
@@ -46,12 +50,12 @@ const namesQuery = (kind: NamedKind) =>
     staleTime: STALE_MS,
   });
 
-/** The same function at each render: so the map is the same one until a name changes. */
+/** A function outside of the hook: so the map stays the same one until a name changes. */
 function byId(results: readonly { data: [id: string, name: string][] | undefined }[]): Map<string, string> {
   return new Map(results.flatMap(({ data }) => data ?? []));
 }
 
-/** Names by id; of a webhook without one, its URL. */
+/** Names by id. A webhook without a name has its URL instead, a member the e-mail address. */
 export function useNames(...kinds: NamedKind[]): Map<string, string> {
   return useQueries({ queries: kinds.map((kind) => namesQuery(kind)), combine: byId });
 }

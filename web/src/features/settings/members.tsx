@@ -14,7 +14,6 @@ import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { membersQuery } from './member-queries.ts';
 
 type Member = Schemas['Member'];
 type Invitation = Schemas['Invitation'];
@@ -27,6 +26,9 @@ const ROLES: Record<Role, string> = {
   owner: 'Owner: also owners',
 };
 
+const membersQuery = pagesOf(['members'], (query, signal) =>
+  ask(api.GET('/v1/members', { params: { query }, signal })),
+);
 const invitationsQuery = pagesOf(['invitations'], (query, signal) =>
   ask(api.GET('/v1/members/invitations', { params: { query }, signal })),
 );
