@@ -1,11 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useNames } from '../../../api/names.ts';
 import { Below } from '../../../ui/beside.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { Icon } from '../../../ui/icons.tsx';
 import { ProblemNote } from '../../../ui/problem.tsx';
-import { type Source, sourcesQuery } from '../../sources/source-queries.ts';
 import { AddStep } from './add-step.tsx';
 import { type DraftStep, type DraftTrigger, newNamespace, newStepKey } from './draft.ts';
 import { isShownInPlace, problemsOfStep, problemsOfTriggers } from './problems.ts';
@@ -36,8 +35,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
   const [adding, setAdding] = useState<number>();
   const [written, setWritten] = useState<unknown>({ body: { hello: 'world' } });
   const sourceIds = draft.triggers.flatMap(({ sourceId = '' }) => (sourceId === '' ? [] : [sourceId]));
-  const list = useInfiniteQuery({ ...sourcesQuery(), enabled: sourceIds.length > 0 });
-  const sources = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const sourceNames = useNames(...(sourceIds.length > 0 ? (['sources'] as const) : []));
   const samples = useSamples({ workflowId, sourceIds, chosen: search.event, written });
   const { refusal } = builder;
   const at = draft.steps.findIndex(({ namespace }) => namespace === search.step);
@@ -62,7 +60,7 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
       <DraftNotes builder={builder} />
       <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <StepList
-          trigger={draft.triggers.map((one) => triggerWord(one, sources)).join(', ') || 'by hand'}
+          trigger={draft.triggers.map((one) => triggerWord(one, sourceNames)).join(', ') || 'by hand'}
           steps={draft.steps}
           selected={step === undefined ? 'trigger' : step.namespace}
           results={results}
@@ -130,14 +128,15 @@ export function BuilderView({ workflowId, builder, search, onSearch }: BuilderVi
   );
 }
 
-function triggerWord({ type, cron, intervalSeconds, sourceId }: DraftTrigger, sources: readonly Source[]): string {
+function triggerWord(trigger: DraftTrigger, sourceNames: ReadonlyMap<string, string>): string {
+  const { type, cron, intervalSeconds, sourceId = '' } = trigger;
   switch (type) {
     case 'http':
       return 'a request';
     case 'timer':
       return cron === undefined ? `every ${intervalSeconds ?? '…'} s` : `cron ${cron}`;
     case 'source':
-      return `events of ${sources.find(({ id }) => id === sourceId)?.name ?? sourceId ?? 'a source'}`;
+      return `events of ${sourceNames.get(sourceId) ?? (sourceId || 'a source')}`;
   }
 }
 

@@ -1,5 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { namesQuery } from '../../../api/names.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../../ui/field.tsx';
@@ -7,7 +8,6 @@ import { Icon } from '../../../ui/icons.tsx';
 import { Panel } from '../../../ui/page.tsx';
 import { ProblemNote } from '../../../ui/problem.tsx';
 import { CreateSource } from '../../sources/create-source.tsx';
-import { sourcesQuery } from '../../sources/source-queries.ts';
 import type { DraftTrigger } from './draft.ts';
 
 interface TriggerEditorProps {
@@ -174,11 +174,10 @@ function TimerFields({ trigger, onChange }: FieldsProps) {
 }
 
 function SourceFields({ trigger, onChange }: FieldsProps) {
-  const list = useInfiniteQuery(sourcesQuery());
-  const sources = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const { data: sources = [], error } = useQuery(namesQuery('sources'));
   const { eventName, ...rest } = trigger;
   const [isCreating, setCreating] = useState(false);
-  const isOther = trigger.sourceId !== undefined && !sources.some(({ id }) => id === trigger.sourceId);
+  const isOther = trigger.sourceId !== undefined && !sources.some(([id]) => id === trigger.sourceId);
   return (
     <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)] sm:items-end">
       <Field label="Source">
@@ -191,7 +190,7 @@ function SourceFields({ trigger, onChange }: FieldsProps) {
           >
             <option value="">Choose a source…</option>
             {isOther && <option value={trigger.sourceId}>{trigger.sourceId}</option>}
-            {sources.map(({ id, name }) => (
+            {sources.map(([id, name]) => (
               <option key={id} value={id}>
                 {name}
               </option>
@@ -210,7 +209,7 @@ function SourceFields({ trigger, onChange }: FieldsProps) {
         value={eventName ?? ''}
         onChange={({ target: { value } }) => onChange({ ...rest, ...(value === '' ? {} : { eventName: value }) })}
       />
-      <ProblemNote error={list.error} />
+      <ProblemNote error={error} />
       {isCreating && (
         <CreateSource
           onClose={() => setCreating(false)}
