@@ -7,7 +7,7 @@ import { currentSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { rememberMethod, SignInCard } from './sign-in.tsx';
+import { rememberMethod, SignInCard, useSignInProvider } from './sign-in.tsx';
 
 /**
  * The link of an invitation leads here; its token stays in the part of the URL that no request has.
@@ -43,12 +43,11 @@ export function Invitation() {
 
 /** The provider sends the browser back to the sign-in page. */
 function ProviderChoice({ token }: { token: string }) {
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  const provider = useSignInProvider();
   const beginning = useMutation({
     mutationFn: () => ask(api.POST('/v1/session/invitation/oidc', { body: { token } })),
     onSuccess: ({ data }) => location.assign(data.url),
   });
-  const provider = methods.data?.data.oidc ?? null;
   if (provider === null) return null;
   return (
     <>

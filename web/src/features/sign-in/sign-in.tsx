@@ -22,8 +22,7 @@ export function SignIn() {
       void navigate({ to: session.role === 'operator' ? '/operator' : from === '/operator' ? '/' : from });
     },
   });
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
-  const provider = methods.data?.data.oidc ?? null;
+  const provider = useSignInProvider();
   const choose = (value: keyof typeof METHODS) => {
     entering.reset();
     setMethod(value);
@@ -67,6 +66,12 @@ export function SignIn() {
   );
 }
 
+/** The provider that people may sign in at; null where there is none. */
+export function useSignInProvider() {
+  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  return methods.data?.data.oidc ?? null;
+}
+
 /** By the reason that the server has put into the link; it shows no text of a link. */
 const REFUSALS: Readonly<Record<string, string>> = {
   denied: 'The sign-in was refused at the provider.',
@@ -75,9 +80,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   domain: 'Addresses of your domain cannot sign in here.',
   not_invited:
     'No account here knows your e-mail address. If you are invited, open the link of your invitation and sign in there; otherwise ask an admin of your account to invite you.',
-  other_address: 'The invitation is for another e-mail address than the one you have signed in with at the provider.',
+  other_address:
+    'The invitation is for another e-mail address. Sign in at the provider with that one, or ask for an invitation for yours.',
   invitation_ended: 'This invitation was used or revoked, or has expired. Ask for another one.',
-  full: 'The account has as many members as it may. Ask an admin of it.',
+  full: 'The account has as many members as it may. Ask an admin of it to remove one, then open the invitation again.',
   failed: 'The provider did not answer as it should. Try again, or tell the operator of this server.',
 };
 
