@@ -1,8 +1,8 @@
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, ask } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
+import { ApiError } from '../../api/problem.ts';
+import type { TraceRun } from '../traces/trace-rows.ts';
 import type { LiveEvent } from './use-live-events.ts';
-
-type TraceRun = Schemas['TraceRun'];
 
 export interface Trigger {
   /** JSON text for a run of the source. */
@@ -47,7 +47,10 @@ export async function triggerOfEvent(event: LiveEvent, data: unknown): Promise<T
 
 /** Undefined where the trace is not kept any more, or the event was published without a run. */
 async function runOf(emitId: string): Promise<TraceRun | undefined> {
-  const trace = await ask(api.GET('/v1/traces/{id}', { params: { path: { id: emitId } } })).catch(() => undefined);
+  const trace = await ask(api.GET('/v1/traces/{id}', { params: { path: { id: emitId } } })).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
   return trace && findRun(trace.data.runs, emitId);
 }
 
