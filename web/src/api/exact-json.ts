@@ -10,7 +10,7 @@ export class ExactNumber {
     return this.source;
   }
 
-  /** In a request as it was written, where the browser can. */
+  /** Keeps all digits in a request. A browser without `JSON.rawJSON` rounds it, as any number. */
   toJSON(): unknown {
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     return rawJSON === undefined ? Number(this.source) : rawJSON(this.source);
@@ -41,7 +41,7 @@ export function writeExact(value: unknown, indent = 2): string {
   const text = JSON.stringify(
     value,
     function (this: Record<string, unknown>, key, shown: unknown) {
-      // As it is before its `toJSON`.
+      // `shown` is the answer of `toJSON` already.
       const part = this[key];
       if (!(part instanceof ExactNumber)) return shown;
       const mark = `\u0000${numbers.size}\u0000`;

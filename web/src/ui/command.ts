@@ -30,12 +30,6 @@ export function hwLine(words: readonly string[], options: Readonly<Record<string
   return ['hw', ...words.map(shellWord), ...given].join(' ');
 }
 
-/** The list of what has the text in its name or id; of everything where there is no text. */
-export function listCommand(noun: 'sources' | 'workflows' | 'webhooks', text: string): Command {
-  const query = new URLSearchParams({ limit: '50', ...(text === '' ? {} : { q: text }) });
-  return { path: `/v1/users/me/${noun}?${query.toString()}`, hw: hwLine(['list', noun], { named: text }) };
-}
-
 /** The same, with JSON on its standard input. */
 export function hwWithInput(
   input: string,
@@ -43,6 +37,12 @@ export function hwWithInput(
   options: Readonly<Record<string, Option>>,
 ): string {
   return `echo ${shellQuote(input)} | ${hwLine(words, options)}`;
+}
+
+/** The list of a page. `text`: what its search box has; empty for the whole list. */
+export function listCommand(noun: 'sources' | 'workflows' | 'webhooks', text: string): Command {
+  const query = new URLSearchParams({ limit: '50', ...(text === '' ? {} : { q: text }) });
+  return { path: `/v1/users/me/${noun}?${query.toString()}`, hw: hwLine(['list', noun], { named: text }) };
 }
 
 /** `hw` takes times as people write them, the API also epoch milliseconds. */

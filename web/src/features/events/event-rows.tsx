@@ -121,7 +121,7 @@ interface EventRowProps {
   emitter: string | undefined;
 }
 
-/** React draws it again only after a change: a scroll draws the list at each frame. */
+/** Memoized: a scroll renders the list at each frame, and most of its rows are the same. */
 const EventRow = memo(function EventRow({ event, index, topPx, isSelected, emitter }: EventRowProps) {
   const { name, summary } = event.metadata;
   return (

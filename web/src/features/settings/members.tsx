@@ -112,7 +112,7 @@ function MemberList() {
         count={rows.length}
         empty={
           <Empty icon="operator" title="No members yet" command="hw members invite ada@example.com">
-            Nobody signs in here by name: API keys do the work. Invite somebody above.
+            A member signs in by e-mail, with a role. Until one is invited, only API keys work here.
           </Empty>
         }
       >

@@ -85,12 +85,7 @@ export function PublishDialog({ source, given, onClose }: PublishDialogProps) {
               method: 'POST',
               path: `/v1/sources/${source.id}/events`,
               body: { data: textOrJson(text), ...naming },
-              hw: hwLine(['events', 'publish', source.id], {
-                data: text,
-                channel,
-                id,
-                ...(summary === null ? {} : { summary }),
-              }),
+              hw: hwLine(['events', 'publish', source.id], { data: text, channel, id, summary: summary ?? '' }),
             }}
           />
           <Button onClick={onClose}>Cancel</Button>
