@@ -43,7 +43,7 @@ test('the operator sets the OAuth client of the instance; a key of an account ma
   const { user } = world;
   const args = ['apps', 'set-client', 'github', '--client-id', 'shared', '--instance'];
   const options = { stdin: 'a-secret\n', env: { HEADWATER_API_KEY: `hw_${'a'.repeat(32)}` } };
-  expect((await user.hw(args, { stdin: 'a-secret\n' })).code).not.toBe(0);
+  expect((await user.hw(args, { stdin: 'a-secret\n' })).code).toBe(3);
   const set = await user.hw(args, options);
   expect(set).toMatchObject({
     code: 0,

@@ -8,16 +8,16 @@ const CLIENTS = '/users/me/oauth_clients';
 
 const INSTANCE: OptionSpec = {
   name: 'instance',
-  summary: 'That of the instance, for accounts without one of their own. Takes the key of the operator.',
+  summary: 'The client of the instance, for accounts without one of their own. Takes the key of the operator.',
 };
 
-function pathOf({ input }: CommandContext, slug: string): string {
+/** Its path, and how a sentence names it. */
+function clientOf({ input }: CommandContext, slug: string): { path: string; title: string } {
   const app = encodeURIComponent(slug);
-  return input.flag('instance') ? `/apps/${app}/oauth_client` : `${CLIENTS}/${app}`;
+  return input.flag('instance')
+    ? { path: `/apps/${app}/oauth_client`, title: `instance’s OAuth client of ${slug}` }
+    : { path: `${CLIENTS}/${app}`, title: `OAuth client of ${slug}` };
 }
-
-const whose = ({ input }: CommandContext) =>
-  input.flag('instance') ? 'The instance’s OAuth client' : 'The OAuth client';
 
 const list: CommandSpec = {
   path: 'apps clients',
@@ -41,7 +41,7 @@ const set: CommandSpec = {
   path: 'apps set-client',
   summary: 'Set your own OAuth client for an app, or that of the instance',
   details:
-    'It goes before the client of the instance. The secret is asked for at a terminal, else read from standard input, without the line break at its end. It is stored encrypted and never shown again. Register <public URL>/oauth/callback as the redirect URI at the provider.',
+    'Your own client goes before that of the instance. The secret is asked for at a terminal, else read from standard input, without the line break at its end. It is stored encrypted and never shown again. Register <public URL>/oauth/callback as the redirect URI at the provider.',
   arguments: [{ name: 'app', summary: 'Its slug.' }],
   options: [
     { name: 'client-id', value: 'id', summary: 'The id of the client at the provider.' },
@@ -65,8 +65,9 @@ const set: CommandSpec = {
     if (id === undefined) throw usageError('Name the client: --client-id <id>', 'The provider of the app shows it');
     const api = await context.api();
     const secret = input.flag('public') ? {} : { client_secret: await readSecret(context, slug) };
-    const made = await api.send<OAuthClient>('PUT', pathOf(context, slug), { client_id: id, ...secret });
-    return { json: made, text: `${whose(context)} of ${slug} is set.`, quiet: '' };
+    const { path, title } = clientOf(context, slug);
+    const made = await api.send<OAuthClient>('PUT', path, { client_id: id, ...secret });
+    return { json: made, text: `The ${title} is set.`, quiet: '' };
   },
 };
 
@@ -89,9 +90,10 @@ const remove: CommandSpec = {
   async run(context) {
     const slug = context.input.argument('app');
     const api = await context.api();
-    await confirmDeletion(context, `Delete ${whose(context).replace('The', 'the')} of ${slug}?`);
-    await api.send('DELETE', pathOf(context, slug));
-    return { json: { app: slug, deleted: true }, text: `${whose(context)} of ${slug} is deleted.`, quiet: '' };
+    const { path, title } = clientOf(context, slug);
+    await confirmDeletion(context, `Delete the ${title}?`);
+    await api.send('DELETE', path);
+    return { json: { app: slug, deleted: true }, text: `The ${title} is deleted.`, quiet: '' };
   },
 };
 
