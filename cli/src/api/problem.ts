@@ -68,7 +68,8 @@ function hintFor(status: number, code: string, problem: ProblemDocument, url: st
     return `Give another value: --prop ${field.path.split('.')[1]}=<value>`;
   if (code === 'NOT_FOUND') return 'See what there is: hw list';
   if (code === 'INVALID_COMPONENT') return 'Mend the code and try again';
-  if (code === 'HOOK_FAILED') return 'A hook of the component threw: nothing was changed, or the source is stopped';
+  if (code === 'HOOK_FAILED')
+    return 'Mend the hook and try again. Nothing was changed, or the source is stopped: hw list shows it';
   if (status >= 500) return "The server's log has the reason";
   return undefined;
 }
