@@ -17,9 +17,9 @@ import type {
 } from '@headwater/shared/contract';
 
 /*
- * The resources that the CLI reads: types of the schemas, which are never loaded here. The rest is
- * less than the server answers, where the CLI reads several kinds as one. `--json` prints answers
- * unchanged.
+ * The resources that the CLI reads. Most are types of the contract; no schema is loaded here. An
+ * interface names less than the server answers: the members that the CLI reads, or that several
+ * kinds have in common. `--json` prints answers unchanged.
  */
 
 export type { Delivery, Replay };
@@ -33,7 +33,7 @@ export type EnvironmentVariable = Shown<typeof environmentVariableSchema>;
 export type ImportProgress = Shown<typeof importSchema>;
 export type OAuthClient = Shown<typeof oauthClientSchema>;
 export type Source = Omit<Shown<typeof sourceSchema>, 'configurable_props'> & { configurable_props: ComponentProp[] };
-/** With what only `GET /v1/webhooks/{id}` answers. */
+/** A list leaves out the members that only `GET /v1/webhooks/{id}` answers. */
 export type Webhook = Shown<typeof webhookSummarySchema> & Partial<Shown<typeof webhookSchema>>;
 export type User = Shown<typeof userSchema>;
 

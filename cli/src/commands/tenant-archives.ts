@@ -34,7 +34,7 @@ export const exportTenant: CommandSpec = {
     {
       name: 'without-history',
       summary:
-        'Configuration, secrets and what components have stored: no events, runs, executions or deliveries, and nothing that waits.',
+        'Leave out events, runs, executions, deliveries and all that waits. Configuration, secrets and what components have stored are kept.',
     },
   ],
   examples: [
