@@ -22,10 +22,16 @@ const id = { title: 'ID', whole: true, value: (row: { id: string }) => row.id };
 const created = { title: 'CREATED', value: (row: { created_at?: number }) => ofSeconds(row.created_at) };
 const state = { title: 'STATE', value: (row: { active: boolean }) => (row.active ? 'active' : 'stopped') };
 
+interface List {
+  (context: CommandContext): Promise<Answer>;
+  takesNamed: boolean;
+}
+
 /** Keeps the type of its rows from its parts to its use. */
-function listing<T>(parts: Listing<T>): (context: CommandContext) => Promise<Answer> {
-  return async ({ api, input, output }) => {
-    const named = parts.named === true ? input.text('named') : undefined;
+function listing<T>(parts: Listing<T>): List {
+  const takesNamed = parts.named === true;
+  const list = async ({ api, input, output }: CommandContext): Promise<Answer> => {
+    const named = takesNamed ? input.text('named') : undefined;
     const rows = await parts.read(await api(), named === undefined ? {} : { q: named });
     if (rows.length === 0)
       output.note(
@@ -33,6 +39,7 @@ function listing<T>(parts: Listing<T>): (context: CommandContext) => Promise<Ans
       );
     return { json: rows, text: rows.length === 0 ? '' : output.table(rows, parts.columns) };
   };
+  return Object.assign(list, { takesNamed });
 }
 
 const listSources = listing<Source>({
@@ -142,23 +149,16 @@ export const listEnvironment = listing<EnvironmentVariable>({
 export const NAMED: OptionSpec = {
   name: 'named',
   value: 'text',
-  summary: 'Only those that have it in their name or id, in upper or lower case; of webhooks also in their URL.',
+  summary: 'Only those that have this text in their name or id, in any case; webhooks also in their URL.',
 };
 
-interface ListOf {
-  names: readonly string[];
-  list(context: CommandContext): Promise<Answer>;
-  /** It takes `--named`. */
-  isNamed?: true;
-}
-
 /** By the words that people use; the first one is ours. */
-const LISTS: readonly ListOf[] = [
-  { names: ['sources', 'source', 's', 'dc'], list: listSources, isNamed: true },
-  { names: ['workflows', 'workflow', 'wf', 'p'], list: listWorkflows, isNamed: true },
+const LISTS: readonly { names: readonly string[]; list: List }[] = [
+  { names: ['sources', 'source', 's', 'dc'], list: listSources },
+  { names: ['workflows', 'workflow', 'wf', 'p'], list: listWorkflows },
   { names: ['components', 'component', 'c', 'sc'], list: listComponents },
   { names: ['registry', 'r'], list: listRegistry },
-  { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks, isNamed: true },
+  { names: ['webhooks', 'webhook', 'wh'], list: listWebhooks },
   { names: ['subscriptions', 'subscription', 'subs', 'sub'], list: listSubscriptions },
   { names: ['emitters', 'emitter'], list: listEmitters },
   { names: ['accounts', 'account', 'a', 'apn'], list: listAccounts },
@@ -185,7 +185,7 @@ export const list: CommandSpec = {
     const what = context.input.optionalArgument('what') ?? 'sources';
     const found = LISTS.find(({ names }) => names.includes(what.toLowerCase()));
     if (found !== undefined) {
-      if (context.input.text('named') !== undefined && found.isNamed !== true)
+      if (context.input.text('named') !== undefined && !found.list.takesNamed)
         throw usageError(`--named goes with sources, workflows and webhooks, not with ${found.names[0]}`);
       return found.list(context);
     }
