@@ -1,8 +1,9 @@
 import type { Bridge } from './bridge.ts';
 import { requireOwnChannel, requireStorable } from './check-name.ts';
-import { now, ownKeys, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
+import { now, stringifyJson, stringifyOwn, toText } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import { refuseInForm, type RunContext, type RunTracker } from './run-context.ts';
+import { type KnownNames, tellUnknown } from './tell-unknown.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /** The first and the last moment of a Date, from 1970 on. */
@@ -35,7 +36,7 @@ export function emitEvent(
   const bytes = utf8LengthUpTo(data, maxEventBytes);
   if (bytes > maxEventBytes) throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
   const meta = readMeta(options ?? {}, context);
-  if (typeof options === 'object' && options !== null) tellIgnored(options, context, warn);
+  if (typeof options === 'object' && options !== null) tellUnknown(context, options, OPTIONS, warn);
   context.emits += 1;
   if (context.emits > maxEmitsPerRun)
     runs.exceed(context, { name: 'maxEmitsPerRun', value: maxEmitsPerRun, used: context.emits });
@@ -45,17 +46,11 @@ export function emitEvent(
   context.tellLoss?.('$emit: the event', event);
 }
 
-const OPTIONS = ['id', 'name', 'summary', 'ts'];
-const MAX_TOLD = 10;
-
-/** Warns of options that have no effect, of each once a run. */
-function tellIgnored(options: object, { toldOptions }: RunContext, warn: (message: string) => void): void {
-  for (const name of ownKeys(options)) {
-    if (OPTIONS.includes(name) || toldOptions.has(name) || toldOptions.size >= MAX_TOLD) continue;
-    toldOptions.set(name, true);
-    warn(`$emit knows no option ${name.slice(0, 100)}: it takes id, name, summary and ts`);
-  }
-}
+const OPTIONS: KnownNames = {
+  names: ['id', 'name', 'summary', 'ts'],
+  knowsNo: '$emit knows no option',
+  takes: 'id, name, summary and ts',
+};
 
 function eventJson(event: unknown): string {
   if (event === undefined) return 'null';

@@ -45,8 +45,8 @@ export interface RunContext {
   exits: object | undefined;
   /** Warns of values that JSON empties; absent until the run has its log. */
   tellLoss?: TellLoss;
-  /** Options of `$emit` without effect, of which the run's log has a line. */
-  readonly toldOptions: PrivateMap<string, true>;
+  /** Warnings of names without effect that the run's log has. */
+  readonly toldNames: PrivateMap<string, true>;
   logLines: number;
   fetches: number;
   fetchesInFlight: number;
@@ -166,7 +166,7 @@ export class RunTracker {
       whenSendsAreRead: undefined,
       flow: undefined,
       exits: undefined,
-      toldOptions: new PrivateMap(),
+      toldNames: new PrivateMap(),
       logLines: 0,
       fetches: 0,
       fetchesInFlight: 0,

@@ -6,12 +6,13 @@ import { requireOwnChannel, requireStorable } from './check-name.ts';
 import { isData, UNSENDABLE } from './http-prop.ts';
 import { joinBytes } from './blob.ts';
 import { readBody, type ReadBody } from './body.ts';
-import { ownKeys, toText, whenSettled } from './intrinsics.ts';
+import { toText, whenSettled } from './intrinsics.ts';
 import { withoutJson } from './json-loss.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
 import { isObjectValue } from './resolve-prop.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
+import { tellUnknown } from './tell-unknown.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 import { type GuestStream, readToEnd } from './web-streams.ts';
 
@@ -40,11 +41,9 @@ export function makeSend(
   warn: (message: string) => void,
 ): GuestSend {
   const fieldsOf = (kind: keyof typeof KNOWN_FIELDS, value: unknown): Fields => {
-    const known = KNOWN_FIELDS[kind];
-    if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${known.shape}`);
-    for (const name of ownKeys(value))
-      if (!known.names.includes(name))
-        warn(`$.send.${kind} knows no ${name.slice(0, 100)}: it takes ${known.names.join(', ')}`);
+    const { names, shape } = KNOWN_FIELDS[kind];
+    if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
+    tellUnknown(context, value, { names, knowsNo: `$.send.${kind} knows no`, takes: names.join(', ') }, warn);
     return value;
   };
   const send = (kind: SendCall['kind'], fields: Fields): void => {
@@ -109,7 +108,7 @@ async function readWithin(stream: ReadableStream, maxBytes: number): Promise<Uin
 
 const bytesField = (bytes: Uint8Array): Fields => ({ [SENT_BYTES]: Buffer.from(bytes).toString('base64') });
 
-/** Other fields have no effect, and the log says so. `shape`: for people. */
+/** Other fields have no effect, and the log says so. `shape`: an example for people. */
 const KNOWN_FIELDS = {
   http: { names: ['method', 'url', 'data', 'headers', 'params', 'auth'], shape: '{ method, url, data }' },
   email: { names: ['subject', 'text', 'html'], shape: '{ subject, text }' },
