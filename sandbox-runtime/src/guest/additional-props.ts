@@ -3,7 +3,7 @@ import { applyFunction, parseJson, stringifyJson } from './intrinsics.ts';
 import { limitError } from './limit-error.ts';
 import type { LoadedComponent } from './load-component.ts';
 import { outlineProps } from './outline.ts';
-import { hasMembers, isObjectValue } from './resolve-prop.ts';
+import { getTag, hasMembers, isObjectValue } from './resolve-prop.ts';
 import { utf8LengthUpTo } from './utf8.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function computeProps(
 
 function describeKind(answered: unknown): string {
   if (Array.isArray(answered)) return 'a list';
-  return isObjectValue(answered) ? `a ${answered.constructor.name}` : `a ${typeof answered}`;
+  return isObjectValue(answered) ? `a ${getTag(answered).slice('[object '.length, -1)}` : `a ${typeof answered}`;
 }
 
 /** Also a list of definitions with their names, as `describe` gives them. */

@@ -84,7 +84,8 @@ export function hasMembers(value: unknown): value is Record<string, unknown> {
   return isObjectValue(value) && (getTag(value) === PLAIN || Object.keys(value).length > 0);
 }
 
-function getTag(value: unknown): string {
+/** `[object Map]`. */
+export function getTag(value: unknown): string {
   return applyFunction(toString, value, []) as string;
 }
 
