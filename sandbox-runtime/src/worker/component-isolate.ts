@@ -1,6 +1,13 @@
 import type { GuestIsolate } from './guest-isolate.ts';
 import type { ProcessRun } from './process-run.ts';
 
+/**
+ * Bounds for each isolate: ended runs that stay while others go on, and their timers. Beyond them
+ * the oldest runs are released.
+ */
+const MAX_LINGERING = 10_000;
+const MAX_LINGERING_TIMERS = 10_000;
+
 /** A warm isolate of the process: its component, its current runs, and the runs with open work. */
 export class ComponentIsolate {
   readonly key: string;
@@ -15,9 +22,9 @@ export class ComponentIsolate {
    * Ended, with timers or requests that another run may be waiting for; see RunTracker in the
    * guest.
    */
-  readonly lingering = new Map<number, ProcessRun>();
+  readonly #lingering = new Map<number, ProcessRun>();
   /** Timers that these runs left open, counted since timers were last stopped. */
-  lingeringTimers = 0;
+  #lingeringTimers = 0;
   /** Settles when the component is loaded; rejects with why it could not be. */
   ready: Promise<void> = Promise.resolve();
   loaded = false;
@@ -33,7 +40,30 @@ export class ComponentIsolate {
   }
 
   find(run: unknown): ProcessRun | undefined {
-    return typeof run === 'number' ? (this.runs.get(run) ?? this.lingering.get(run)) : undefined;
+    return typeof run === 'number' ? (this.runs.get(run) ?? this.#lingering.get(run)) : undefined;
+  }
+
+  /**
+   * Keeps an ended run while others go on. Answers the ended runs that are released: their open
+   * work is waited for no more.
+   */
+  linger(run: ProcessRun): ProcessRun[] {
+    this.runs.delete(run.run);
+    this.#lingering.set(run.run, run);
+    this.#lingeringTimers += run.timers.size;
+    const isIdle = this.runs.size === 0;
+    if (isIdle || this.#lingeringTimers > MAX_LINGERING_TIMERS) {
+      for (const ended of this.#lingering.values()) ended.clearTimers();
+      this.#lingeringTimers = 0;
+    }
+    const released: ProcessRun[] = [];
+    for (const ended of this.#lingering.values()) {
+      if (!isIdle && this.#lingering.size <= MAX_LINGERING) break;
+      ended.clearTimers();
+      this.#lingering.delete(ended.run);
+      released.push(ended);
+    }
+    return released;
   }
 }
 

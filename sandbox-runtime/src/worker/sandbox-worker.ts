@@ -35,13 +35,6 @@ const COMPUTING_NS = 50e6;
 const BLOCKED_PART = 1 / 4;
 
 /**
- * Bounds for each isolate: ended runs that stay while others go on, and their timers. Beyond them
- * the oldest runs are released.
- */
-const MAX_LINGERING = 10_000;
-const MAX_LINGERING_TIMERS = 10_000;
-
-/**
  * A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall
  * limits.
  */
@@ -241,8 +234,8 @@ export class SandboxWorker {
     const found = this.#find(message.run);
     if (found === undefined || !found.run.fetches.has(message.call)) return;
     const { outcome } = message;
-    // A request may take as long as its run. Its own timeout would then fail a run that has ended
-    // well. Runs that wait for the same request are told.
+    // A request may take as long as its run. Its own timeout must not fail a run whose entry has
+    // ended well. Other runs that wait for the same request still get the failure.
     if (!outcome.ok && found.run.isTimeUp()) this.#endWaiting(found.isolate, found.run);
     found.run.fetches.delete(message.call);
     const { body, ...head } = outcome.ok ? outcome : { ...outcome, body: new Uint8Array(0) };
@@ -334,25 +327,8 @@ export class SandboxWorker {
     run.over = true;
     run.endGrace();
     run.failReads();
-    isolate.runs.delete(run.run);
-    isolate.lingering.set(run.run, run);
-    isolate.lingeringTimers += run.timers.size;
-    const isIdle = isolate.runs.size === 0;
-    if (isIdle || isolate.lingeringTimers > MAX_LINGERING_TIMERS) {
-      for (const ended of isolate.lingering.values()) ended.clearTimers();
-      isolate.lingeringTimers = 0;
-    }
-    for (const ended of isolate.lingering.values()) {
-      if (!isIdle && isolate.lingering.size <= MAX_LINGERING) return;
-      this.#letGo(isolate, ended);
-    }
-  }
-
-  /** Nothing that an ended run began is waited for any more. */
-  #letGo(isolate: ComponentIsolate, ended: ProcessRun): void {
-    ended.clearTimers();
-    for (const call of ended.fetches.keys()) this.#send({ kind: 'fetch-abort', run: ended.run, call });
-    isolate.lingering.delete(ended.run);
+    for (const ended of isolate.linger(run))
+      for (const call of ended.fetches.keys()) this.#send({ kind: 'fetch-abort', run: ended.run, call });
   }
 
   #overCpu(isolate: ComponentIsolate, run: ProcessRun): void {
