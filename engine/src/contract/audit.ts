@@ -40,8 +40,8 @@ export interface Audit {
    * Makes a change that has an entry, whatever happens to the node. The entry `begun` is stored
    * first, with the outcome `unknown`: where that fails, it rejects and nothing was changed. After
    * the change, the entries of `made` take its place; there are none for a change that was refused.
-   * Where they cannot be stored within seconds, it resolves, and they are tried again meanwhile.
-   * Rejects as `make` does. Entries that come together are stored together.
+   * If they cannot be stored within seconds, it resolves nonetheless and tries to store them a few
+   * more times. Rejects as `make` does. Entries that come together are stored together.
    */
   change<T>(begun: NewAuditEntry, make: () => Promise<T>, made: (value: T) => readonly NewAuditEntry[]): Promise<T>;
   /** Newest first. `accountId` undefined: of all accounts and of the instance, for the operator. */

@@ -5,7 +5,7 @@ import { RunBudget } from '../bridge/run-budget.ts';
 import { RunMessageLimits } from '../bridge/run-message-limits.ts';
 import type { CpuClock } from './cpu-clock.ts';
 
-/** A timer of the node and the clock of the run differ by less. */
+/** The node's timers and the run's clock differ by less than this. */
 const TIME_IS_UP_MS = 100;
 
 /** Limits as an isolate is told them, and as this process reads them. */
@@ -97,7 +97,7 @@ export class ProcessRun {
     return performance.now() - this.startedAtMs;
   }
 
-  /** Its entry has ended well, and its time too, by a clock that is looked at now and then. */
+  /** True if the entry has ended well and no time is left: the watch is about to end the run. */
   isTimeUp(): boolean {
     return this.ending !== undefined && this.wallMs() > this.limits.wallMs - TIME_IS_UP_MS;
   }
