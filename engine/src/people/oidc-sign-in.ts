@@ -1,4 +1,4 @@
-import { LIMITS, newId, notFound } from '@headwater/shared';
+import { HeadwaterError, LIMITS, newId } from '@headwater/shared';
 import type { People, SignInClient } from '../contract/index.ts';
 import type { Sql, Transaction } from '../db/index.ts';
 import { hashToken, lockAccount } from '../accounts/index.ts';
@@ -27,7 +27,8 @@ export function createOidcSignIn(parts: PeopleParts): OidcSignIn {
   const { sql, sealer, oidc, mailer, publicUrl } = parts;
   const client = oidc && createOidcClient(oidc, `${publicUrl}${CALLBACK_PATH}`);
   const requireProvider = () => {
-    if (client === undefined) throw notFound('sign-in', 'oidc');
+    if (client === undefined)
+      throw new HeadwaterError('NOT_FOUND', 'This server has no provider for sign-in. Use an address and a password.');
     return client;
   };
   return {
