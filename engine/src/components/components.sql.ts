@@ -2,7 +2,7 @@ import type { ComponentBundle } from '@headwater/sandbox-runtime';
 import { type ComponentDescription, type ComponentType, HeadwaterError } from '@headwater/shared';
 import { codeBytes, type CodeLimits, insertCode } from '../accounts/index.ts';
 import type { ComponentListRequest, ComponentRecord, ComponentSummary, Page } from '../contract/index.ts';
-import { type Database, inPageOrder, readPage, type Sql, type Transaction } from '../db/index.ts';
+import { type Database, inPageOrder, namedLike, readPage, type Sql, type Transaction } from '../db/index.ts';
 import { readComponent } from './read-component.sql.ts';
 
 export interface NewComponent extends ComponentDescription {
@@ -150,13 +150,11 @@ export async function listComponents(
   accountId: string,
   { type, query, key, isPublished, ...page }: ComponentListRequest,
 ): Promise<Page<ComponentSummary>> {
-  const text = query?.toLowerCase() ?? '';
-  // position() instead of like: the search text may contain % and _.
   const where = sql`and deleted_at is null and registry_id is null
     ${type === undefined ? sql`` : sql`and type = ${type}`}
     ${key === undefined ? sql`` : sql`and key = ${key}`}
     ${isPublished === undefined ? sql`` : sql`and (published_at is not null) = ${isPublished}`}
-    ${text === '' ? sql`` : sql`and (position(${text} in lower(name)) > 0 or position(${text} in lower(key)) > 0)`}`;
+    ${namedLike(sql, ['name', 'key'], query)}`;
   const { ids, ...rest } = await readPage(sql, { table: 'components', accountId, where, order: 'created' }, page);
   const rows = await sql<SummaryRow[]>`
     select id, name, key, version, type, description, code_hash, code_url, dedupe, has_additional_props, dependencies,
