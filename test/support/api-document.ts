@@ -1,16 +1,4 @@
-/** JSON Schema, as far as the document of the API uses it. */
-interface Schema {
-  $ref?: string;
-  type?: string | string[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  enum?: unknown[];
-  const?: unknown;
-  allOf?: Schema[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-}
+import type { Schema } from '../../api/src/openapi/examples.ts';
 
 export interface Operation {
   name: string;

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@headwater/shared';
 import { exampleProblem, PROBLEM_CONTENT_TYPE } from '../problem.ts';
 
 /** JSON Schema, as far as the generated document uses it. */
-interface Schema {
+export interface Schema {
   $ref?: string;
   type?: string | string[];
   properties?: Record<string, Schema>;
