@@ -1,6 +1,9 @@
 import type { NewAuditEntry, Principal } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
+import type { ApiContext } from './environment.ts';
+import { addressOf, type ReadClientFacts } from './ingest/client-facts.ts';
+import { given } from './parameters/given.ts';
 
 /** Data on its way, not changes; or reads that are sent as a POST. */
 const NOT_AUDITED = new Set([
@@ -44,6 +47,13 @@ export function findBefore(endpoint: Endpoint, endpoints: readonly Endpoint[]): 
 
 type Fields = Record<string, unknown>;
 
+/** The client and the request, as each entry names them. */
+export type AuditedRequest = Pick<NewAuditEntry, 'address' | 'requestId'>;
+
+export function auditedRequest(c: ApiContext, clientFacts: ReadClientFacts | undefined): AuditedRequest {
+  return { requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
+}
+
 export interface Change {
   endpoint: Endpoint;
   /** '' for the operator. */
@@ -51,12 +61,11 @@ export interface Change {
   id: string;
   before: Fields | undefined;
   after?: Fields | undefined;
-  address: string | undefined;
-  requestId: string;
+  request: AuditedRequest;
 }
 
 /** The entry of a change: without `after` as long as it is not made. */
-export function auditEntry({ endpoint, who, id, before, after, address, requestId }: Change): NewAuditEntry {
+export function auditEntry({ endpoint, who, id, before, after, request }: Change): NewAuditEntry {
   const isOperator = who.accountId === '';
   // The operator's changes of an account are shown to that account; its deletion stays the
   // operator's.
@@ -68,11 +77,10 @@ export function auditEntry({ endpoint, who, id, before, after, address, requestI
     ...(accountId === undefined ? {} : { accountId }),
     actorId: isOperator ? 'operator' : (who.keyId ?? who.userId),
     actorName: isOperator ? 'Operator' : (who.member?.email ?? who.keyName ?? who.userId),
-    ...(address === undefined ? {} : { address }),
     action: endpoint.name,
     thing: id !== '' ? id : typeof made === 'string' ? made : endpoint.path,
     ...shown,
-    requestId,
+    ...request,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import { selectionOf, chosenTextOf } from './answer-fields.ts';
 import type { LargeAnswer } from './answer-text.ts';
-import { auditEntry, type Change, isAudited, orNone } from './audit.ts';
+import { auditedRequest, auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import { NOBODY } from './caller.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
@@ -12,7 +12,7 @@ import { type OpenExports, wantsLines } from './export-lines.ts';
 import { isOfMember, requireScope } from './key-scope.ts';
 import type { Log } from './log.ts';
 import { answerOnce, fingerprintOf, idempotencyKeyOf, KEY_HEADER, type MadeAnswer } from './idempotent-answers.ts';
-import { addressOf, type ReadClientFacts } from './ingest/client-facts.ts';
+import type { ReadClientFacts } from './ingest/client-facts.ts';
 import { conditionOf, etagOf, expectedRevisions } from './if-match.ts';
 import { authenticateKey, isAdminKey, requireAdmin } from './middleware/authenticate.ts';
 import { readBodyBytes, utf8Text } from './parameters/read-body.ts';
@@ -131,7 +131,7 @@ async function audited<T>(
   if (!isAudited(change.endpoint)) return make(() => undefined);
   const { engine, clientFacts } = options;
   const before = await readBefore(options, change.who, change.id);
-  const about = { ...change, before, address: addressOf(c, clientFacts), requestId: c.get('requestId') };
+  const about = { ...change, before, request: auditedRequest(c, clientFacts) };
   let reply: Reply | undefined;
   const outcome = await engine.audit.change(
     auditEntry(about),

@@ -10,12 +10,11 @@ import type { NewAuditEntry } from '@headwater/engine';
 import { ERRORS, HeadwaterError, LIMITS, NDJSON_TYPE } from '@headwater/shared';
 import { accountSummarySchema } from '@headwater/shared/contract';
 import type { App, AppOptions } from '../app-options.ts';
+import { auditedRequest } from '../audit.ts';
 import type { ApiContext } from '../environment.ts';
 import type { OpenExports } from '../export-lines.ts';
-import { addressOf } from '../ingest/client-facts.ts';
 import { requireAdmin, requireKey } from '../middleware/authenticate.ts';
 import { describeProblem } from '../openapi/problems.ts';
-import { given } from '../parameters/given.ts';
 import { checkParameters, parameterKinds, readParameters } from '../parameters/read-parameters.ts';
 import { findUnknownNames, unknownNameErrors } from '../parameters/unknown-names.ts';
 import { presentAccountSummary } from '../resources/account.ts';
@@ -52,9 +51,7 @@ export function mountArchives(app: App, options: ArchiveOptions): void {
       throw new HeadwaterError(
         'RATE_LIMITED',
         'Another import is under way on this node. Send this one when it has ended.',
-        {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        },
+        { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     isImporting = true;
     try {
@@ -225,8 +222,7 @@ function audited<T>(
   make: () => Promise<T>,
   made: (value: T) => Partial<NewAuditEntry> = () => ({}),
 ): Promise<T> {
-  const who = { actorId: 'operator', actorName: 'Operator', requestId: c.get('requestId') };
-  const entry = { ...change, ...who, ...given({ address: addressOf(c, clientFacts) }) };
+  const entry = { ...change, actorId: 'operator', actorName: 'Operator', ...auditedRequest(c, clientFacts) };
   return engine.audit.change(entry, make, (value) => [{ ...entry, ...made(value) }]);
 }
 

@@ -2,11 +2,10 @@ import { z } from '@hono/zod-openapi';
 import type { OAuthCallback } from '@headwater/engine';
 import { answerPrefetch } from '../answer-prefetch.ts';
 import type { App, AppOptions } from '../app-options.ts';
+import { auditedRequest } from '../audit.ts';
 import type { ApiContext } from '../environment.ts';
 import { PAGE_HEADERS } from '../html-page.ts';
-import { addressOf } from '../ingest/client-facts.ts';
 import { oauthPage } from '../oauth-page.ts';
-import { given } from '../parameters/given.ts';
 
 export const OAUTH_CALLBACK_PATH = '/oauth/callback';
 
@@ -26,9 +25,9 @@ export function mountOAuth(app: App, options: OAuthOptions): void {
 
 async function finish(c: ApiContext, { engine, clientFacts }: OAuthOptions): Promise<Response> {
   const callback = callbackOf(new URL(c.req.url).searchParams);
-  const about = { requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
+  const request = auditedRequest(c, clientFacts);
   const outcome = await engine.connectedAccounts.finishOAuth(callback, ({ accountId, userId, app }, connect) => {
-    const entry = { ...about, accountId, actorId: userId, actorName: userId, action: 'finishOAuthFlow' };
+    const entry = { ...request, accountId, actorId: userId, actorName: userId, action: 'finishOAuthFlow' };
     const made = (id: string) => [{ ...entry, thing: id, after: { app } }];
     return engine.audit.change({ ...entry, thing: OAUTH_CALLBACK_PATH }, connect, made);
   });

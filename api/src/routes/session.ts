@@ -9,6 +9,7 @@ import {
 } from '@headwater/engine';
 import { HeadwaterError, rightsOf } from '@headwater/shared';
 import type { App, AppOptions } from '../app-options.ts';
+import { auditedRequest } from '../audit.ts';
 import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
 import { addressOf } from '../ingest/client-facts.ts';
@@ -163,8 +164,8 @@ function audited<T>(
   make: () => Promise<T>,
   made: (value: T) => readonly EntryPart[],
 ): Promise<T> {
-  const client = { requestId: c.get('requestId'), ...given({ address: addressOf(c, clientFacts) }) };
-  const begun = { actorId: '', actorName: '', thing: c.get('route'), ...about, ...client };
+  const request = auditedRequest(c, clientFacts);
+  const begun = { actorId: '', actorName: '', thing: c.get('route'), ...about, ...request };
   return engine.audit.change(begun, make, (value) => made(value).map((entry) => ({ ...begun, ...entry })));
 }
 
