@@ -13,6 +13,7 @@ import { LONG_HOST, longHostOfRequest } from './long-host.ts';
 import { bodyTooLarge } from './parameters/read-body.ts';
 import { PROBLEM_CONTENT_TYPE } from './problem.ts';
 import { stripBasePath } from './web/base-path.ts';
+import { IMPORT_PATH } from './routes/archives.ts';
 import { signWithSession } from './web/session-cookie.ts';
 import { createRequestTurns, type RequestTurnsOptions } from './request-turns.ts';
 
@@ -252,7 +253,7 @@ function unsentBodyError(request: IncomingMessage, options: HttpServerOptions): 
 
 /** The one request that is streamed to a file. */
 function isImport({ method, url }: IncomingMessage): boolean {
-  return method === 'POST' && url?.split('?', 1)[0] === '/v1/accounts/import';
+  return method === 'POST' && url?.split('?', 1)[0] === IMPORT_PATH;
 }
 
 /**

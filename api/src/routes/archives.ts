@@ -20,7 +20,7 @@ import { findUnknownNames, unknownNameErrors } from '../parameters/unknown-names
 import { presentAccountSummary } from '../resources/account.ts';
 
 const EXPORT_PATH = '/v1/accounts/{id}/export';
-const IMPORT_PATH = '/v1/accounts/import';
+export const IMPORT_PATH = '/v1/accounts/import';
 /** In a header: addresses are in logs. */
 const PASSPHRASE_HEADER = 'x-headwater-passphrase';
 

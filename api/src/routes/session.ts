@@ -39,9 +39,8 @@ import { type CookieScope, cookieScope, sessionCookie, SESSION_HEADER, sessionId
 /** By the pattern of their paths. */
 export const SESSION_METHODS: readonly [string, string[]][] = [
   [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
-  [`^${SESSION_PATH}/methods$`, ['GET']],
-  [`^${OIDC_PATH}(?:/callback)?$`, ['GET']],
-  [`^${SESSION_PATH}/(?:invitation(?:/accept|/oidc)?|password_reset(?:/password)?)$`, ['POST']],
+  [`^(?:${METHODS_PATH}|${OIDC_PATH}(?:/callback)?)$`, ['GET']],
+  [`^(?:${[INVITATION_PATH, ACCEPT_PATH, INVITED_OIDC_PATH, RESET_PATH, NEW_PASSWORD_PATH].join('|')})$`, ['POST']],
 ];
 
 type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'clientFacts' | 'log'>;
