@@ -124,6 +124,9 @@ describe('what goes wrong in additionalProps', () => {
       (await fault(withProps('', `additionalProps() { return ${answer}; },`), ASK)).message;
     expect(await messageOf(`['a']`)).toContain('must answer an object of prop definitions, not a list');
     expect(await messageOf(`'a'`)).toContain('not a string');
+    expect(await messageOf('new Map()')).toContain('not a Map');
+    const tagged = 'Object.create(null, { [Symbol.toStringTag]: { value: "Odd" } })';
+    expect(await messageOf(tagged)).toContain('not a Odd');
     expect(await messageOf(`{ a: { type: 'strin' }, b: 5, c: { type: 'string', label: 3 } }`)).toBe(
       "additionalProps answers props that cannot be used: props.a.type 'strin' is not a prop type; props.b must be a prop definition such as { type: 'string' }; props.c.label must be a string, not a number",
     );
