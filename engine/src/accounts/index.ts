@@ -1,7 +1,7 @@
 export { type AccountRoom, createAccountRoom } from './account-room.ts';
 export { readAccountState } from './accounts.sql.ts';
 export { createAccounts } from './accounts.ts';
-export { deletePeopleWithoutAccount, deleteSomeOfAccount, deletionJob, noteUnusedCode } from './delete-account.sql.ts';
+export { deletePeopleWithoutAccount, deleteSomeOfAccount, deletionJob } from './delete-account.sql.ts';
 export { ensureFirstAccount, type FirstAccount } from './ensure-first-account.ts';
 export { type HistoryCount, historyRowBytes, textBytes } from './history-row-bytes.ts';
 export { expireIdempotencyKeys } from './idempotency-keys.sql.ts';
@@ -11,7 +11,14 @@ export { createKeyUses, type KeyUses } from './key-uses.ts';
 export { createKnownLimits } from './known-limits.ts';
 export { createLimitsCache, type LimitsCache } from './limits-cache.ts';
 export { overLimit } from './over-limit.ts';
-export { checkCodeRoom, codeBytes, codeBytesOfRow, type CodeLimits, insertCode } from './require-code-room.sql.ts';
+export {
+  checkCodeRoom,
+  codeBytes,
+  codeBytesOfRow,
+  type CodeLimits,
+  insertCode,
+  noteUnusedCode,
+} from './require-code-room.sql.ts';
 export {
   checkConfigurationRoom,
   checkRoom,
