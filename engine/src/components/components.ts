@@ -58,7 +58,7 @@ export function createComponents(options: ComponentsOptions): Components & Saver
       if (copyId === undefined) throw unknown(idOrKey, version);
       return own(who, copyId);
     },
-    list: (who, request) => listComponents(sql, who.accountId, request),
+    list: (who, request) => listComponents(db, who.accountId, request),
     async delete(who, idOrKey, version) {
       const { id } = await own(who, idOrKey, version);
       const users = usersOf(await deleteComponent(sql, who.accountId, id));

@@ -1,14 +1,29 @@
-import { and, components, type Database, desc, eq, getTableColumns, isNull, or, sql } from '../db/index.ts';
-import type { ComponentRecord } from '../contract/index.ts';
+import type { ComponentRecord, ComponentSummary } from '../contract/index.ts';
+import { and, components, type Database, desc, eq, getTableColumns, inArray, isNull, or, sql } from '../db/index.ts';
 
 /**
  * Omits the columns that only a run reads: up to 24 MB, which would block the node's thread on
  * every read.
  */
-const { bundle: _, sourceMap: __, ...columns } = getTableColumns(components);
-const recordColumns = columns;
+const { bundle: _, sourceMap: __, ...recordColumns } = getTableColumns(components);
+/** Without code: a page of it could have a hundred megabytes. */
+const { code: ___, configurableProps: ____, ...summaryColumns } = recordColumns;
 
 type RecordRow = Omit<typeof components.$inferSelect, 'bundle' | 'sourceMap'>;
+type SummaryRow = Omit<RecordRow, 'code' | 'configurableProps'>;
+
+/** Those of `ids` that are the account's, in no order. */
+export async function readComponentSummaries(
+  db: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ComponentSummary[]> {
+  const rows = await db.orm
+    .select(summaryColumns)
+    .from(components)
+    .where(and(eq(components.accountId, accountId), inArray(components.id, [...ids]), isNull(components.deletedAt)));
+  return rows.map(componentSummary);
+}
 
 /**
  * By id, or by key: the one published last, else the draft saved last. `version` narrows both.
@@ -82,6 +97,10 @@ export async function readSameComponent(
 }
 
 function componentRecord(row: RecordRow): ComponentRecord {
+  return { ...componentSummary(row), code: row.code, configurableProps: row.configurableProps };
+}
+
+function componentSummary(row: SummaryRow): ComponentSummary {
   return {
     id: row.id,
     name: row.name,
@@ -89,11 +108,9 @@ function componentRecord(row: RecordRow): ComponentRecord {
     version: row.version,
     type: row.type,
     ...(row.description === null ? {} : { description: row.description }),
-    code: row.code,
     codeHash: row.codeHash,
     ...(row.codeUrl === null ? {} : { codeUrl: row.codeUrl }),
     ...(row.dedupe === null ? {} : { dedupe: row.dedupe }),
-    configurableProps: row.configurableProps,
     hasAdditionalProps: row.hasAdditionalProps,
     dependencies: row.dependencies,
     ...(row.publishedAt === null ? {} : { publishedAt: row.publishedAt }),
