@@ -16,7 +16,7 @@ export interface EarlyAnswers {
   atStop(request: IncomingMessage): string;
 }
 
-/** `corsOrigins`: whose pages may read them, as with the answers of the app. */
+/** `corsOrigins`: pages of these may read them, as with the answers of the app. */
 export function createEarlyAnswers(corsOrigins: readonly string[] = []): EarlyAnswers {
   /** Headers of the answer to `request`. */
   const headersFor = (request: IncomingMessage, requestId: string) => {
@@ -48,7 +48,7 @@ export function createEarlyAnswers(corsOrigins: readonly string[] = []): EarlyAn
       }
       const { status, detail, limit } = CLIENT_ERRORS[error.code ?? ''] ?? { status: 400, detail: 'This is not HTTP' };
       const requestId = requestIdOf(undefined);
-      // In an earlier packet, it is gone.
+      // A header in an earlier packet is lost. With one allowed origin, it can only be that one.
       const origin = originIn(error.rawPacket) ?? (corsOrigins.length === 1 ? corsOrigins[0] : undefined);
       const headers = { ...originsHeader(corsOrigins, origin), [REQUEST_ID_HEADER]: requestId };
       socket.end(asBytes(status, plainProblem(status, detail, requestId, limit), headers));
@@ -65,7 +65,7 @@ export function createEarlyAnswers(corsOrigins: readonly string[] = []): EarlyAn
   };
 }
 
-/** As the app does. */
+/** The id that the client gave, or a new one, as the app takes it. */
 function idOf({ headers }: IncomingMessage): string {
   return requestIdOf([headers[REQUEST_ID_HEADER]].flat()[0]);
 }
@@ -90,7 +90,10 @@ const CLIENT_ERRORS: Record<string, { status: number; detail: string; limit?: Ex
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request did not arrive in time' },
 };
 
-/** The parser gave up before it. The answer holds nothing, so a forged origin wins nothing. */
+/**
+ * Reads the header itself, because the parser gave up before it. The answer holds no data, so a
+ * forged origin gains nothing.
+ */
 function originIn(packet: Buffer | undefined): string | undefined {
   return /^origin:[ \t]*(\S+)/im.exec(packet?.toString('latin1') ?? '')?.[1];
 }

@@ -121,7 +121,10 @@ async function readBefore(options: MountOptions, who: Principal, id: string) {
   return text === undefined || text === null ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-/** Outside of the request's turn: entries of requests that wait for theirs are stored together. */
+/**
+ * Stores the entry outside the request's turn: requests that wait for their turn then store their
+ * entries together.
+ */
 async function audited<T>(
   c: ApiContext,
   options: MountOptions,

@@ -30,7 +30,7 @@ export const ARCHIVE_METHODS: readonly [string, string[]][] = [
   ['^/v1/accounts/[^/]+/export$', ['GET']],
 ];
 
-/** Seconds after which an import that another one kept out may be sent again. */
+/** An import that was refused because of another one may be sent again after this time. */
 const RETRY_AFTER_SECONDS = 30;
 
 type ArchiveOptions = Pick<AppOptions, 'engine' | 'adminKey' | 'clientFacts' | 'log'> & { exports: OpenExports };
@@ -41,7 +41,7 @@ type ArchiveOptions = Pick<AppOptions, 'engine' | 'adminKey' | 'clientFacts' | '
  */
 export function mountArchives(app: App, options: ArchiveOptions): void {
   app.get('/v1/accounts/:id/export', (c: ApiContext) => sendArchive(c, options));
-  // Each fills a folder of temporary files with up to maxArchiveBytes.
+  // One at a time: each fills a temporary folder with up to maxArchiveBytes.
   let isImporting = false;
   app.post(IMPORT_PATH, async (c: ApiContext) => {
     await admit(c, IMPORT_PATH, options);
@@ -92,7 +92,8 @@ async function sendArchive(c: ApiContext, options: ArchiveOptions): Promise<Resp
   const open = exports.open('');
   const pieces = engine.archives.export(id, passphrase, { withHistory: !withoutHistory });
   try {
-    // The entry is the account's once it is made, so that the archive has no entry of itself.
+    // The entry belongs to the account only once the export has begun: the archive must not have an
+    // entry of itself.
     const first = await audited(
       c,
       options,

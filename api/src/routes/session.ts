@@ -155,7 +155,7 @@ async function resetPassword(c: ApiContext, options: SessionOptions, scope: Cook
 
 type EntryPart = Partial<Omit<NewAuditEntry, 'requestId' | 'address'>>;
 
-/** The person of the entry is known when the change is made. */
+/** The entry can name its person only when the change is made. */
 function audited<T>(
   c: ApiContext,
   { engine, clientFacts }: SessionOptions,

@@ -23,8 +23,8 @@ const FULL = 'they come faster than the collector takes them';
 /**
  * A list with a bound, sent in batches, one at a time. A batch that failed is tried once more with
  * the next delay and then dropped: however slow or dead the collector is, no more than `maxQueue`
- * spans and one batch are held, and what comes beyond is dropped. Of a full list that is a span of
- * the account that has the most there: one that makes thousands drops its own.
+ * spans and one batch are held. A full list drops a span of the account that has the most there, so
+ * an account that makes thousands loses its own.
  */
 export function createSpanQueue(options: SpanQueueOptions): SpanQueue {
   const { maxQueue, maxBatch, delayMs, send, onSent, onDropped } = options;

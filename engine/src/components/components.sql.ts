@@ -52,8 +52,8 @@ async function insertComponent(tx: Transaction, component: NewComponent): Promis
 }
 
 /**
- * It is to stay as if it had been saved by itself. Where its bundle was not built here, all that an
- * archive said of it is replaced. False: it was so already.
+ * Keeps a component as if it had been saved by itself. If its bundle was not built on this
+ * instance, everything that came from an archive is replaced. Returns false if nothing changed.
  */
 export async function keepComponent({ sql }: Database, id: string, prepared: NewComponent): Promise<boolean> {
   const { accountId, type, description, code, bundle, dedupe, hooks, props, hasAdditionalProps } = prepared;

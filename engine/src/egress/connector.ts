@@ -125,7 +125,7 @@ const LENIENT_WAYS = ['headers', 'chunked_length', 'optional_cr_before_lf', 'spa
 /** llhttp's numbers of UNEXPECTED_CONTENT_LENGTH and INVALID_CONTENT_LENGTH. */
 const LENGTH_ERRORS = [4, 11];
 
-/** A second length is an error. undici would call it a body of another length than told. */
+/** Without this undici reports a second Content-Length as a body of the wrong length. */
 function tellSecondLength(parser: Parser): void {
   const createError = parser.createError.bind(parser);
   parser.createError = (code, data) => {

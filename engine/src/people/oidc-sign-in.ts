@@ -38,7 +38,7 @@ export function createOidcSignIn(parts: PeopleParts): OidcSignIn {
     }),
     async beginOidc({ from = '/', invitation }) {
       const provider = requireProvider();
-      // One that does not work is told of at once, in the words of accept().
+      // Refuses a link that does not work before the redirect, with the error of accept().
       if (invitation !== undefined) await openLink(parts, invitation);
       const { url, flow } = await provider.begin(from);
       return { url, flow: sealer.seal(SEALED_FOR, JSON.stringify({ ...flow, invitation })) };

@@ -29,7 +29,7 @@ export function tableOf(value: unknown, columns?: unknown): string | undefined {
   return render(...cells(isSet ? ITERATION : INDEX, rows, chosen));
 }
 
-/** Not every index of a list or a view of megabytes. */
+/** Lists the first rows alone: a view of megabytes has millions of indexes. */
 function rowKeys(value: object): string[] {
   const isList = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
   return isList ? listShownKeys(value as unknown as ArrayLike<unknown>, 0, MAX_ROWS) : Object.keys(value);

@@ -78,7 +78,7 @@ async function* archiveLines(sql: Sql, archiving: Archiving): AsyncGenerator<Buf
       yield piece;
     }
   }
-  // A connection made anew would have another snapshot, and none after that.
+  // After a reconnect the rows would come from other snapshots.
   if ((await backendOf(sql)) !== backend) throw new Error('The connection of the export was lost');
   yield lineOf({ $end: { ...counts, mac: mac.digest('hex') } satisfies ArchiveEnd });
 }

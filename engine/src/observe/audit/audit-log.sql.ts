@@ -1,7 +1,7 @@
 import type { AuditChoice, AuditEntry } from '../../contract/index.ts';
 import type { Sql } from '../../db/index.ts';
 
-/** An entry that was begun becomes the one that was made. The time stays. */
+/** Stores entries. A made one replaces the begun one of its id, and keeps its time. */
 export async function writeAuditEntries(sql: Sql, entries: readonly Omit<AuditEntry, 'at'>[]): Promise<void> {
   const text = (value: Record<string, unknown> | undefined) => (value === undefined ? null : JSON.stringify(value));
   await sql`
@@ -21,7 +21,7 @@ export async function writeAuditEntries(sql: Sql, entries: readonly Omit<AuditEn
     where l.outcome = 'unknown'`;
 }
 
-/** For changes that were refused. */
+/** Deletes the begun entries of changes that were refused. */
 export async function deleteBegunEntries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`delete from audit_log where id = any(${[...ids]}::text[]) and outcome = 'unknown'`;
 }

@@ -11,7 +11,7 @@ const MIN_INTERVAL_MS = 2;
 const MAX_COUNTED = 10_000;
 const MAX_TRIES = 4;
 const PAUSE_MS = 100;
-/** A client that waits for longer may give up, and send again what was done. */
+/** A client that waits longer may give up, and send a change again that was made. */
 const ANSWER_WAITS_MS = 2_000;
 
 type Write = { entry: Omit<AuditEntry, 'at'> } | { refused: string };
@@ -21,7 +21,7 @@ export function createAudit(sql: Sql, log: Log): Audit {
     maxBatch: MAX_BATCH,
     minIntervalMs: MIN_INTERVAL_MS,
     isItemsFault: failsEachTime,
-    // Two statements: each may be written again.
+    // Two statements without a transaction: each can be repeated.
     async commit(batch) {
       const entries = batch.flatMap((write) => ('entry' in write ? [write.entry] : []));
       const refused = batch.flatMap((write) => ('refused' in write ? [write.refused] : []));
@@ -70,7 +70,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof HeadwaterError && ERRORS[error.code].status < 500 && !error.leftBehind;
 }
 
-/** A connection that was lost has another one in a moment. */
+/** Tries again after a lost connection: there is another one in a moment. */
 async function again(write: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
