@@ -34,13 +34,11 @@ const PREFLIGHT_SECONDS = '600';
  * credentials, so browsers send no cookie along. `origins`: those, or `*` for all.
  */
 export function cors(origins: readonly string[]): MiddlewareHandler<ApiEnv> {
-  const takesAll = origins.includes('*');
   return async (c, next) => {
     if (!isShared(c.req.path)) return next();
-    const origin = c.req.header('origin') ?? '';
-    const isAllowed = takesAll || origins.includes(origin);
-    const allowed = takesAll ? '*' : origin;
-    if (isAllowed && isPreflight(c)) {
+    const origin = c.req.header('origin');
+    const allowed = allowedOrigin(origins, origin);
+    if (allowed !== undefined && isPreflight(c)) {
       c.set('route', 'preflight');
       return c.body(null, 204, preflightHeaders(allowed));
     }
@@ -61,14 +59,16 @@ export function corsHeadersOf(
 }
 
 export function originsHeader(origins: readonly string[], origin: string | undefined): Record<string, string> {
-  const takesAll = origins.includes('*');
-  const vary: Record<string, string> = takesAll || origins.length === 0 ? {} : { vary: 'origin' };
-  if (!takesAll && (origin === undefined || !origins.includes(origin))) return vary;
-  return {
-    ...vary,
-    'access-control-allow-origin': takesAll ? '*' : (origin ?? ''),
-    'access-control-expose-headers': ANSWER_HEADERS,
-  };
+  const allowed = allowedOrigin(origins, origin);
+  const vary: Record<string, string> = allowed === '*' || origins.length === 0 ? {} : { vary: 'origin' };
+  if (allowed === undefined) return vary;
+  return { ...vary, 'access-control-allow-origin': allowed, 'access-control-expose-headers': ANSWER_HEADERS };
+}
+
+/** The value for the browser. Undefined: pages of this origin read nothing. */
+function allowedOrigin(origins: readonly string[], origin: string | undefined): string | undefined {
+  if (origins.includes('*')) return '*';
+  return origin !== undefined && origins.includes(origin) ? origin : undefined;
 }
 
 function isShared(path: string): boolean {
