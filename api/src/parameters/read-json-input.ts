@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import { HeadwaterError } from '@headwater/shared';
 import type { ApiContext } from '../environment.ts';
 import { readBodyBytes, utf8Text } from './read-body.ts';
+import { explainIssue } from './read-parameters.ts';
 
 const MAX_BODY_BYTES = 4_096;
 
@@ -21,7 +22,7 @@ export async function readJsonInput<S extends z.ZodType>(
     });
   const { incoming } = c.env;
   const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, MAX_BODY_BYTES));
-  const parsed = schema.safeParse(parseJson(text));
+  const parsed = schema.safeParse(parseJson(text), { error: explainIssue });
   if (parsed.success) return parsed.data;
   throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} with texts that are not too long`, {
     fields: parsed.error.issues.flatMap((issue) => {

@@ -239,7 +239,8 @@ interface Issue {
   maximum?: unknown;
 }
 
-function explainIssue(issue: Issue): string | undefined {
+/** The message of an issue of a parameter. Undefined: that of zod. */
+export function explainIssue(issue: Issue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       return explainType(issue);
