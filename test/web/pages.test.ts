@@ -90,6 +90,12 @@ test('the palette and the lists find what is not among the newest', async () => 
   await page.getByRole('combobox', { name: 'Listener' }).selectOption({ label: 'Oldest of all' });
   await page.getByRole('button', { name: 'Subscribe', exact: true }).click();
   await page.getByRole('row', { name: /Oldest of all/ }).waitFor();
+  for (const at of newer.slice(0, 50))
+    await headwater.api('POST', '/sources', { kind: 'ingest', name: `Newer feed ${at}` });
+  await page.goto(`${headwater.url}/workflows/new`);
+  await page.getByRole('combobox', { name: 'Starts at' }).selectOption('source');
+  await page.getByRole('combobox', { name: 'Source', exact: true }).selectOption({ label: 'Feed' });
+  await page.getByText('events of Feed').waitFor();
   check();
 });
 
