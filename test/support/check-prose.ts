@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Two rules for prose. Lines have at most 100 columns: paragraphs and lists of markdown, and
+ * Three rules for prose. Lines have at most 100 columns: paragraphs and lists of markdown, and
  * comments that stand alone; tables, code, generated pages and unbreakable words may be longer. A
- * comment names its subject: it does not begin with Of, What, Who, Where or That.
+ * comment names its subject: it does not begin with Of, What, Who, Where or That. No file has the
+ * marks of a merge conflict, also as the formatter spaces them.
  */
 
 const MAX_COLUMNS = 100;
@@ -52,6 +53,13 @@ function openersOf(file: string): string[] {
   return lines.flatMap((line, at) => (OPENER.test(begins(line, at)) ? [`${file}:${at + 1}`] : []));
 }
 
+const CONFLICT = /^(?:<{7} |(?:> ?){7})/;
+
+function conflictsOf(file: string): string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line, at) => (CONFLICT.test(line) ? [`${file}:${at + 1}`] : []));
+}
+
 /** A word alone, such as a URL, may be longer, and so may a row of a table. */
 function isTooLong(line: string): boolean {
   return line.length > MAX_COLUMNS && line.trim().split(/\s+/).length > 3 && !/\S {2,}\S/.test(line);
@@ -62,7 +70,9 @@ const files = globSync('**/*.{md,ts,tsx,mjs}', { exclude: (name) => SKIPPED.has(
   .filter((file) => !GENERATED.has(file));
 const long = files.flatMap(longLinesOf);
 const unclear = files.filter((file) => !file.endsWith('.md')).flatMap(openersOf);
+const conflicts = files.flatMap(conflictsOf);
 for (const line of long) console.error(`${line} has prose beyond column ${MAX_COLUMNS}`);
+for (const line of conflicts) console.error(`${line} has the mark of a merge conflict`);
 for (const line of unclear) console.error(`${line} has a comment that does not name its subject`);
 console.log(`${files.length} files, ${long.length} long lines of prose, ${unclear.length} comments without a subject`);
-process.exitCode = long.length + unclear.length === 0 && files.length > 0 ? 0 : 1;
+process.exitCode = long.length + unclear.length + conflicts.length === 0 && files.length > 0 ? 0 : 1;
