@@ -153,9 +153,10 @@ test('the document has what is tested here', () => {
   expect(new Set(operations.map(kindOf)).size).toBeGreaterThan(14);
 });
 
-test('no operation takes no key, an unknown one, a revoked or an expired one', async () => {
+test('every operation refuses a request without a key, and an unknown, a revoked and an expired key', async () => {
   const cases = operations.flatMap((operation): Case[] =>
     [
+      { what: 'no key', key: '' },
       { what: 'unknown key', key: `hw_${'z'.repeat(32)}` },
       { what: 'revoked key', key: keys['revoked']! },
       { what: 'expired key', key: keys['expired']! },
