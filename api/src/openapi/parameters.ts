@@ -2,6 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { fieldParameters } from '../parameters/schemas.ts';
 import { parameterKinds } from '../parameters/read-parameters.ts';
 
+const JSON_KINDS: ReadonlySet<string> = new Set(['object', 'batch', 'any']);
+
 const IN_BODY_TOO = 'May be given in the body instead.';
 
 /**
@@ -12,7 +14,7 @@ export function describeQuery(parameters: z.ZodObject, hasBody: boolean): z.ZodO
   const shape = Object.entries(parameters.shape).map(([name, type]) => {
     const schema = type as z.ZodType;
     if (!hasBody || name in fieldParameters) return [name, schema];
-    return [name, describeInQuery(schema, kinds.get(name) === 'object' || kinds.get(name) === 'any')];
+    return [name, describeInQuery(schema, JSON_KINDS.has(kinds.get(name) ?? 'text'))];
   });
   return z.object(Object.fromEntries(shape) as Record<string, z.ZodType>);
 }

@@ -11,11 +11,15 @@ import {
 import { unescapedBytes } from '../ingest/form-pairs.ts';
 import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
-import { parseJsonText } from './json-text.ts';
+import { type MarkedJson, markNumbers, numbersIn } from './exact-numbers.ts';
+import { parseMarkedJson } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 
 /** Name of a parameter → how its text in the query string is read. */
-export type ParameterKinds = ReadonlyMap<string, 'text' | 'number' | 'boolean' | 'object' | 'any'>;
+export type ParameterKinds = ReadonlyMap<string, ParameterKind>;
+
+/** `any`: JSON of any kind, kept with all digits of its numbers. `batch`: a list of objects with such members. */
+type ParameterKind = 'text' | 'number' | 'boolean' | 'object' | 'any' | 'batch';
 
 /** Reads from the schema how each parameter looks as text; done once per endpoint. */
 export function parameterKinds(schema: z.ZodObject): ParameterKinds {
@@ -23,10 +27,16 @@ export function parameterKinds(schema: z.ZodObject): ParameterKinds {
 }
 
 interface SchemaNode {
-  def: { type: string; innerType?: SchemaNode; in?: SchemaNode };
+  def: {
+    type: string;
+    innerType?: SchemaNode;
+    in?: SchemaNode;
+    element?: SchemaNode;
+    shape?: Record<string, SchemaNode>;
+  };
 }
 
-function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'any' {
+function kindOf(node: SchemaNode): ParameterKind {
   const inner = node.def.innerType ?? node.def.in;
   if (inner !== undefined) return kindOf(inner);
   switch (node.def.type) {
@@ -35,8 +45,11 @@ function kindOf(node: SchemaNode): 'text' | 'number' | 'boolean' | 'object' | 'a
       return node.def.type;
     case 'record':
     case 'object':
-    case 'array':
       return 'object';
+    case 'array':
+      return Object.values(node.def.element?.def.shape ?? {}).some((member) => kindOf(member) === 'any')
+        ? 'batch'
+        : 'object';
     case 'unknown':
     case 'any':
       return 'any';
@@ -77,8 +90,9 @@ export function readParameters(
     const form = new URLSearchParams(withoutPlus(text));
     takeText(given, form, kindsFor(form.keys()));
   } else {
-    const body = objectOf(parseJsonText(text, 'body'));
-    takeJson(given, body, kindsFor(Object.keys(body)));
+    const { value, marked } = parseMarkedJson(text, 'body');
+    const body = objectOf(value);
+    takeJson(given, body, kindsFor(Object.keys(body)), marked);
   }
   return given;
 }
@@ -127,16 +141,18 @@ function takeText(into: Record<string, unknown>, from: URLSearchParams, kinds: P
 }
 
 /** Text that does not fit its kind stays text, so that the schema reports the expected type. */
-function fromText(name: string, text: string, kind: string): unknown {
+function fromText(name: string, text: string, kind: ParameterKind): unknown {
   switch (kind) {
     case 'number':
       return isNumber(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : text;
     case 'object':
-      return checkDepth(parseJsonText(text, name), name);
-    case 'any':
-      return checkDepth(parseOrKeep(name, text), name);
+    case 'batch':
+    case 'any': {
+      const { value, marked } = kind === 'any' ? parseOrKeep(name, text) : parseMarkedJson(text, name);
+      return numbersOf(checkDepth(value, name), kind, marked);
+    }
     default:
       return text;
   }
@@ -152,13 +168,14 @@ function isNumber(text: string): boolean {
   return text.length <= MAX_NUMBER_CHARS && /^-?\d+(\.\d+)?$/.test(text);
 }
 
-function parseOrKeep(name: string, text: string): unknown {
+function parseOrKeep(name: string, text: string): ReturnType<typeof parseMarkedJson> {
   const tooMany = opensJson(text) ? findTooManyOfRequest(text) : undefined;
   if (tooMany !== undefined) throw invalid([{ path: name, ...tooMany }]);
   try {
-    return JSON.parse(text) as unknown;
+    const marked = markNumbers(text);
+    return { value: JSON.parse(marked?.text ?? text) as unknown, marked };
   } catch {
-    return text; // a bare word is a string: `?event=hello`
+    return { value: text, marked: undefined }; // a bare word is a string: `?event=hello`
   }
 }
 
@@ -168,13 +185,22 @@ function objectOf(body: unknown): object {
   throw invalid([{ path: 'body', message: 'must be a JSON object' }]);
 }
 
-function takeJson(into: Record<string, unknown>, body: object, kinds: ParameterKinds): void {
+function takeJson(
+  into: Record<string, unknown>,
+  body: object,
+  kinds: ParameterKinds,
+  marked: MarkedJson | undefined,
+): void {
   for (const [name, kind] of kinds) {
     if (!Object.hasOwn(body, name)) continue;
     const value = (body as Record<string, unknown>)[name];
-    if (kind === 'object') checkSizes(value, name);
-    into[name] = checkDepth(value, name);
+    if (kind === 'object' || kind === 'batch') checkSizes(value, name);
+    into[name] = numbersOf(checkDepth(value, name), kind, marked);
   }
+}
+
+function numbersOf(value: unknown, kind: ParameterKind, marked: MarkedJson | undefined): unknown {
+  return marked === undefined ? value : numbersIn(value, marked, kind === 'any' || kind === 'batch');
 }
 
 /** Checks each step and trigger of a workflow, and its props, separately. */
