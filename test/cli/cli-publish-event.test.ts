@@ -26,6 +26,16 @@ test('without a source it goes to that of the account', async () => {
   expect((await world.hw.api('GET', `/sources/${id}`)).data.name).toBe('Events');
 });
 
+test('an id of 64 bits keeps its digits there and back', async () => {
+  await world.user.hw(['deploy', '--ingest', 'ids']);
+  const data = '{"id":1234567890123456789}';
+  expect(await publish('ids', '--data', data)).toMatchObject({ code: 0 });
+  for (const options of [[], ['--json']]) {
+    const { stdout } = await world.user.hw(['events', 'ids', ...options]);
+    expect(stdout.replaceAll(/\s/g, '')).toContain(data);
+  }
+});
+
 test('what is no event is refused before it is sent', async () => {
   expect((await publish()).code).toBe(2);
   expect((await publish('--data', '{')).stderr).toContain('--data is not JSON');

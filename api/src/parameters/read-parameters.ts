@@ -18,7 +18,9 @@ import { findJsonDefect } from './json-value.ts';
 /** Name of a parameter → how its text in the query string is read. */
 export type ParameterKinds = ReadonlyMap<string, ParameterKind>;
 
-/** `any`: JSON of any kind, kept with all digits of its numbers. `batch`: a list of objects with such members. */
+/**
+ * `any`: any JSON, kept with all digits of its numbers. `batch`: a list of objects with such members.
+ */
 type ParameterKind = 'text' | 'number' | 'boolean' | 'object' | 'any' | 'batch';
 
 /** Reads from the schema how each parameter looks as text; done once per endpoint. */

@@ -5,6 +5,7 @@ import { problemError } from './problem.ts';
 import { readRecords } from './read-lines.ts';
 import { LIST_ANSWERS, MAX_ANSWER_BYTES, readText, TooLarge } from './read-text.ts';
 import { unreachableError } from './unreachable.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 export type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -195,7 +196,7 @@ function notHeadwater(message: string): CliError {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     // The caller says what that means.
     return undefined;

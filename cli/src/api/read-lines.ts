@@ -1,5 +1,6 @@
 import { NDJSON_TYPE } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 /** One record has at most 12 MB. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
@@ -28,7 +29,7 @@ export async function* readRecords<T>(
       throw new CliError('failure', 'The server does not export this list', { hint: 'It is older than this hw' });
     try {
       for await (const line of linesOf(response)) {
-        const record = JSON.parse(line) as T;
+        const record = parseExactJson(line) as T;
         after = cursorOf(record);
         tries = 0;
         yield record;

@@ -17,6 +17,7 @@ import {
 } from './webhook-request.ts';
 import { previewTransform, TRANSFORM_OPTION, transformOf } from './webhook-transform.ts';
 import { REQUEST_OPTIONS, requestSettingsOf } from './webhook-settings.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 const NAME = { name: 'name', summary: 'A webhook, by id or name.', completes: { names: ['webhooks'] } } as const;
 const MAX_OVERLAP_HOURS = 168;
@@ -225,7 +226,7 @@ const test: CommandSpec = {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
     throw usageError(`--event is not JSON: ${(error as Error).message}`);
   }

@@ -4,6 +4,7 @@ import type { EventRecord } from '../api/resources.ts';
 import type { Output } from '../terminal/output.ts';
 import { followStream } from './follow-stream.ts';
 import { RememberedIds } from './remembered-ids.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 /** Records that an emitter keeps, as a list and as a stream. Their ids are the same in both. */
 export interface Feed {
@@ -113,7 +114,7 @@ export async function followFeed(api: ApiClient, feed: Feed, following: Followin
 function readRecord({ id = '', event: channel = '', data }: EventSourceMessage): EventRecord | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(data);
+    value = parseExactJson(data);
   } catch {
     // The caller says so.
     return undefined;

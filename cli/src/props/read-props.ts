@@ -4,6 +4,7 @@ import { type CliError, usageError } from '../cli-error.ts';
 import type { CommandInput } from '../command-input.ts';
 import type { OptionSpec } from '../command.ts';
 import { parseTimer, parseTyped } from './parse-typed.ts';
+import { parseExactJson } from '../exact-json.ts';
 
 export const PROP_OPTIONS: readonly OptionSpec[] = [
   {
@@ -90,7 +91,7 @@ export async function readJsonFile(file: string, what: string): Promise<Record<s
 /** Throws with the file's name and what the parser says. */
 export function parseJsonOfFile(text: string, file: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (cause) {
     throw usageError(`${file} is not JSON: ${(cause as Error).message}`);
   }
