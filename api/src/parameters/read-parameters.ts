@@ -19,7 +19,8 @@ import { findJsonDefect } from './json-value.ts';
 export type ParameterKinds = ReadonlyMap<string, ParameterKind>;
 
 /**
- * `any`: any JSON, kept with all digits of its numbers. `batch`: a list of objects with such members.
+ * `any`: any JSON, kept with all digits of its numbers. `batch`: a list of objects with such
+ * members.
  */
 type ParameterKind = 'text' | 'number' | 'boolean' | 'object' | 'any' | 'batch';
 
