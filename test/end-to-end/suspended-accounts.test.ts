@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
@@ -104,7 +105,7 @@ test('timers of a suspended account do not fire, and fire again after it', async
 
 test('the operator renames an account, gives it a key, and lists it with what it has', async () => {
   const hw = await node.newAccount();
-  await hw.deploy(ECHO);
+  const { endpoint } = await hw.deploy(ECHO);
   const path = `/tenants/${hw.accountId}`;
   expect((await hw.admin('PUT', path, { name: ' Acme ', email: 'ops@acme.example' })).data).toMatchObject({
     name: 'Acme',
@@ -122,6 +123,12 @@ test('the operator renames an account, gives it a key, and lists it with what it
   expect((await hw.as(key.api_key)('POST', '/events', { data: 1 })).status).toBe(403);
   const { data: accounts } = await hw.admin('GET', '/tenants', { limit: 100 });
   expect(accounts.find(({ id }: { id: string }) => id === hw.accountId)).toMatchObject({ name: 'Acme', sources: 1 });
+  const { data: own } = await hw.admin('GET', '/tenants', { endpoint_key: endpoint.split('/e/')[1] });
+  expect(own).toMatchObject([{ id: hw.accountId }]);
+  const hash = createHash('sha256').update(key.api_key).digest('hex');
+  expect((await hw.admin('GET', '/tenants', { api_key_sha256: hash })).data).toMatchObject([{ id: hw.accountId }]);
+  expect((await hw.admin('GET', '/tenants', { api_key_sha256: hash, endpoint_key: 'nobody' })).data).toEqual([]);
+  expect((await hw.admin('GET', '/tenants', { api_key_sha256: key.api_key })).status).toBe(400);
   for (const [method, at] of [
     ['GET', ''],
     ['PUT', ''],

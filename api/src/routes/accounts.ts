@@ -7,7 +7,7 @@ import {
 import { z } from '@hono/zod-openapi';
 import { adminEndpoint, adminListEndpoint, type Endpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { presentAccountDeletion, presentAccountSummary, presentApiKey } from '../resources/account.ts';
 import { mapPage } from '../resources/page.ts';
 import { keyParameters, newKeyOf } from './api-keys.ts';
@@ -18,6 +18,16 @@ const pathId = 'The id of the account (`o_…`).';
 const OPERATOR = 'Takes the key of the operator (`HEADWATER_ADMIN_KEY`), no other.';
 
 const email = () => textParameter('maxEmailChars').regex(/^[^@\s]+@[^@\s]+$/, 'must be an e-mail address');
+
+const ownedParameters = {
+  endpoint_key: idParameter('Only the account of this endpoint: the key in its URL.').optional(),
+  execution_id: idParameter('Only the account of this execution (`exec_…`).').optional(),
+  api_key_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in lower-case hex')
+    .optional()
+    .openapi({ description: 'Only the account of this API key, by the SHA-256 of the key in hex.' }),
+};
 
 /** `accounts`: the older names, whose `/{id}` is taken by connected accounts. */
 const LISTS = [
@@ -65,10 +75,14 @@ function listAt(list: (typeof LISTS)[number]): Endpoint {
     name: `list${list.suffix}s`,
     tag,
     summary: 'All accounts, newest first, with what each has',
-    description: OPERATOR,
-    parameters: z.object(pageParameters),
+    description: `${OPERATOR} Where something of an account is named, the list has that account, or none.`,
+    parameters: z.object({ ...pageParameters, ...ownedParameters }),
     schema: accountSummarySchema,
-    handle: async ({ engine, input }) => mapPage(await engine.accounts.list(pageOf(input)), presentAccountSummary),
+    async handle({ engine, input }) {
+      const { endpoint_key: endpointKey, execution_id: executionId, api_key_sha256: apiKeySha256 } = input;
+      const request = { ...pageOf(input), ...given({ endpointKey, executionId, apiKeySha256 }) };
+      return mapPage(await engine.accounts.list(request), presentAccountSummary);
+    },
   });
 }
 

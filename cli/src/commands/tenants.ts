@@ -27,16 +27,36 @@ interface Tenant {
 
 const pathOf = (id: string) => `/tenants/${encodeURIComponent(id)}`;
 
+/** Takes `<server>/e/<key>/…`, `http://<key>.<domain>`, or a key itself. */
+function endpointKeyOf(word: string): string {
+  const { pathname, hostname } = URL.parse(word) ?? { pathname: '', hostname: word };
+  return /^\/e\/([^/]+)/.exec(pathname)?.[1] ?? hostname.split('.')[0] ?? word;
+}
+
 const list: CommandSpec = {
   path: 'tenants list',
   aliases: ['ls'],
   summary: 'All accounts of the server, with what each has',
-  details: ADMIN_KEY,
-  examples: [{ does: 'All of them', command: 'HEADWATER_API_KEY=$HEADWATER_ADMIN_KEY hw tenants list' }],
+  details: `${ADMIN_KEY} An option names something of an account: the list has that account, or none.`,
+  options: [
+    { name: 'endpoint', value: 'url', summary: 'Only the account of this endpoint: its URL, or the key in it.' },
+    { name: 'execution', value: 'id', summary: 'Only the account of this execution (`exec_…`).' },
+    { name: 'api-key-sha256', value: 'hash', summary: 'Only the account of the API key with this SHA-256, in hex.' },
+  ],
+  examples: [
+    { does: 'All of them', command: 'HEADWATER_API_KEY=$HEADWATER_ADMIN_KEY hw tenants list' },
+    { does: 'Whose endpoint this is', command: 'hw tenants list --endpoint https://hooks.example.com/e/4k2m9xq7' },
+  ],
   json: 'an array of accounts, as `GET /v1/tenants` lists them',
   exits: SERVER_EXITS,
-  async run({ api, output }) {
-    const rows = await (await api()).all<Tenant>('/tenants');
+  async run({ api, input, output }) {
+    const endpoint = input.text('endpoint');
+    const owned = {
+      endpoint_key: endpoint === undefined ? undefined : endpointKeyOf(endpoint),
+      execution_id: input.text('execution'),
+      api_key_sha256: input.text('api-key-sha256'),
+    };
+    const rows = await (await api()).all<Tenant>('/tenants', owned);
     const text = output.table(rows, [
       { title: 'NAME', value: (row) => row.name },
       { title: 'ID', whole: true, value: (row) => row.id },

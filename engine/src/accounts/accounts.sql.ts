@@ -1,5 +1,5 @@
 import { type AccountLimitName, type AccountLimits, keepKnownLimits } from '@headwater/shared';
-import type { AccountChange, AccountHistory, AccountSettings, AccountSummary } from '../contract/index.ts';
+import type { AccountChange, AccountHistory, AccountSettings, AccountSummary, Owned } from '../contract/index.ts';
 import { notifyAccountChanged, type Sql, type Transaction } from '../db/index.ts';
 
 /** An account and its first user, in the caller's transaction. */
@@ -43,6 +43,14 @@ export async function suspendAccount(sql: Sql, accountId: string, isSuspended: b
     if (rows.length > 0) await notifyAccountChanged(tx, accountId);
     return rows.length > 0;
   });
+}
+
+/** Narrows a list of accounts to the owner of what is given. */
+export function owning(sql: Sql, { endpointKey, executionId, apiKeySha256 }: Owned) {
+  return sql`
+    ${endpointKey === undefined ? sql`` : sql`and id in (select account_id from endpoints where key = ${endpointKey})`}
+    ${executionId === undefined ? sql`` : sql`and id in (select account_id from executions where id = ${executionId})`}
+    ${apiKeySha256 === undefined ? sql`` : sql`and id in (select account_id from api_keys where key_hash = decode(${apiKeySha256}, 'hex'))`}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { createBatcher, type Database, readPage, type Sql } from '../db/index.ts
 import { createAccountKeys } from './account-keys.ts';
 import { createAccountLimits } from './account-limits.ts';
 import type { AccountRoom } from './account-room.ts';
-import { changeAccountSettings, insertAccount, readAccounts, readAccountSettings } from './accounts.sql.ts';
+import { changeAccountSettings, insertAccount, owning, readAccounts, readAccountSettings } from './accounts.sql.ts';
 import { generateApiKey, hashApiKey } from './api-key.ts';
 import { findApiKeys, insertApiKey } from './api-keys.sql.ts';
 import { createKeyCache, type KeyCache } from './key-cache.ts';
@@ -104,7 +104,7 @@ export function createAccounts(options: {
     async list(request) {
       const { ids, ...page } = await readPage(
         sql,
-        { table: 'accounts', accountId: undefined, order: 'created' },
+        { table: 'accounts', accountId: undefined, order: 'created', where: owning(sql, request) },
         request,
       );
       return { ...page, items: await readAccounts(sql, ids) };

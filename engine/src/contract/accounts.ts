@@ -108,6 +108,15 @@ export interface NewApiKey {
   resource?: string;
 }
 
+/** Something that an account has. An account has to have all that is given. */
+export interface Owned {
+  /** The key in the URL of an endpoint. */
+  endpointKey?: string;
+  executionId?: string;
+  /** SHA-256 of an API key, in hex. */
+  apiKeySha256?: string;
+}
+
 export interface AccountChange {
   name?: string;
   email?: string | null;
@@ -145,8 +154,8 @@ export interface Accounts {
    * createKey.
    */
   createKeyOf(accountId: string, key: NewApiKey): Promise<{ record: ApiKeyRecord; apiKey: string }>;
-  /** All accounts, for the operator. */
-  list(page: PageRequest): Promise<Page<AccountSummary>>;
+  /** All accounts, or the one that has what is given, for the operator. */
+  list(request: PageRequest & Owned): Promise<Page<AccountSummary>>;
   /** One of them. Throws NOT_FOUND. */
   get(accountId: string): Promise<AccountSummary>;
   /**

@@ -10,6 +10,7 @@ export type {
   ApiKeyRecord,
   Membership,
   NewApiKey,
+  Owned,
   UserRecord,
 } from './accounts.ts';
 export {
