@@ -4,7 +4,7 @@ export const PASSPHRASE = 'correct horse battery staple';
 
 /** `query` begins with `?`. */
 export async function exportAs(
-  hw: Headwater,
+  hw: Pick<Headwater, 'url'>,
   accountId: string,
   headers: Record<string, string> = {},
   query = '',
@@ -14,7 +14,7 @@ export async function exportAs(
   });
 }
 
-export async function importAs(hw: Headwater, body: string, headers: Record<string, string> = {}) {
+export async function importAs(hw: Pick<Headwater, 'url'>, body: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${hw.url}/v1/accounts/import`, {
     method: 'POST',
     headers: {
