@@ -29,6 +29,7 @@ import { executionActionEndpoints } from './routes/execution-actions.ts';
 import { listEndpoints } from './routes/lists.ts';
 import { memberEndpoints } from './routes/members.ts';
 import { mountOAuth, OAUTH_CALLBACK_PATH } from './routes/oauth.ts';
+import { passkeyEndpoints } from './routes/passkeys.ts';
 import { portalLinkEndpoints } from './routes/portal-links.ts';
 import { mountProbes, probeMethods } from './routes/probes.ts';
 import { publishEndpoints } from './routes/publish.ts';
@@ -109,6 +110,7 @@ export function allEndpoints(publicUrl = ''): Endpoint[] {
     ...accountSettingsEndpoints(),
     ...portalLinkEndpoints(publicUrl),
     ...userEndpoints(),
+    ...passkeyEndpoints(publicUrl),
     ...memberEndpoints(),
     ...apiKeyEndpoints(),
     ...auditEndpoints(),

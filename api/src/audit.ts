@@ -20,6 +20,7 @@ const NOT_AUDITED = new Set([
   'testUnsavedWorkflow',
   'createTunnel',
   'createStreamToken',
+  'beginPasskey',
 ]);
 
 export function isAudited({ method, name }: Endpoint): boolean {

@@ -39,7 +39,7 @@ const FAMILIES = {
   [ID_PREFIXES.webhook]: 'webhooks',
 };
 /** A member's own: what each may do whose session it is. An API key has none of it. */
-const OWN = /^\/v1\/users\/me\/(?:sessions|password)(?:\/|$)/;
+const OWN = /^\/v1\/users\/me\/(?:sessions|password|passkeys)(?:\/|$)/;
 const OF_KEYS = /^\/v1\/(?:api_keys|accounts\/\{id\}\/portal_links)(?:\/|$)/;
 const OF_MEMBERS = /^\/v1\/members(?:\/|$)/;
 /** Reads what the key may read: the key is looked at again when a stream is opened. */

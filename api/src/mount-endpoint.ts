@@ -44,6 +44,9 @@ export interface MountOptions {
   adminKey?: string;
 }
 
+/** Their answers have the caller's own key or person, which no other of the account may get. */
+const OF_ONE_CALLER = new Set(['createStreamToken', 'beginPasskey']);
+
 export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: MountOptions): void {
   const { engine } = options;
   const kinds = parameterKinds(endpoint.parameters);
@@ -95,8 +98,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
       const text = await audited(c, options, { endpoint, who, id }, inTurn);
       return { status: text === null ? endpoint.success.status : 200, headers, text };
     };
-    // The token contains the caller's own key, which another caller of the account must not get.
-    const isKept = endpoint.method === 'post' && endpoint.name !== 'createStreamToken';
+    const isKept = endpoint.method === 'post' && !OF_ONE_CALLER.has(endpoint.name);
     const key = isKept ? idempotencyKeyOf(c.req.header(KEY_HEADER)) : undefined;
     if (key === undefined) return send(c, who.accountId, await make(), options);
     const request = { accountId: who.accountId, key, fingerprint: fingerprintOf('POST', c.req.url, body) };

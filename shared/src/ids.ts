@@ -36,6 +36,7 @@ export const ID_PREFIXES = {
   person: 'per_',
   invitation: 'invite_',
   userSession: 'ses_',
+  passkey: 'psk_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -78,7 +78,7 @@ test('who signs in from an invitation joins its account and no other, and needs 
   const invited = await invite(hw, email, 'developer');
   await invite(second, email, 'viewer');
   const methods = await (await fetch(`${hw.url}/v1/session/methods`)).json();
-  expect(methods).toEqual({ data: { password_reset: false, oidc: { name: 'Example login' } } });
+  expect(methods).toEqual({ data: { passkey: false, password_reset: false, oidc: { name: 'Example login' } } });
   const claims = { email: email.toUpperCase(), email_verified: true, name: 'Ada Lovelace' };
   // Without the link nobody joins: any account may invite any address.
   expect((await enter(claims)).hash.toString()).toBe('refused=not_invited');
@@ -134,8 +134,12 @@ test('an invitation is accepted with its own address alone', async () => {
 test('a person that somebody made with the address of another is taken over by its owner', async () => {
   const email = newEmail();
   const squatter = await makeMember(hw, email, 'viewer');
+  await hw.sql`
+    insert into passkeys (id, person_id, credential_id, public_key, sign_count, transports, name, is_backed_up)
+    select 'psk_of_squatter', id, '\\x01', '\\x01', 0, '{}', 'Squatter', false from people where email = ${email}`;
   const { get } = await enter({ email, email_verified: true });
   expect((await get('/session')).data).toMatchObject({ member: { email, role: 'viewer' } });
+  expect(await hw.sql`select from passkeys`).toHaveLength(0);
   expect((await squatter.api('GET', '/users/me')).status).toBe(401);
   expect((await signIn(hw, email, PASSWORD)).status).toBe(401);
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => hw.stop());
 
-const OWN = /^\/v1\/users\/me\/(?:sessions|password)/;
+const OWN = /^\/v1\/users\/me\/(?:sessions|password|passkeys)/;
 const KEYS = /^\/v1\/(?:api_keys|accounts\/\{id\}\/portal_links)/;
 const MEMBERS = /^\/v1\/members/;
 

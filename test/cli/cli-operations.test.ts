@@ -166,6 +166,11 @@ const WITHOUT: Readonly<Record<string, string>> = {
   changePassword: OWN,
   listSessions: OWN,
   endSession: OWN,
+  listPasskeys: OWN,
+  beginPasskey: OWN,
+  addPasskey: OWN,
+  renamePasskey: OWN,
+  removePasskey: OWN,
 };
 
 test('every operation of the API is reached by a command, or has a reason why not', () => {

@@ -94,6 +94,8 @@ export async function startHeadwater(
       'countsEveryMs' | 'limitDefaults' | 'metricsPerTenant' | 'oauthRedirectOrigins' | 'npmRegistry' | 'log'
     >
   > & {
+    /** The name in its URLs. Default: `127.0.0.1`. */
+    host?: 'localhost';
     /** Below which all URLs are, as behind a proxy: `/hw`. Default: none. */
     basePath?: string;
     /** Serves the built web UI. Default false. */
@@ -117,8 +119,8 @@ export async function startHeadwater(
   const dataDir = await mkdtemp(path.join(tmpdir(), 'headwater-node-'));
   const apiKey = `hw_${'t'.repeat(32)}`;
   const port = await freePort();
-  const { basePath = '', web = false, portalFrameOrigins = [] } = options;
-  const url = `http://127.0.0.1:${port}${basePath}`;
+  const { host = '127.0.0.1', basePath = '', web = false, portalFrameOrigins = [] } = options;
+  const url = `http://${host}:${port}${basePath}`;
   const adminKey = `hw_${'a'.repeat(32)}`;
   const { log = testLog } = options;
   const { oidc: startProvider, ...others } = options;

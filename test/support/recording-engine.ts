@@ -66,6 +66,8 @@ const invitation = {
 };
 const newInvitation = { ...invitation, link: 'https://hw.example.com/invitation#token=hw_invite_1', mailed: false };
 
+const passkey = { id: 'psk_1', name: 'Laptop', transports: ['internal'], isBackedUp: true, createdAt: MADE_AT };
+
 const emptyStream = { next: async () => undefined, close: () => undefined };
 
 /**
@@ -204,6 +206,21 @@ export function createRecordingEngine() {
       }),
       requestPasswordReset: answer('people.requestPasswordReset', undefined),
       resetPassword: answer('people.resetPassword', {
+        bearer: API_KEY,
+        who: { accountId: ACCOUNT_ID, userId: 'u_user' },
+      }),
+      passkeys: answer('people.passkeys', [passkey]),
+      beginPasskey: answer('people.beginPasskey', {
+        challenge: 'Y2hhbGxlbmdl',
+        flow: 'flow',
+        person: { id: 'per_one', email: 'ada@example.com', name: 'Ada' },
+        known: [],
+      }),
+      addPasskey: answer('people.addPasskey', passkey),
+      renamePasskey: answer('people.renamePasskey', passkey),
+      removePasskey: answer('people.removePasskey', undefined),
+      beginPasskeySignIn: () => ({ challenge: 'Y2hhbGxlbmdl', flow: 'flow' }),
+      signInWithPasskey: answer('people.signInWithPasskey', {
         bearer: API_KEY,
         who: { accountId: ACCOUNT_ID, userId: 'u_user' },
       }),

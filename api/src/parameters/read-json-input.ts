@@ -11,6 +11,7 @@ export async function readJsonInput<S extends z.ZodType>(
   c: ApiContext,
   schema: S,
   shape: string,
+  maxBytes = MAX_BODY_BYTES,
 ): Promise<z.output<S>> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
     throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} as application/json`);
@@ -21,7 +22,7 @@ export async function readJsonInput<S extends z.ZodType>(
       fields: inQuery.map((path) => ({ path, message: 'is no parameter of this request' })),
     });
   const { incoming } = c.env;
-  const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, MAX_BODY_BYTES));
+  const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, maxBytes));
   const parsed = schema.safeParse(parseJson(text), { error: explainIssue });
   if (parsed.success) return parsed.data;
   throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} with texts that are not too long`, {

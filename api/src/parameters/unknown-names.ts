@@ -12,6 +12,7 @@ interface SchemaNode {
     options?: readonly SchemaNode[];
     discriminator?: string;
     values?: readonly unknown[];
+    catchall?: SchemaNode;
   };
   shape?: Shape;
 }
@@ -27,7 +28,8 @@ export interface UnknownName {
 
 /**
  * Finds unknown parameter names, a mistake that senders cannot see: a scope or a secret without
- * effect. Values with names of the tenant's own, such as props, are not checked. Returns at most
+ * effect. Values with names of the tenant's own, such as props, are not checked, nor
+ * loose objects. Returns at most
  * LIMITS.maxProblemErrors.
  */
 export function findUnknownNames(schema: z.ZodObject, given: object): UnknownName[] {
@@ -62,7 +64,8 @@ function visit(node: SchemaNode, value: unknown, path: readonly string[], unknow
  * members. Undefined if any name is allowed.
  */
 function shapeOf({ def, shape }: SchemaNode, value: Readonly<Record<string, unknown>>): Shape | undefined {
-  const { options, discriminator } = def;
+  const { options, discriminator, catchall } = def;
+  if (catchall?.def.type === 'unknown') return undefined;
   if (options === undefined) return shape;
   const chosen = options.find(
     (option) =>

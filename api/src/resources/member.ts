@@ -1,8 +1,15 @@
-import type { InvitationRecord, MemberRecord, NewInvitation, UserSessionRecord } from '@headwater/engine';
+import type {
+  InvitationRecord,
+  MemberRecord,
+  NewInvitation,
+  PasskeyRecord,
+  UserSessionRecord,
+} from '@headwater/engine';
 import type {
   invitationSchema,
   memberSchema,
   newInvitationSchema,
+  passkeySchema,
   Shown,
   userSessionSchema,
 } from '@headwater/shared/contract';
@@ -48,5 +55,17 @@ export function presentUserSession(
     created_at: epochSeconds(session.createdAt),
     last_used_at: epochSeconds(session.lastUsedAt),
     expires_at: epochSeconds(session.expiresAt),
+  };
+}
+
+export function presentPasskey(passkey: PasskeyRecord): Shown<typeof passkeySchema> {
+  const { id, name, isBackedUp, transports, createdAt, lastUsedAt } = passkey;
+  return {
+    id,
+    name,
+    is_backed_up: isBackedUp,
+    transports,
+    created_at: epochSeconds(createdAt),
+    last_used_at: lastUsedAt === undefined ? null : epochSeconds(lastUsedAt),
   };
 }

@@ -1,12 +1,12 @@
 import { type AroundJoining, OidcRefusal, type OidcRefusalReason, type SignInClient } from '@headwater/engine';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
+import { type FlowCookie, readFlowCookie, writeFlowCookie } from '../web/flow-cookie.ts';
 
 /** Below `/oauth`, as the browser itself goes there. */
 export const OIDC_PATH = '/oauth/sign-in';
 const CALLBACK_PATH = `${OIDC_PATH}/callback`;
-const COOKIE = 'hw_oidc';
-const FLOW_SECONDS = 600;
+const COOKIE: FlowCookie = { name: 'hw_oidc', path: OIDC_PATH, seconds: 600, sameSite: 'Lax' };
 const MAX_QUERY_CHARS = 8_192;
 /** A path of the UI and nothing else: a link must not lead elsewhere after sign-in. */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]{0,512}$/;
@@ -74,23 +74,12 @@ function redirect(location: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 302, headers });
 }
 
-/** `Lax`: the browser comes back from another site. Undefined: the browser forgets it. */
 export function flowCookie(publicUrl: string, flow: string | undefined): string {
-  const { protocol, pathname } = new URL(publicUrl);
-  const path = `${pathname.replace(/\/$/, '')}${OIDC_PATH}`;
-  const secure = protocol === 'https:';
-  const attributes = `Path=${path}; Max-Age=${flow === undefined ? 0 : FLOW_SECONDS}; HttpOnly; SameSite=Lax`;
-  return `${cookieName(secure)}=${flow ?? ''}; ${attributes}${secure ? '; Secure' : ''}`;
+  return writeFlowCookie(publicUrl, COOKIE, flow);
 }
 
-const cookieName = (secure: boolean) => `${secure ? '__Secure-' : ''}${COOKIE}`;
-
 function readFlow(c: ApiContext, publicUrl: string): string {
-  // Without the prefix, a neighbouring host without https could have set it.
-  const wanted = cookieName(new URL(publicUrl).protocol === 'https:');
-  for (const part of (c.req.header('cookie') ?? '').split(';')) {
-    const [name, value = ''] = part.trim().split('=', 2);
-    if (name === wanted) return value;
-  }
-  throw new OidcRefusal('expired', 'No sign-in is under way in this browser');
+  const flow = readFlowCookie(c, publicUrl, COOKIE);
+  if (flow === undefined) throw new OidcRefusal('expired', 'No sign-in is under way in this browser');
+  return flow;
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { ERRORS, LIMITS } from '@headwater/shared';
+import { begunPasskeySchema } from '@headwater/shared/contract';
 import type { App } from '../app-options.ts';
 import { describeProblem } from '../openapi/problems.ts';
 import { ACCOUNT_HEADER, SESSION_HEADER } from '../web/session-cookie.ts';
@@ -10,6 +11,8 @@ import {
   INVITED_OIDC_PATH,
   METHODS_PATH,
   NEW_PASSWORD_PATH,
+  PASSKEY_OPTIONS_PATH,
+  PASSKEY_PATH,
   RESET_PATH,
   SESSION_PATH,
   acceptSchema,
@@ -22,6 +25,7 @@ import {
   passwordSchema,
   resetSchema,
   sessionSchema,
+  usedSchema,
 } from './session-schemas.ts';
 
 const ANSWER = {
@@ -74,6 +78,7 @@ export function registerSession(registry: App['openAPIRegistry']): void {
     responses: { 204: { description: 'The cookie is gone.' }, ...PROBLEMS },
   });
   registerInvitation(registry);
+  registerPasskey(registry);
   registerReset(registry);
   registerOidc(registry);
   registerInvitedOidc(registry);
@@ -118,6 +123,40 @@ function registerInvitation(registry: App['openAPIRegistry']): void {
   });
 }
 
+function registerPasskey(registry: App['openAPIRegistry']): void {
+  const unnamed = describeProblem('The server has no name that browsers make passkeys for', ['CONFLICT']);
+  registry.registerPath({
+    method: 'post',
+    path: PASSKEY_OPTIONS_PATH,
+    operationId: 'beginPasskeySignIn',
+    tags: ['Session'],
+    summary: 'Begin to sign in with a passkey',
+    description:
+      'For browsers: `options` go to `navigator.credentials.get`, and name no passkeys: the person chooses one. Sets a cookie that names the browser.',
+    security: [],
+    request: jsonBody(z.strictObject({})),
+    responses: {
+      200: {
+        description: 'What the browser asks the authenticator for.',
+        content: { 'application/json': { schema: z.object({ data: begunPasskeySchema }) } },
+      },
+      ...PROBLEMS,
+      409: unnamed,
+    },
+  });
+  registry.registerPath({
+    method: 'post',
+    path: PASSKEY_PATH,
+    operationId: 'signInWithPasskey',
+    tags: ['Session'],
+    summary: 'Sign a browser in with a passkey',
+    description: `Answers as \`POST ${SESSION_PATH}\` does. An answer works once, within ${LIMITS.passkeyMinutes} minutes, in the browser that has begun it. It is refused in the same words for a passkey that nobody has, or was removed, and where the count of its signatures goes backwards.`,
+    security: [],
+    request: jsonBody(usedSchema),
+    responses: { 200: ANSWER, ...PROBLEMS, 409: unnamed },
+  });
+}
+
 function registerReset(registry: App['openAPIRegistry']): void {
   registry.registerPath({
     method: 'post',
@@ -140,7 +179,7 @@ function registerReset(registry: App['openAPIRegistry']): void {
     operationId: 'resetPassword',
     tags: ['Session'],
     summary: 'Set a new password with a mailed link, and sign in',
-    description: 'Ends all other sessions of the person.',
+    description: 'Ends all other sessions of the person, and removes the passkeys.',
     security: [],
     request: jsonBody(newPasswordSchema),
     responses: { 200: ANSWER, ...PROBLEMS, ...UNKNOWN_LINK },

@@ -1,5 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS, RIGHTS, ROLES } from '@headwater/shared';
+import { usedPasskeySchema } from '@headwater/shared/contract';
+import { MAX_FLOW_CHARS } from '../passkeys/options.ts';
 import { ACCOUNT_HEADER, SESSION_HEADER } from '../web/session-cookie.ts';
 
 /* Paths of sign-in, what is sent to them, and what they answer. */
@@ -11,6 +13,8 @@ export const INVITED_OIDC_PATH = `${INVITATION_PATH}/oidc`;
 export const METHODS_PATH = `${SESSION_PATH}/methods`;
 export const RESET_PATH = `${SESSION_PATH}/password_reset`;
 export const NEW_PASSWORD_PATH = `${RESET_PATH}/password`;
+export const PASSKEY_PATH = `${SESSION_PATH}/passkey`;
+export const PASSKEY_OPTIONS_PATH = `${PASSKEY_PATH}/options`;
 
 const passwordField = () => z.string().max(LIMITS.maxPasswordChars);
 const tokenField = () =>
@@ -37,6 +41,11 @@ export const acceptSchema = z.strictObject({
   password: passwordField().optional().openapi({
     description: 'A new one, or that of the person who is there. Not needed with the session of that person.',
   }),
+});
+
+export const usedSchema = z.strictObject({
+  flow: z.string().max(MAX_FLOW_CHARS).openapi({ description: 'As it was begun with, in the same browser.' }),
+  response: usedPasskeySchema,
 });
 
 export const openInvitationSchema = z
@@ -79,6 +88,7 @@ export const sessionSchema = z
 
 export const methodsSchema = z
   .object({
+    passkey: z.boolean().describe('A passkey signs in: the server has a name that browsers make passkeys for.'),
     password_reset: z.boolean().describe('A link that sets a new password can be mailed.'),
     oidc: z
       .object({ name: z.string().describe('What to call the provider.') })

@@ -14,9 +14,11 @@ import { bearerKey } from '../bearer-key.ts';
 import type { ApiContext } from '../environment.ts';
 import { addressOf } from '../ingest/client-facts.ts';
 import { flowCookie, mountOidc, OIDC_PATH } from './oidc.ts';
+import { mountPasskeySignIn } from './passkey-sign-in.ts';
 import { isAdminKey, requireKey } from '../middleware/authenticate.ts';
 import { given } from '../parameters/given.ts';
 import { readJsonInput } from '../parameters/read-json-input.ts';
+import { findRelyingParty } from '../passkeys/relying-party.ts';
 import { epochSeconds } from '../resources/time.ts';
 import {
   ACCEPT_PATH,
@@ -24,6 +26,8 @@ import {
   INVITED_OIDC_PATH,
   METHODS_PATH,
   NEW_PASSWORD_PATH,
+  PASSKEY_OPTIONS_PATH,
+  PASSKEY_PATH,
   RESET_PATH,
   SESSION_PATH,
   acceptSchema,
@@ -36,11 +40,21 @@ import {
 } from './session-schemas.ts';
 import { type CookieScope, cookieScope, sessionCookie, SESSION_HEADER, sessionIdOf } from '../web/session-cookie.ts';
 
+const POSTS = [
+  INVITATION_PATH,
+  ACCEPT_PATH,
+  INVITED_OIDC_PATH,
+  RESET_PATH,
+  NEW_PASSWORD_PATH,
+  PASSKEY_PATH,
+  PASSKEY_OPTIONS_PATH,
+];
+
 /** By the pattern of their paths. */
 export const SESSION_METHODS: readonly [string, string[]][] = [
   [`^${SESSION_PATH}$`, ['GET', 'POST', 'DELETE']],
   [`^(?:${METHODS_PATH}|${OIDC_PATH}(?:/callback)?)$`, ['GET']],
-  [`^(?:${[INVITATION_PATH, ACCEPT_PATH, INVITED_OIDC_PATH, RESET_PATH, NEW_PASSWORD_PATH].join('|')})$`, ['POST']],
+  [`^(?:${POSTS.join('|')})$`, ['POST']],
 ];
 
 type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'clientFacts' | 'log'>;
@@ -78,17 +92,10 @@ export function mountSession(app: App, options: SessionOptions): void {
   });
   mount('get', METHODS_PATH, async (c) => {
     const { passwordReset, oidc = null } = engine.people.signInMethods();
-    return c.json({ data: { password_reset: passwordReset, oidc } });
+    const passkey = findRelyingParty(options.publicUrl) !== undefined;
+    return c.json({ data: { passkey, password_reset: passwordReset, oidc } });
   });
-  mountOidc(app, {
-    ...options,
-    clientOf: (c) => clientOf(c, options),
-    begin(bearer) {
-      const id = sessionIdOf(bearer);
-      return { id, cookie: sessionCookie(id, engine.sessions.begin(bearer).token, scope) };
-    },
-    aroundJoining: (c) => aroundJoining(c, options),
-  });
+  mountOtherWays(app, options, scope);
   mount('post', INVITATION_PATH, async (c) => {
     const { token } = await readJsonInput(c, linkSchema, '{ "token": … }');
     const { accountName, email, role, expiresAt } = await engine.people.openInvitation(token);
@@ -108,6 +115,24 @@ export function mountSession(app: App, options: SessionOptions): void {
     return c.body(null, 202);
   });
   mount('post', NEW_PASSWORD_PATH, async (c) => resetPassword(c, options, scope));
+}
+
+function mountOtherWays(app: App, options: SessionOptions, scope: CookieScope): void {
+  const { sessions } = options.engine;
+  mountOidc(app, {
+    ...options,
+    clientOf: (c) => clientOf(c, options),
+    begin(bearer) {
+      const id = sessionIdOf(bearer);
+      return { id, cookie: sessionCookie(id, sessions.begin(bearer).token, scope) };
+    },
+    aroundJoining: (c) => aroundJoining(c, options),
+  });
+  mountPasskeySignIn(app, {
+    ...options,
+    clientOf: (c) => clientOf(c, options),
+    answer: (c, bearer) => answerSession(c, bearer, options, scope),
+  });
 }
 
 /** The token is in the body: a link of another site makes nobody a member. */

@@ -112,11 +112,16 @@ export type {
   Acceptance,
   AroundJoining,
   AroundReset,
+  BegunPasskey,
   InvitationRecord,
   MemberRecord,
   NewInvitation,
+  PasskeyCredential,
+  PasskeyProof,
+  PasskeyRecord,
   People,
   SignInClient,
+  StoredPasskey,
   UserSessionRecord,
 } from './people.ts';
 export type { ComponentProps, DynamicProps, PropForm, PropOptions } from './props.ts';

@@ -47,6 +47,48 @@ export interface UserSessionRecord {
   userAgent?: string;
 }
 
+export interface PasskeyRecord {
+  id: string;
+  name: string;
+  /** How browsers reach its authenticator, as they say: `internal`, `usb`, `hybrid` … */
+  transports: string[];
+  /** A copy is kept elsewhere, as by a password manager. */
+  isBackedUp: boolean;
+  createdAt: Date;
+  /** Absent: it has not signed in yet. */
+  lastUsedAt?: Date;
+}
+
+/** A passkey that is being added, or that signs in. */
+export interface BegunPasskey {
+  /** Base64url. */
+  challenge: string;
+  /** The client’s to bring back, sealed. */
+  flow: string;
+}
+
+/** An authenticator has proven that it has the key. */
+export interface PasskeyProof {
+  signCount: number;
+  isBackedUp: boolean;
+}
+
+/** A passkey that a browser has made. */
+export interface PasskeyCredential extends PasskeyProof {
+  credentialId: Uint8Array;
+  /** COSE_Key of RFC 9052. */
+  publicKey: Uint8Array;
+  transports: string[];
+}
+
+/** A passkey that is to sign in. */
+export interface StoredPasskey {
+  id: string;
+  personId: string;
+  publicKey: Uint8Array;
+  signCount: number;
+}
+
 /** The client that signs in. */
 export interface SignInClient {
   address?: string;
@@ -154,6 +196,48 @@ export interface People {
     reset: { token: string; password: string },
     client: SignInClient,
     around?: AroundReset,
+  ): Promise<BegunSession>;
+  /** The caller's own, newest first; none for an API key. */
+  passkeys(who: Principal): Promise<PasskeyRecord[]>;
+  /**
+   * Begins to add one, in a young session or with the current password. `known`: those that the
+   * person has. Throws INVALID_REQUEST where the password is needed or wrong, FORBIDDEN for an API
+   * key, RATE_LIMITED as signIn.
+   */
+  beginPasskey(
+    who: Principal,
+    current: string | undefined,
+  ): Promise<
+    BegunPasskey & {
+      person: { id: string; email: string; name: string };
+      known: { credentialId: Uint8Array; transports: string[] }[];
+    }
+  >;
+  /**
+   * Adds the passkey that `verify` finds proven with the challenge; what it throws is thrown.
+   * Throws INVALID_REQUEST for a flow of another session, one that was used, or that took too
+   * long. CONFLICT for a passkey that is known, or one too many.
+   */
+  addPasskey(
+    who: Principal,
+    added: { flow: string; name: string },
+    verify: (challenge: string) => Promise<PasskeyCredential>,
+  ): Promise<PasskeyRecord>;
+  /** Throws NOT_FOUND for what is no passkey of the caller. */
+  renamePasskey(who: Principal, id: string, name: string): Promise<PasskeyRecord>;
+  /** Throws NOT_FOUND as renamePasskey. */
+  removePasskey(who: Principal, id: string): Promise<void>;
+  /** `browser`: a token that this browser alone has. */
+  beginPasskeySignIn(browser: string): BegunPasskey;
+  /**
+   * Begins a session where `verify` finds the challenge signed with the stored key. Throws
+   * UNAUTHORIZED in the same words for a passkey that nobody has, that `verify` throws for, or
+   * whose count goes backwards; RATE_LIMITED by the address of the client.
+   */
+  signInWithPasskey(
+    answer: { flow: string; browser: string; credentialId: Uint8Array },
+    client: SignInClient,
+    verify: (challenge: string, stored: StoredPasskey) => Promise<PasskeyProof>,
   ): Promise<BegunSession>;
   /** Ends the session of a bearer, if there is one. */
   signOut(bearer: string): Promise<void>;

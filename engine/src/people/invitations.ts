@@ -22,7 +22,7 @@ import {
 } from './invitations.sql.ts';
 import { mayChangeOwners, mayNow, ownersOnly, roleChanged } from './members.ts';
 import { countMembers, insertMember, isMember } from './members.sql.ts';
-import { findPerson, insertPerson, lockPerson, markVerified, type Person, setPassword } from './people.sql.ts';
+import { findPerson, insertPerson, lockPerson, markVerified, type Person, takeOver } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { isOpenSession } from './user-sessions.sql.ts';
 import {
@@ -211,7 +211,7 @@ async function join(
   if (!isThere) throw new HeadwaterError('CONFLICT', 'This person has just changed. Try again.');
   // Ended on another node, it is known here for some seconds yet.
   if (person.sessionId !== undefined && !(await isOpenSession(tx, person.id, person.sessionId))) throw wrongPassword();
-  if (person.isClaimed && person.passwordHash !== undefined) await setPassword(tx, person.id, person.passwordHash);
+  if (person.isClaimed && person.passwordHash !== undefined) await takeOver(tx, person.id, person.passwordHash);
   if (person.isVerified) await markVerified(tx, person.id);
   const member = { userId: newId('user'), accountId, personId: person.id, name: person.name, role };
   if (!(await insertMember(tx, member))) throw alreadyMember(email);

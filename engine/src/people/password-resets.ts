@@ -11,7 +11,7 @@ import {
   takeSignInTurn,
 } from './sign-in.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { findPerson, lockPerson, markVerified, readPerson, setPassword } from './people.sql.ts';
+import { findPerson, lockPerson, readPerson, takeOver } from './people.sql.ts';
 import { beginSession, checkNewPassword, clientNetwork, requireTurns, wrongPassword } from './sign-in.ts';
 
 const TOKEN = /^hw_reset_[0-9A-Za-z]{40}$/;
@@ -44,9 +44,8 @@ export function createPasswordResets(parts: PeopleParts): PasswordResets {
       const reset = () =>
         sql.begin(async (tx) => {
           if (!(await lockPerson(tx, personId)) || !(await deletePasswordReset(tx, tokenHash))) throw endedLink();
-          await setPassword(tx, personId, hash);
-          // Only the mail has the link.
-          await markVerified(tx, personId);
+          // Only the mail has the link. Whoever knew the password may have added a passkey.
+          await takeOver(tx, personId, hash);
           const person = await readPerson(tx, personId);
           if (person === undefined) throw endedLink();
           const users = await readUsersOf(tx, personId);

@@ -69,7 +69,14 @@ export async function clearPassword(tx: Transaction, personId: string): Promise<
   await tx`update people set password_hash = null where id = ${personId}`;
   await tx`delete from user_sessions where person_id = ${personId}`;
   await tx`delete from password_resets where person_id = ${personId}`;
+  await tx`delete from passkeys where person_id = ${personId}`;
   await markVerified(tx, personId);
+}
+
+/** Sets it for a person who has proven the address alone: nothing that signed in before does. */
+export async function takeOver(tx: Transaction, personId: string, passwordHash: string): Promise<void> {
+  await clearPassword(tx, personId);
+  await tx`update people set password_hash = ${passwordHash} where id = ${personId}`;
 }
 
 /** Ends all sessions but `keptSessionId`, and links that would set another one. */
@@ -77,7 +84,7 @@ export async function setPassword(
   tx: Transaction,
   personId: string,
   passwordHash: string,
-  keptSessionId = '',
+  keptSessionId: string,
 ): Promise<void> {
   await tx`update people set password_hash = ${passwordHash} where id = ${personId}`;
   await tx`delete from user_sessions where person_id = ${personId} and id <> ${keptSessionId}`;

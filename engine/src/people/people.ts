@@ -3,6 +3,7 @@ import { createInvitations } from './invitations.ts';
 import { createMembers } from './members.ts';
 import { createOidcSignIn } from './oidc-sign-in.ts';
 import { createPasswordResets } from './password-resets.ts';
+import { createPasskeys, createPasskeySignIn } from './passkeys.ts';
 import type { PeopleParts } from './people-parts.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -14,5 +15,7 @@ export function createPeople(parts: PeopleParts): People {
     ...createSignIn(parts),
     ...createPasswordResets(parts),
     ...createOidcSignIn(parts),
+    ...createPasskeys(parts),
+    ...createPasskeySignIn(parts),
   };
 }

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from '../db/index.ts';
 
 export interface SignInTurn {
   /** `email` and the like, so that two kinds never meet. */
-  kind: 'email' | 'address' | 'reset';
+  kind: 'email' | 'address' | 'reset' | 'challenge';
   of: string;
   /** So many at once, then one each `intervalSeconds`. */
   burst: number;

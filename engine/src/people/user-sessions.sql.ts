@@ -41,6 +41,14 @@ export async function isOpenSession(tx: Transaction, personId: string, id: strin
   return rows.length > 0;
 }
 
+/** The member has signed in within the last `minutes`. */
+export async function isYoungSession(sql: Sql, personId: string, id: string, minutes: number): Promise<boolean> {
+  const rows = await sql`
+    select from user_sessions where person_id = ${personId} and id = ${id} and expires_at > now()
+      and created_at > now() - make_interval(mins => ${minutes}::int4)`;
+  return rows.length > 0;
+}
+
 interface Row {
   id: string;
   address: string | null;

@@ -40,6 +40,7 @@ export {
   startedFlowSchema,
 } from './connected-account.ts';
 export { invitationSchema, memberSchema, newInvitationSchema, userSessionSchema } from './member.ts';
+export { begunPasskeySchema, createdPasskeySchema, passkeySchema, usedPasskeySchema } from './passkey.ts';
 export { dataStoreSchema, recordSchema } from './data-store.ts';
 export {
   attemptsSchema,

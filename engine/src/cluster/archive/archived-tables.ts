@@ -122,6 +122,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   invitations: PEOPLE,
   password_resets: PEOPLE,
   user_sessions: PEOPLE,
+  passkeys: PEOPLE,
   idempotency_keys: 'answers of the last hours',
   limit_notices: 'told again where it holds',
   live_lines: 'lines of what runs now',
