@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Headwater, sharedHeadwater } from '../support/headwater.ts';
+import { makeMember } from '../support/members.ts';
 
 let headwater: Headwater;
 let other: Headwater;
@@ -53,6 +54,32 @@ test('pages of what was found lead on, and are counted', async () => {
   expect(info).toMatchObject({ count: 1, total_count: 2 });
   const next = await headwater.api('GET', '/sources', { q: 'billing', limit: 1, after: info.end_cursor });
   expect([...first.data, ...next.data].map(({ name }) => name)).toEqual(['billing_us', 'Billing EU']);
+});
+
+test('owner finds the sources of one user, and me those of the user who asks', async () => {
+  const ada = await makeMember(other, 'ada.of.lists@example.com', 'developer');
+  const { data: made } = await ada.api('POST', '/sources', { kind: 'ingest', name: 'Billing of Ada' });
+  const found = async (api: Headwater['api'], query: Record<string, string>) => {
+    const { status, data } = await api('GET', '/users/me/sources', query);
+    expect(status).toBe(200);
+    return data.map(({ name }: { name: string }) => name);
+  };
+  expect(await found(other.api, { owner: made.user_id })).toEqual(['Billing of Ada']);
+  await other.api('POST', '/sources', { kind: 'ingest', name: 'Made with the key' });
+  expect(await found(other.api, { owner: 'me' })).toContain('Made with the key');
+  expect(await found(other.api, { owner: 'me' })).not.toContain('Billing of Ada');
+  expect(await found(ada.api, { owner: 'me' })).toEqual(['Billing of Ada']);
+  expect(await found(ada.api, { owner: 'me', q: 'key' })).toEqual([]);
+  // A user of another account has made nothing here.
+  expect(await found(headwater.api, { owner: made.user_id })).toEqual([]);
+});
+
+test('an owner that is no id is refused by name', async () => {
+  for (const owner of ['', 'x'.repeat(10_000)]) {
+    const { status, text } = await headwater.api('GET', '/sources', { owner });
+    expect([owner.length, status]).toEqual([owner.length, 400]);
+    expect(text).toContain('"owner"');
+  }
 });
 
 test('a text that is too long is refused by name', async () => {

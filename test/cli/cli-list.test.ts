@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { cliWorld } from '../support/cli-world.ts';
+import { makeMember } from '../support/members.ts';
 
 const world = cliWorld({ shared: true });
 
@@ -17,4 +18,17 @@ test('--named is refused where a list has no names to look in', async () => {
   const { code, stderr } = await world.user.hw(['list', 'subscriptions', '--named', 'bill']);
   expect(code).toBe(2);
   expect(stderr).toContain('--named goes with sources, workflows and webhooks');
+});
+
+test('--owner lists the sources of one member, by e-mail address, id or me', async () => {
+  const ada = await makeMember(world.hw, 'ada.of.hw@example.com', 'developer');
+  const { data: made } = await ada.api('POST', '/sources', { kind: 'ingest', name: 'Made by Ada' });
+  expect(await world.user.json('list', '--owner', 'ada.of.hw@example.com')).toMatchObject([{ id: made.id }]);
+  expect(await world.user.json('list', 'sources', '--owner', made.user_id)).toMatchObject([{ id: made.id }]);
+  const own = await world.user.json('list', '--owner', 'me');
+  expect(own).not.toContainEqual(expect.objectContaining({ id: made.id }));
+  const stranger = await world.user.hw(['list', '--owner', 'nobody@example.com']);
+  expect(stranger.stderr).toContain('No member nobody@example.com in this account');
+  const { code, stderr } = await world.user.hw(['list', 'webhooks', '--owner', 'me']);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--owner goes with sources, not with webhooks')]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, picture, signIn, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { newId } from '../../shared/src/index.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
+import { makeMember } from '../support/members.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 let headwater: Headwater;
@@ -61,6 +62,61 @@ test('the list of sources shows the last event and why the last run failed, and 
   await page.getByText('A run failed').waitFor();
   await page.getByRole('link', { name: 'Logs' }).click();
   await page.getByRole('list', { name: 'Log lines' }).getByText('no stock').first().waitFor();
+  check();
+});
+
+test('the sources of one owner are found by the filter, which a link keeps', async () => {
+  await headwater.deploy(SOURCE.replace('Orders', 'Made with the key'));
+  const ada = await makeMember(headwater, 'ada.of.sources@example.com', 'developer');
+  const { data: made } = await ada.api('POST', '/sources', { kind: 'ingest', name: 'Made by Ada' });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
+  const row = (name: string) => page.getByRole('table', { name: 'Sources' }).getByRole('row', { name });
+  await row('Made with the key').waitFor();
+  await page.getByRole('combobox', { name: 'Owner' }).selectOption(made.user_id);
+  await row('Made with the key').waitFor({ state: 'detached' });
+  await row('Made by Ada').waitFor();
+  await page.reload();
+  await row('Made by Ada').waitFor();
+  expect(await row('Made with the key').count()).toBe(0);
+  await page.getByRole('searchbox', { name: 'Search sources' }).fill('key');
+  await page.getByText('No source of this owner matches “key”').waitFor();
+  await expectAccessible(page);
+  check();
+});
+
+test('a failed execution says so in one line, which leads to the step and its stack', async () => {
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Failing late',
+    steps: [
+      ...Array.from({ length: 30 }, (_, at) => ({
+        namespace: `step${at}`,
+        component_code: 'export default { run() {} }',
+      })),
+      { namespace: 'check', component_code: 'export default { run() { throw new Error("over the limit"); } }' },
+    ],
+  });
+  const { data: run } = await headwater.api('POST', `/workflows/${workflow.id}/run`, { event: {} });
+  const { page, check } = await browser.open({ viewport: { width: 1440, height: 500 } });
+  await signIn(page, `${headwater.url}/executions/${run.execution_id}`, headwater.apiKey);
+  const top = page.getByRole('alert');
+  await top.getByText('over the limit').waitFor();
+  expect(await top.getByLabel('Stack').count()).toBe(0);
+  const step = page.getByRole('list', { name: 'Steps' }).getByRole('listitem').last();
+  const stack = step.getByLabel('Stack');
+  expect(await stack.innerText()).toContain('component.mjs');
+  await top.getByRole('link', { name: 'Show the step' }).click();
+  await expect.poll(() => step.evaluate('document.activeElement?.textContent')).toContain('check');
+  await expect.poll(async () => (await stack.boundingBox())?.y).toBeLessThan(500);
+  expect(page.url()).toContain('step=check');
+  await expectAccessible(page);
+  // An error that no step shows is whole at the top.
+  await page.route('**/v1/executions/*', async (route) => {
+    const { data } = await (await route.fetch()).json();
+    await route.fulfill({ json: { data: { ...data, error: { ...data.error, namespace: null } } } });
+  });
+  await page.reload();
+  await top.getByLabel('Stack').waitFor();
   check();
 });
 

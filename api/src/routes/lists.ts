@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import type { Engine, NamedPageRequest, Page, Principal } from '@headwater/engine';
+import type { Engine, Page, Principal, SourcePageRequest } from '@headwater/engine';
 import { notFound } from '@headwater/shared';
 import {
   sourceSchema,
@@ -9,7 +9,7 @@ import {
 } from '@headwater/shared/contract';
 import { type Endpoint, listEndpoint } from '../endpoint.ts';
 import { given, pageOf } from '../parameters/given.ts';
-import { pageParameters, textParameter } from '../parameters/schemas.ts';
+import { idParameter, pageParameters, textParameter } from '../parameters/schemas.ts';
 import { mapPage } from '../resources/page.ts';
 import { presentSource } from '../resources/source.ts';
 import { presentSubscription } from '../resources/subscription.ts';
@@ -23,7 +23,9 @@ interface Listing {
   schema: z.ZodObject;
   /** The texts beside the id that `q` is looked for in. Absent: the list takes no `q`. */
   named?: string;
-  list(engine: Engine, who: Principal, page: NamedPageRequest): Promise<Page<Record<string, unknown>>>;
+  /** The list takes `owner`. Default false. */
+  isOwned?: boolean;
+  list(engine: Engine, who: Principal, page: SourcePageRequest): Promise<Page<Record<string, unknown>>>;
 }
 
 interface Place {
@@ -41,6 +43,7 @@ const listings: Listing[] = [
     about: 'With their props, without secret values.',
     schema: sourceSchema,
     named: 'name',
+    isOwned: true,
     list: async (engine, who, page) => mapPage(await engine.sources.list(who, page), presentSource),
   },
   {
@@ -88,6 +91,15 @@ function nameParameter({ named }: Listing): { q?: z.ZodOptional<z.ZodString> } {
   return { q: textParameter('maxNameChars').optional().openapi({ description }) };
 }
 
+function ownerParameter({ isOwned = false }: Listing): { owner?: z.ZodOptional<z.ZodString> } {
+  if (!isOwned) return {};
+  const description = 'Only those that this user has made: a `user_id`, or `me` for the user of the key or session.';
+  return { owner: idParameter(description).optional() };
+}
+
+const ownerOf = (input: { owner?: unknown }, who: Principal) =>
+  typeof input.owner === 'string' ? (input.owner === 'me' ? who.userId : input.owner) : undefined;
+
 const queryOf = (input: { q?: unknown }) => (typeof input.q === 'string' && input.q !== '' ? input.q : undefined);
 
 function listAt(place: Place, listing: Listing): Endpoint {
@@ -99,11 +111,12 @@ function listAt(place: Place, listing: Listing): Endpoint {
     summary: `The ${listing.noun} of the account, newest first`,
     description: `${listing.about} The same list is at \`/v1/${listing.noun}\`, and under \`/v1/users/me\`, \`/v1/workspaces/{id}\` and \`/v1/orgs/{id}\`.`,
     ...(place.pathId === undefined ? {} : { pathId: place.pathId }),
-    parameters: z.object({ ...nameParameter(listing), ...pageParameters }),
+    parameters: z.object({ ...nameParameter(listing), ...ownerParameter(listing), ...pageParameters }),
     schema: listing.schema,
     handle: async ({ engine, who, id, input }) => {
       if (place.what !== undefined && id !== who.accountId) throw notFound(place.what, id);
-      return listing.list(engine, who, { ...pageOf(input), ...given({ query: queryOf(input) }) });
+      const filter = given({ query: queryOf(input), userId: ownerOf(input, who) });
+      return listing.list(engine, who, { ...pageOf(input), ...filter });
     },
   });
 }

@@ -6,14 +6,19 @@ import { usageError } from '../cli-error.ts';
 import type { Answer } from '../answer.ts';
 import { type CommandSpec, type OptionSpec, SERVER_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
+import { findMember } from './members.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 import type { Column } from '../terminal/table.ts';
 
+type ListQuery = { q?: string; owner?: string };
+
 interface Listing<T> {
-  read(api: ApiClient, query: { q?: string }): Promise<T[]>;
+  read(api: ApiClient, query: ListQuery): Promise<T[]>;
   columns: readonly Column<T>[];
   /** It takes `--named`. Default false. */
   named?: boolean;
+  /** It takes `--owner`. Default false. */
+  owned?: boolean;
   /** How to make the first one. */
   first: string;
 }
@@ -25,26 +30,41 @@ const state = { title: 'STATE', value: (row: { active: boolean }) => (row.active
 interface List {
   (context: CommandContext): Promise<Answer>;
   takesNamed: boolean;
+  takesOwner: boolean;
 }
 
 /** Keeps the type of its rows from its parts to its use. */
 function listing<T>(parts: Listing<T>): List {
   const takesNamed = parts.named === true;
-  const list = async ({ api, input, output }: CommandContext): Promise<Answer> => {
+  const takesOwner = parts.owned === true;
+  const list = async ({ api: connect, input, output }: CommandContext): Promise<Answer> => {
     const named = takesNamed ? input.text('named') : undefined;
-    const rows = await parts.read(await api(), named === undefined ? {} : { q: named });
-    if (rows.length === 0)
-      output.note(
-        named === undefined ? `None yet. Make one with: ${parts.first}` : `None has ${named} in its name or id.`,
-      );
+    const owner = takesOwner ? input.text('owner') : undefined;
+    const api = await connect();
+    const rows = await parts.read(api, {
+      ...(named === undefined ? {} : { q: named }),
+      ...(owner === undefined ? {} : { owner: await ownerId(api, owner) }),
+    });
+    if (rows.length === 0) output.note(noteOfNone(parts.first, named, owner));
     return { json: rows, text: rows.length === 0 ? '' : output.table(rows, parts.columns) };
   };
-  return Object.assign(list, { takesNamed });
+  return Object.assign(list, { takesNamed, takesOwner });
+}
+
+/** The server knows owners by id, and `me`; people know them by their address. */
+async function ownerId(api: ApiClient, word: string): Promise<string> {
+  return word.includes('@') ? (await findMember(api, word)).id : word;
+}
+
+function noteOfNone(first: string, named: string | undefined, owner: string | undefined): string {
+  if (named !== undefined) return `None${owner === undefined ? '' : ` of ${owner}`} has ${named} in its name or id.`;
+  return owner === undefined ? `None yet. Make one with: ${first}` : `None was made by ${owner}.`;
 }
 
 const listSources = listing<Source>({
   read: (api, query) => api.all('/users/me/sources', query),
   named: true,
+  owned: true,
   columns: [
     { title: 'NAME', value: (row) => row.name_slug },
     id,
@@ -152,6 +172,12 @@ export const NAMED: OptionSpec = {
   summary: 'Only those that have this text in their name or id, in any case; webhooks also in their URL.',
 };
 
+const OWNER: OptionSpec = {
+  name: 'owner',
+  value: 'member',
+  summary: 'Only the sources that this member has made: an e-mail address or id, or `me`.',
+};
+
 /** By the words that people use; the first one is ours. */
 const LISTS: readonly { names: readonly string[]; list: List }[] = [
   { names: ['sources', 'source', 's', 'dc'], list: listSources },
@@ -173,10 +199,11 @@ export const list: CommandSpec = {
   summary: 'List what there is',
   details: `${WORDS.join(', ')}. Shorter: ${LISTS.map(({ names }) => names.slice(1).join(', ')).join('; ')}. Away from a terminal a row is a line with tabs between its cells, without titles.`,
   arguments: [{ name: 'what', summary: 'Default: sources.', optional: true, completes: { words: WORDS } }],
-  options: [NAMED],
+  options: [NAMED, OWNER],
   examples: [
     { does: 'The deployed sources', command: 'hw list' },
     { does: 'Webhooks by a part of their name or URL', command: 'hw list webhooks --named billing' },
+    { does: 'The sources that you have made', command: 'hw list sources --owner me' },
     { does: 'The ids of all webhooks', command: 'hw list webhooks | cut -f2' },
   ],
   json: 'an array of the resources, as the REST API lists them',
@@ -187,6 +214,8 @@ export const list: CommandSpec = {
     if (found !== undefined) {
       if (context.input.text('named') !== undefined && !found.list.takesNamed)
         throw usageError(`--named goes with sources, workflows and webhooks, not with ${found.names[0]}`);
+      if (context.input.text('owner') !== undefined && !found.list.takesOwner)
+        throw usageError(`--owner goes with sources, not with ${found.names[0]}`);
       return found.list(context);
     }
     const similar = nearest(what, WORDS);

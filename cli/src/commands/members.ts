@@ -113,7 +113,8 @@ const remove: CommandSpec = {
   },
 };
 
-async function findMember(api: ApiClient, word: string): Promise<Member> {
+/** The member with this id or e-mail address. */
+export async function findMember(api: ApiClient, word: string): Promise<Member> {
   const members = await api.all<Member>('/members');
   const found = members.find(({ id, email }) => id === word || email === word.trim().toLowerCase());
   if (found !== undefined) return found;

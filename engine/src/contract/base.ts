@@ -68,6 +68,12 @@ export interface NamedPageRequest extends PageRequest {
   query?: string;
 }
 
+/** A page of sources. */
+export interface SourcePageRequest extends NamedPageRequest {
+  /** Only those that this user has made. */
+  userId?: string;
+}
+
 /** One attempt of a delivery or a send. `at`: ISO 8601. */
 export interface AttemptRecord {
   at: string;

@@ -3,7 +3,7 @@ import type { Apps, ConnectedAccounts } from './apps.ts';
 import type {
   Durability,
   ExpectedRevisions,
-  NamedPageRequest,
+  SourcePageRequest,
   Page,
   PageRequest,
   Preflight,
@@ -110,7 +110,7 @@ export interface EndpointRoute {
 export interface Sources {
   create(who: Principal, input: SourceCreate): Promise<SourceRecord>;
   get(who: Principal, id: string): Promise<SourceRecord>;
-  list(who: Principal, page: NamedPageRequest): Promise<Page<SourceRecord>>;
+  list(who: Principal, page: SourcePageRequest): Promise<Page<SourceRecord>>;
   update(who: Principal, id: string, change: SourceUpdate, expected?: ExpectedRevisions): Promise<SourceRecord>;
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /**

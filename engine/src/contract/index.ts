@@ -49,6 +49,7 @@ export type {
   Preflight,
   Principal,
   RateLimitState,
+  SourcePageRequest,
 } from './base.ts';
 export { changedMeanwhile, checkRevision } from './check-revision.ts';
 export type {

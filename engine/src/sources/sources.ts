@@ -1,10 +1,10 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import type {
   ExpectedRevisions,
-  NamedPageRequest,
   Page,
   Principal,
   SourceCreate,
+  SourcePageRequest,
   SourceRecord,
   Sources,
   SourceUpdate,
@@ -63,9 +63,10 @@ export function createSources(context: SourcesContext): Sources {
       return changedRecord(who, await deploySource(context, who, input));
     },
     get: recordById,
-    async list(who: Principal, { query: text, ...request }: NamedPageRequest): Promise<Page<SourceRecord>> {
+    async list(who: Principal, { query: text, userId, ...request }: SourcePageRequest): Promise<Page<SourceRecord>> {
       const named = namedLike(db.sql, ['name', 'name_slug', 'id'], text);
-      const where = db.sql`and deleted_at is null and deployed_at is not null ${named}`;
+      const made = userId === undefined ? db.sql`` : db.sql`and user_id = ${userId}`;
+      const where = db.sql`and deleted_at is null and deployed_at is not null ${named} ${made}`;
       const bytes = db.sql`octet_length(configured_props::text) + octet_length(dynamic_props::text)
         + (select octet_length(c.configurable_props::text) from components c where c.id = component_id)`;
       const query = { table: 'sources', accountId: who.accountId, where, order: 'created', bytes } as const;

@@ -47,15 +47,22 @@ export function pagesOf<T>(
   });
 }
 
-/** A list of which the server searches the names for `text`. The empty text finds all. */
+/** `q`: a text in the name. `owner`: the id of a user. The empty text finds all. */
+interface SearchedFor {
+  q?: string;
+  owner?: string;
+}
+
+/** A list that the server searches. */
 export function searchedPages<T>(
   key: string,
-  text: string,
-  fetchPage: (query: PageQuery & { q?: string }, signal: AbortSignal) => Promise<ApiPage<T>>,
+  { q = '', owner = '' }: SearchedFor,
+  fetchPage: (query: PageQuery & SearchedFor, signal: AbortSignal) => Promise<ApiPage<T>>,
 ) {
-  const [queryKey, q] = text === '' ? [[key], {}] : [[key, 'named', text], { q: text }];
+  const filter = { ...(q === '' ? {} : { q }), ...(owner === '' ? {} : { owner }) };
+  const queryKey = q === '' && owner === '' ? [key] : [key, 'searched', filter];
   return {
-    ...pagesOf(queryKey, (query, signal) => fetchPage({ ...query, ...q }, signal)),
+    ...pagesOf(queryKey, (query, signal) => fetchPage({ ...query, ...filter }, signal)),
     placeholderData: keepPreviousData,
   };
 }

@@ -136,7 +136,7 @@ const sampleReceiverUrl = createRoute({
 const sources = createRoute({
   getParentRoute: () => shell,
   path: '/sources',
-  validateSearch: texts('action', 'key', 'url', 'q'),
+  validateSearch: texts('action', 'key', 'url', 'q', 'owner'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/sources/source-list.tsx')),
     'SourceList',
@@ -186,6 +186,7 @@ const workflow = createRoute({
 const execution = createRoute({
   getParentRoute: () => shell,
   path: '/executions/$id',
+  validateSearch: texts('step'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/workflows/execution-page.tsx')),
     'ExecutionPage',

@@ -39,10 +39,11 @@ export function hwWithInput(
   return `echo ${shellQuote(input)} | ${hwLine(words, options)}`;
 }
 
-/** The list of a page. `text`: what its search box has; empty for the whole list. */
-export function listCommand(noun: 'sources' | 'workflows' | 'webhooks', text: string): Command {
-  const query = new URLSearchParams({ limit: '50', ...(text === '' ? {} : { q: text }) });
-  return { path: `/v1/users/me/${noun}?${query.toString()}`, hw: hwLine(['list', noun], { named: text }) };
+/** The list of a page. `text`: what its search box has. Empty: all, as for `owner`. */
+export function listCommand(noun: 'sources' | 'workflows' | 'webhooks', text: string, owner = ''): Command {
+  const filter = { ...(text === '' ? {} : { q: text }), ...(owner === '' ? {} : { owner }) };
+  const query = new URLSearchParams({ limit: '50', ...filter });
+  return { path: `/v1/users/me/${noun}?${query.toString()}`, hw: hwLine(['list', noun], { named: text, owner }) };
 }
 
 /** `hw` takes times as people write them, the API also epoch milliseconds. */

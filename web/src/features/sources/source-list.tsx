@@ -14,7 +14,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ActivityOf } from '../overview/activity-of.tsx';
 import { CreateSource } from './create-source.tsx';
-import { Owner } from './owner.tsx';
+import { Owner, OwnerFilter } from './owner.tsx';
 import { endpointOf, type Source, sourcesQuery } from './source-queries.ts';
 
 const REFRESH_MS = 10_000;
@@ -90,10 +90,19 @@ function triggerOf({ configured_props: props }: Source): string {
   return 'by hand';
 }
 
+function NoSource({ q, owner }: { q: string; owner: string }) {
+  if (owner === '') return <NoMatch noun="source" text={q} places="names and ids" />;
+  return (
+    <Empty icon="search" title={q === '' ? 'No source has this owner' : `No source of this owner matches “${q}”`}>
+      The owner of a source is the user who made it. Choose another one, or all.
+    </Empty>
+  );
+}
+
 export function SourceList() {
-  const { action, key, url, q = '' } = useSearch({ from: '/shell/sources' });
+  const { action, key, url, q = '', owner = '' } = useSearch({ from: '/shell/sources' });
   const navigate = useNavigate({ from: '/sources' });
-  const list = useInfiniteQuery({ ...sourcesQuery(q), refetchInterval: refreshEvery(REFRESH_MS) });
+  const list = useInfiniteQuery({ ...sourcesQuery({ q, owner }), refetchInterval: refreshEvery(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const create = () => void navigate({ search: (search) => ({ ...search, action: 'create' }) });
   const newSource = (
@@ -110,9 +119,13 @@ export function SourceList() {
           <QueryBox
             value={q}
             label="Search sources"
-            onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+            onChange={(text) => void navigate({ search: (old) => ({ ...old, q: text || undefined }), replace: true })}
           />
-          <CopyMenu command={listCommand('sources', q)} />
+          <OwnerFilter
+            value={owner}
+            onChange={(id) => void navigate({ search: (old) => ({ ...old, owner: id || undefined }), replace: true })}
+          />
+          <CopyMenu command={listCommand('sources', q, owner)} />
           {newSource}
         </>
       }
@@ -121,7 +134,7 @@ export function SourceList() {
         list={list}
         count={all.length}
         empty={
-          q === '' ? (
+          q === '' && owner === '' ? (
             <Empty
               icon="source"
               title="No sources yet"
@@ -132,7 +145,7 @@ export function SourceList() {
               workflows.
             </Empty>
           ) : (
-            <NoMatch noun="source" text={q} places="names and ids" />
+            <NoSource q={q} owner={owner} />
           )
         }
       >

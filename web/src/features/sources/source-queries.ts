@@ -4,9 +4,9 @@ import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
-/** `text`: only those that have it in their name or id. Default: all. */
-export const sourcesQuery = (text = '') =>
-  searchedPages('sources', text, (query, signal) =>
+/** Only those that have the text `q` in their name or id, and this owner. Default: all. */
+export const sourcesQuery = (filter: { q?: string; owner?: string } = {}) =>
+  searchedPages('sources', filter, (query, signal) =>
     ask(api.GET('/v1/users/me/sources', { params: { query }, signal })),
   );
 

@@ -13,7 +13,7 @@ export type Attempt = Delivery['attempts'][number];
 
 /** `text`: only those that have it in their name, URL or id. Default: all. */
 export const webhooksQuery = (text = '') =>
-  searchedPages('webhooks', text, (query, signal) =>
+  searchedPages('webhooks', { q: text }, (query, signal) =>
     ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })),
   );
 

@@ -10,7 +10,7 @@ export type Deployment = Schemas['Deployment'];
 
 /** `text`: only those that have it in their name or id. Default: all. */
 export const workflowsQuery = (text = '') =>
-  searchedPages('workflows', text, (query, signal) =>
+  searchedPages('workflows', { q: text }, (query, signal) =>
     ask(api.GET('/v1/users/me/workflows', { params: { query }, signal })),
   );
 
