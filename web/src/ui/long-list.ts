@@ -29,6 +29,8 @@ interface LongList<E extends HTMLElement> {
   /** Height of the rows after the last one. */
   restPx: number;
   measure: (row: HTMLElement | null) => void;
+  /** Scrolls to a row, which is then drawn. */
+  reveal: (index: number) => void;
   /** False: all rows are drawn. */
   isLong: boolean;
 }
@@ -69,7 +71,8 @@ export function useLongList<E extends HTMLElement>({ count, rowPx, keyOf }: Long
   });
   if (!isLong) {
     const rows = Array.from({ length: count }, (_, index) => ({ index, gapPx: 0 }));
-    return { list, rows, restPx: 0, measure: ignore, isLong };
+    const reveal = (index: number) => list.current?.children[index]?.scrollIntoView({ block: 'center' });
+    return { list, rows, restPx: 0, measure: ignore, reveal, isLong };
   }
   let endPx = aboveListPx;
   const rows = virtualizer.getVirtualItems().map(({ index, start, end }) => {
@@ -78,7 +81,8 @@ export function useLongList<E extends HTMLElement>({ count, rowPx, keyOf }: Long
     return { index, gapPx };
   });
   const restPx = Math.max(virtualizer.getTotalSize() + aboveListPx - endPx, 0);
-  return { list, rows, restPx, measure: virtualizer.measureElement, isLong };
+  const reveal = (index: number) => virtualizer.scrollToIndex(index, { align: 'center' });
+  return { list, rows, restPx, measure: virtualizer.measureElement, reveal, isLong };
 }
 
 function ignore(): void {}

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { api, ask } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
@@ -20,6 +20,7 @@ import { type Execution, executionQuery, type ExecutionStep, isOver, workflowQue
 /** One passage of an event through a workflow, step by step. */
 export function ExecutionPage() {
   const { id } = useParams({ from: '/shell/executions/$id' });
+  const [asked, setAsked] = useState(0);
   const { data: execution, error } = useQuery(executionQuery(id));
   const { data: name } = useQuery({
     ...workflowQuery(execution?.workflow_id ?? ''),
@@ -63,8 +64,8 @@ export function ExecutionPage() {
           </Fact>
         )}
       </dl>
-      {execution.error !== null && <Failure error={execution.error} />}
-      <Timeline execution={execution} />
+      <FailureOf execution={execution} onShow={() => setAsked(asked + 1)} />
+      <Timeline execution={execution} asked={asked} />
       <ExecutionSends execution={execution} />
       <Panel title="Event">
         <div className="p-4">
@@ -162,9 +163,14 @@ function ExecutionActions({ execution }: { execution: Execution }) {
   );
 }
 
-function Failure({ error: { code, message, namespace, stack } }: { error: NonNullable<Execution['error']> }) {
+interface FailureProps {
+  error: NonNullable<Execution['error']>;
+  isAlert?: boolean;
+}
+
+function Failure({ error: { code, message, namespace, stack }, isAlert = false }: FailureProps) {
   return (
-    <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
+    <div role={isAlert ? 'alert' : undefined} className="rounded-md border border-bad/30 bg-bad-soft p-3 text-sm">
       <p className="font-medium text-bad">
         {code}
         {namespace !== null && ` in step ${namespace}`}
@@ -175,17 +181,67 @@ function Failure({ error: { code, message, namespace, stack } }: { error: NonNul
   );
 }
 
+/** A failure that a step shows is one line here, which leads to the step. */
+function FailureOf({ execution, onShow }: { execution: Execution; onShow: () => void }) {
+  const { error, steps } = execution;
+  if (error === null) return null;
+  const { code, message, namespace } = error;
+  if (namespace === null || (steps[namespace]?.error ?? null) === null) return <Failure error={error} isAlert />;
+  return (
+    <div
+      role="alert"
+      className="flex items-center gap-3 rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm max-sm:flex-wrap"
+    >
+      <p className="min-w-0 flex-1 truncate max-sm:basis-full">
+        <span className="font-medium text-bad">
+          {code} in step {namespace}
+        </span>{' '}
+        {message}
+      </p>
+      <Link
+        from="/executions/$id"
+        to="."
+        search={{ step: namespace }}
+        replace
+        resetScroll={false}
+        onClick={onShow}
+        className="whitespace-nowrap text-accent underline"
+      >
+        Show the step
+      </Link>
+    </div>
+  );
+}
+
 const STEP_PX = 37;
 
-/** Steps in the order of their start, on one time axis. Each opens to its result. */
-function Timeline({ execution }: { execution: Execution }) {
+interface TimelineProps {
+  execution: Execution;
+  /** How often the reader has asked for the step of the URL. */
+  asked: number;
+}
+
+/**
+ * Steps in the order of their start, on one time axis. Each opens to its result, the one of the URL
+ * at once.
+ */
+function Timeline({ execution, asked }: TimelineProps) {
+  const { step: wanted } = useSearch({ from: '/shell/executions/$id' });
   const { steps, fromMs, toMs } = useMemo(() => timelineOf(execution), [execution]);
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
-  const { list, rows, restPx, measure, isLong } = useLongList<HTMLOListElement>({
+  const { list, rows, restPx, measure, reveal, isLong } = useLongList<HTMLOListElement>({
     count: steps.length,
     rowPx: STEP_PX,
     keyOf: (index) => (steps[index] as TimelineStep)[0],
   });
+  const show = useRef(reveal);
+  show.current = reveal;
+  const at = steps.findIndex(([namespace]) => namespace === wanted);
+  useEffect(() => {
+    if (wanted === undefined || at === -1) return;
+    setToggled((old) => new Map(old).set(wanted, true));
+    show.current(at);
+  }, [wanted, at, asked]);
   return (
     <Panel title="Steps">
       {steps.length === 0 && <p className="p-4 text-sm text-ink-soft">No step has ended yet.</p>}
@@ -205,6 +261,7 @@ function Timeline({ execution }: { execution: Execution }) {
                 namespace={namespace}
                 step={step}
                 range={{ fromMs, toMs }}
+                focused={namespace === wanted ? asked : undefined}
                 isOpen={toggled.get(namespace) ?? step.error !== null}
                 onToggle={(isOpen) => setToggled((old) => new Map(old).set(namespace, isOpen))}
               />
@@ -230,12 +287,18 @@ interface StepRowProps {
   step: ExecutionStep;
   range: { fromMs: number; toMs: number };
   isOpen: boolean;
+  /** Each change of the number moves the focus here. */
+  focused: number | undefined;
   onToggle: (isOpen: boolean) => void;
 }
 
 const WORDS: Record<string, string> = { done: 'succeeded', continued: 'failed', rerun: 'waiting' };
 
-function StepRow({ namespace, step, range, isOpen, onToggle }: StepRowProps) {
+function StepRow({ namespace, step, range, isOpen, focused, onToggle }: StepRowProps) {
+  const summary = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (focused !== undefined) summary.current?.focus();
+  }, [focused]);
   const { status, started_at: from, ended_at: to, runs, error } = step;
   const share = (ms: number) => ((ms - range.fromMs) / (range.toMs - range.fromMs)) * 100;
   return (
@@ -245,7 +308,10 @@ function StepRow({ namespace, step, range, isOpen, onToggle }: StepRowProps) {
         if (currentTarget.open !== isOpen) onToggle(currentTarget.open);
       }}
     >
-      <summary className="grid cursor-pointer grid-cols-[minmax(0,1fr)_7rem_minmax(0,1fr)_5rem] items-center gap-3 px-4 py-2 text-sm hover:bg-sunken">
+      <summary
+        ref={summary}
+        className="grid cursor-pointer grid-cols-[minmax(0,1fr)_7rem_minmax(0,1fr)_5rem] items-center gap-3 px-4 py-2 text-sm hover:bg-sunken"
+      >
         <span className="truncate font-medium">
           {namespace}
           {runs > 1 && <span className="ml-2 text-xs font-normal text-ink-faint">{runs} runs</span>}
