@@ -15,6 +15,7 @@ const OLDEST_MAJOR = 24;
 
 if (Number.parseInt(process.versions.node, 10) >= OLDEST_MAJOR) {
   keepCompiledCode();
+  await import('./plain-imports.js');
   await import('../src/main.ts');
 } else runWithBundledNode();
 

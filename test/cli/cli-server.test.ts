@@ -229,7 +229,7 @@ test('npm start is hw server start', async () => {
 
 test('a Node that is too old hands over to the one of the packages; without one it says what is needed', async () => {
   const launcher = path.join(user.home, 'cli/bin/hw.js');
-  await cp(path.join(ROOT, 'cli/bin/hw.js'), launcher);
+  await cp(path.join(ROOT, 'cli/bin'), path.dirname(launcher), { recursive: true });
   await writeFile(path.join(user.home, 'package.json'), '{"type":"module"}');
   // An old Node is not at hand: this one says that it is old. The one that it starts is not told
   // to.

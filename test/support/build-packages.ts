@@ -88,7 +88,7 @@ async function buildCli(folder: string): Promise<void> {
     },
   });
   await writeManifest(path.dirname(code), { version, type: 'module' });
-  await mkdir(path.join(folder, 'bin'), { recursive: true });
+  await cp(path.join(ROOT, 'cli/bin'), path.join(folder, 'bin'), { recursive: true });
   const bin = await readFile(path.join(ROOT, 'cli/bin/hw.js'), 'utf8');
   await writeFile(path.join(folder, 'bin/hw.js'), bin.replace('../src/main.ts', '../cli/src/hw/main.js'), {
     mode: 0o755,
