@@ -1,19 +1,20 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import type { buildConnector as BuildConnector } from 'undici';
 import { checkDenied, checkedAddresses, checkLiteral, checkPort, type Guard, resolveChecked } from './guard.ts';
 import { parseAddress } from './address.ts';
 import type { ClientTls } from './client-tls.ts';
 import { type ConnectTimes, watchConnecting } from './connect-times.ts';
 import { type EgressProxy, openTunnel } from './proxy.ts';
 import type { EgressRefused } from './refusal.ts';
+import { buildConnector, HeadersOverflowError } from './undici.ts';
 
 /**
  * Opens the connection that undici asks for, after the guard has agreed. The returned function
  * cancels: it closes a socket that is still connecting, and then the callback may never be called.
  */
 export type Connector = (
-  target: buildConnector.Options,
-  callback: buildConnector.Callback,
+  target: BuildConnector.Options,
+  callback: BuildConnector.Callback,
   how?: Connecting,
 ) => () => void;
 
@@ -28,7 +29,7 @@ interface Connecting {
  * The function that buildConnector makes returns its socket, which its type omits. Tests check
  * that.
  */
-type Opener = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+type Opener = (target: BuildConnector.Options, callback: BuildConnector.Callback) => Socket;
 
 /**
  * Node's own 250 ms is less than a round trip across the world takes on a slow line: a healthy
@@ -56,7 +57,7 @@ export function createConnector(guard: Guard, timeoutMs: number, proxy?: EgressP
       readInGulps(socket);
       readBeforeReset(socket);
       answer(null, socket);
-    }) as buildConnector.Callback;
+    }) as BuildConnector.Callback;
     try {
       checkPort(target.hostname, portOf(target));
       checkLiteral(guard, target.hostname);
@@ -77,7 +78,7 @@ function endParserAtOverflow(socket: Socket): void {
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
     // The parser treats every result but 0 as an error.
-    if (error instanceof errors.HeadersOverflowError)
+    if (error instanceof HeadersOverflowError)
       Object.assign(parserOf(socket) ?? {}, { onHeaderField: () => -1, onHeaderValue: () => -1 });
     return destroy(error);
   };

@@ -1,9 +1,9 @@
 import { type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIPv6, type Socket } from 'node:net';
-import { errors } from 'undici';
 import { LIMITS } from '@headwater/shared';
 import { EgressProxyFailed } from './refusal.ts';
+import { ConnectTimeoutError } from './undici.ts';
 
 /** The proxy through which an operator's network lets requests out. */
 export interface EgressProxy {
@@ -63,7 +63,7 @@ export function openTunnel(
     if (error !== null) asking?.destroy();
     done(error, socket);
   };
-  const timer = setTimeout(() => end(new errors.ConnectTimeoutError(), null), target.timeoutMs);
+  const timer = setTimeout(() => end(new ConnectTimeoutError(), null), target.timeoutMs);
   const next = (index: number, failure: Error | null) => {
     const address = target.addresses[index];
     if (address === undefined) return end(failure, null);
@@ -73,7 +73,7 @@ export function openTunnel(
     });
   };
   next(0, null);
-  return () => end(new errors.ConnectTimeoutError(), null);
+  return () => end(new ConnectTimeoutError(), null);
 }
 
 function askProxy(

@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { LIMITS } from '@headwater/shared';
 import { type Destination, destinationKey, destinationOf } from './client-tls.ts';
 import type { ConnectTimes } from './connect-times.ts';
 import type { Connector } from './connector.ts';
 import type { Egress } from './egress.ts';
+import { Client } from './undici.ts';
 
 /**
  * One connection to one destination, made when the first request is dispatched; for one exchange at
@@ -134,7 +135,7 @@ interface Place {
 
 class TenantConnection implements Connection {
   readonly key: string;
-  readonly client: Client;
+  readonly client: InstanceType<typeof Client>;
   onRead: ((bytes: number) => void) | undefined;
   isUsed = false;
   times: ConnectTimes | undefined;

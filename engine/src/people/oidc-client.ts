@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
+import type { createRemoteJWKSet } from 'jose';
 
 /** A provider of sign-ins, as the operator has set it. */
 export interface OidcOptions {
@@ -168,6 +168,7 @@ async function verify(
   idToken: string,
   nonce: string,
 ): Promise<Record<string, unknown>> {
+  const { jwtVerify } = await import('jose');
   const { payload } = await jwtVerify(idToken, keys, {
     issuer,
     audience: clientId,
@@ -219,6 +220,8 @@ async function discover(issuer: string): Promise<Provider> {
     throw new Error(`The provider has no ${name}`);
   };
   const methods = found['token_endpoint_auth_methods_supported'];
+  // Loaded with the first provider: nodes without one do not need its forty files.
+  const { createRemoteJWKSet } = await import('jose');
   return {
     authorizationUrl: urlOf('authorization_endpoint'),
     tokenUrl: urlOf('token_endpoint'),
