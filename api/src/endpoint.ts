@@ -1,6 +1,14 @@
 import type { z } from '@hono/zod-openapi';
 import type { Shown } from '@headwater/shared/contract';
-import type { Condition, Engine, ExpectedRevisions, Page, Principal, RateLimitState } from '@headwater/engine';
+import type {
+  CallerTrace,
+  Condition,
+  Engine,
+  ExpectedRevisions,
+  Page,
+  Principal,
+  RateLimitState,
+} from '@headwater/engine';
 import type { MessageSource } from './event-stream.ts';
 import type { ExportedList } from './export-lines.ts';
 import { fieldParameters } from './parameters/schemas.ts';
@@ -14,6 +22,8 @@ export interface EndpointRequest<S extends z.ZodObject> {
   who: Principal;
   id: string;
   input: z.output<S>;
+  /** The trace of the request. */
+  caller?: CallerTrace | undefined;
   /** Last id that a reconnecting EventSource sends. */
   lastEventId?: string | undefined;
   /** Revisions that the header `if-match` of a change names. */

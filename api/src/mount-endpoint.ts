@@ -6,6 +6,7 @@ import { selectionOf, chosenTextOf } from './answer-fields.ts';
 import type { LargeAnswer } from './answer-text.ts';
 import { auditedRequest, auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import { NOBODY } from './caller.ts';
+import { callerTraceOf } from './caller-trace.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
 import type { ApiContext, ApiEnv } from './environment.ts';
 import { type OpenExports, wantsLines } from './export-lines.ts';
@@ -70,8 +71,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const showRateLimit = (state: RateLimitState) => {
       for (const [name, value] of Object.entries(rateLimitHeaders(state))) c.header(name, value);
     };
-    const handle = (count: CountChars) =>
-      endpoint.handle({ engine, who, id, input, lastEventId, expected, condition, count, apiKey, showRateLimit });
+    const caller = callerTraceOf((name) => c.req.header(name));
+    const request = { engine, who, id, input, lastEventId, expected, condition, apiKey, caller, showRateLimit };
+    const handle = (count: CountChars) => endpoint.handle({ ...request, count });
     if (endpoint.success.messages === true) {
       const isAdmitted = () => isStillAdmitted(engine, apiKey, { endpoint, who, id });
       return sendMessages(c, await handle(uncounted), isAdmitted, options);
@@ -101,9 +103,9 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const isKept = endpoint.method === 'post' && !OF_ONE_CALLER.has(endpoint.name);
     const key = isKept ? idempotencyKeyOf(c.req.header(KEY_HEADER)) : undefined;
     if (key === undefined) return send(c, who.accountId, await make(), options);
-    const request = { accountId: who.accountId, key, fingerprint: fingerprintOf('POST', c.req.url, body) };
+    const asked = { accountId: who.accountId, key, fingerprint: fingerprintOf('POST', c.req.url, body) };
     const answering = { engine, log: options.log, requestId: c.get('requestId') };
-    return send(c, who.accountId, await answerOnce(answering, request, make), options);
+    return send(c, who.accountId, await answerOnce(answering, asked, make), options);
   });
 }
 

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { action } from '../support/executions.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { deploy, startServer, subscribe, type TestServer } from '../support/server.ts';
+import { API_KEY, deploy, startServer, subscribe, type TestServer } from '../support/server.ts';
 
 /** Asks the address that its event names, and emits. */
 const SOURCE = `export default { name: 'Orders', version: '1', props: { http: '$.interface.http' },
@@ -154,6 +155,69 @@ test('a component that sends a traceparent of its own sends that, and it makes n
   await receiver.until(2);
   expect(receiver.requests.find(({ url }) => url === '/asked')?.headers['traceparent']).toBe(own);
   expect(collector.spans().some(({ traceId }) => traceId === 'a'.repeat(32))).toBe(false);
+});
+
+/** The spans of a request to the API that has a trace, as soon as there are so many. */
+async function traceOf(path: string, body: object, count: number): Promise<ReceivedSpan[]> {
+  const traceId = randomBytes(16).toString('hex');
+  const answer = await fetch(`${server.url}/v1${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-${CALLER.spanId}-01`,
+    },
+    body: JSON.stringify(body),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+  return eventually(
+    () => {
+      const found = collector.spans().filter((span) => span.traceId === traceId);
+      return found.length >= count && found;
+    },
+    { what: `the spans of ${path}` },
+  );
+}
+
+test('a workflow that is run by hand goes on in the trace of its caller, and so does what it sends', async () => {
+  const told = await startReceiver();
+  const code = action(`$.send.http({ method: 'POST', url: '${told.url}', data: { told: true } });`);
+  const steps = [{ namespace: 'tell', component_code: code }];
+  const { id } = (await server.api('POST', '/workflows', { name: 'Send', steps })).body.data;
+  const spans = await traceOf(`/workflows/${id}/run`, {}, 5);
+  expect(drawn(spans, CALLER.spanId)).toEqual([
+    'POST /v1/workflows/{id}/run',
+    '  invocation',
+    '    run workflow',
+    '      step',
+    '      send attempt',
+  ]);
+  const attempt = spans.find(({ name }) => name === 'send attempt');
+  expect(attempt).toMatchObject({
+    kind: 3,
+    attributes: {
+      'headwater.emitter.id': id,
+      'headwater.send.kind': 'http',
+      'headwater.attempt': 1,
+      'http.response.status_code': 200,
+      'server.address': '127.0.0.1',
+    },
+  });
+  const [request] = await told.until(1);
+  expect(request?.headers['traceparent']).toBe(`00-${attempt?.traceId}-${attempt?.spanId}-01`);
+  await told.stop();
+});
+
+test('a source that is run by hand, and events that are published, go on in the trace of the caller', async () => {
+  const { id } = await deploy(server, SOURCE);
+  const run = ['POST /v1/sources/{id}/run', '  invocation', '    run source', '      event'];
+  const spans = await traceOf(`/sources/${id}/run`, { event: { body: { n: 1 } } }, run.length);
+  expect(drawn(spans, CALLER.spanId)).toEqual(run);
+  const events = { events: [{ data: 1 }, { data: 2 }] };
+  const published = ['  publish', '    event', '    event'];
+  const toSource = await traceOf(`/sources/${id}/events`, events, 4);
+  expect(drawn(toSource, CALLER.spanId)).toEqual(['POST /v1/sources/{id}/events', ...published]);
+  expect(drawn(await traceOf('/events', events, 4), CALLER.spanId)).toEqual(['POST /v1/events', ...published]);
 });
 
 test('the metrics of /metrics are pushed', async () => {

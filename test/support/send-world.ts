@@ -59,6 +59,7 @@ export interface SendWorld {
     drainMs?: number;
     allow?: string[];
     egress?: Partial<EgressOptions>;
+    spans?: Parameters<typeof assembleSends>[0]['spans'];
   }): Promise<SendNode>;
   row(id: string): Promise<SendRowState>;
   /** Resolves with the row once it is no longer pending, or has this many attempts. */
@@ -109,6 +110,7 @@ export async function createSendWorld(): Promise<SendWorld> {
       drainMs,
       allow = ['127.0.0.0/8'],
       egress: more = {},
+      spans,
     } = {}) {
       const egress = createEgress({ allow, deniedPorts: () => [], ...more });
       const guestFetch = createGuestFetch({ egress });
@@ -120,6 +122,7 @@ export async function createSendWorld(): Promise<SendWorld> {
           sealer,
           egress,
           guestFetch,
+          spans,
           activeTenants: createActiveTenants(),
           retryPolicy: createRetryPolicy({ random: () => 0.5, ...retry }),
           limits: { get: () => all, isSuspended: () => false },

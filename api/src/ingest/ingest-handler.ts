@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type CallerTrace, type Engine, runIsLost, type Tracing } from '@headwater/engine';
+import { type Engine, runIsLost, type Tracing } from '@headwater/engine';
 import { createLimiter, HeadwaterError, ID_PREFIXES, inTurn, LIMITS, type Limiter } from '@headwater/shared';
 import { type AccountTurns, announcedBytes } from '../account-turns.ts';
+import { callerTraceOf } from '../caller-trace.ts';
 import { createEntryPacers, ENDPOINT_PACE } from '../entry-pacer.ts';
 import type { Log } from '../log.ts';
 import { type HttpMetrics, knownMethod } from '../metrics.ts';
@@ -122,13 +123,6 @@ function tellTracing(
   });
 }
 
-/** The trace of the caller, for accounts that want it. */
-function callerOf({ headers }: IncomingMessage): CallerTrace | undefined {
-  const { traceparent, tracestate } = headers;
-  if (typeof traceparent !== 'string') return undefined;
-  return { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) };
-}
-
 /** Answers; throws what the client is to be told instead. */
 async function takeRequest(
   context: IngestContext,
@@ -149,7 +143,11 @@ async function takeRequest(
   if (turns.mustGiveWay(route.accountId)) await doors(route.accountId);
   const json = await readEvent(context, route, { request, response, address });
   if (json === undefined) return { status: CLIENT_GONE_STATUS };
-  const accepted = await engine.ingest.accept(route, json, callerOf(request));
+  const accepted = await engine.ingest.accept(
+    route,
+    json,
+    callerTraceOf((name) => singleHeader(request, name)),
+  );
   const run = { accountId: route.accountId, id: accepted.invocationId };
   if (accepted.response === undefined) {
     writeAccepted(request, response, accepted.invocationId);

@@ -92,8 +92,8 @@ const publishToSource = itemEndpoint({
 
 type PublishRequest = EndpointRequest<typeof publishParameters>;
 
-async function publishEvents({ engine, who, input, showRateLimit }: PublishRequest, sourceId?: string) {
-  const publication = await engine.publisher.publish(who, eventsOf(input), sourceId);
+async function publishEvents({ engine, who, input, caller, showRateLimit }: PublishRequest, sourceId?: string) {
+  const publication = await engine.publisher.publish(who, eventsOf(input), sourceId, caller);
   if (publication.rateLimit !== undefined) showRateLimit?.(publication.rateLimit);
   return presentPublication(publication);
 }

@@ -153,8 +153,8 @@ const runSource = itemEndpoint({
   }),
   schema: invocationSchema,
   runIdOf: (run) => run.invocation_id,
-  handle: async ({ engine, who, id, input }) => {
-    const { invocationId } = await engine.sources.run(who, id, input.event);
+  handle: async ({ engine, who, id, input, caller }) => {
+    const { invocationId } = await engine.sources.run(who, id, input.event, caller);
     return { invocation_id: invocationId };
   },
 });

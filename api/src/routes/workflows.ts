@@ -98,8 +98,8 @@ const runWorkflow = itemEndpoint({
   }),
   schema: startedExecutionSchema,
   runIdOf: (run) => run.execution_id,
-  handle: async ({ engine, who, id, input }) => {
-    const { executionId } = await engine.workflows.run(who, id, input.event);
+  handle: async ({ engine, who, id, input, caller }) => {
+    const { executionId } = await engine.workflows.run(who, id, input.event, caller);
     return { execution_id: executionId };
   },
 });

@@ -27,7 +27,7 @@ export type Code = ReturnType<typeof assembleCode>;
 /** Saved code, the registry, and the sources made of it. */
 export function assembleCode(options: EngineOptions, { ground, backlogs, runs, ...given }: CodeNeeds) {
   const { role } = options;
-  const { db, sql, sandbox, limits, room, node, log } = ground;
+  const { db, sql, sandbox, limits, room, node, traces, log } = ground;
   const { intake, opener: sealer, resolveAuth, changes } = given;
   const { fetch, callDataStore, readDbValue, readDbInTurn, commit } = runs.context;
   const builder = builderOf(options, ground.starter);
@@ -54,6 +54,7 @@ export function assembleCode(options: EngineOptions, { ground, backlogs, runs, .
     limits,
     backlogs,
     intake,
+    traces,
     room,
     changeTurns: createChangeTurns(),
     sealer,

@@ -76,6 +76,7 @@ export function assembleOutbox(
       retryPolicy,
       limits,
       metrics,
+      spans,
       history,
       use: stats,
       watchdog,

@@ -11,7 +11,7 @@ import {
   type SendRunner,
 } from '../outbox/index.ts';
 import type { Egress, GuestFetch } from '../egress/index.ts';
-import type { EngineMetrics } from '../observe/index.ts';
+import type { EngineMetrics, RunSpans } from '../observe/index.ts';
 import type { NodeLease } from '../cluster/index.ts';
 import type { Sealer } from '../secrets/index.ts';
 import type { Sql, Watchdog } from '../db/index.ts';
@@ -26,6 +26,8 @@ export interface SendParts {
   retryPolicy: RetryPolicy;
   limits: Pick<LimitsCache, 'get' | 'isSuspended'>;
   metrics?: Pick<EngineMetrics, 'sendAttempted'>;
+  /** Default: nothing is traced. */
+  spans?: Pick<RunSpans, 'sendAttempted'> | undefined;
   history?: HistoryCount;
   use?: UseCount;
   /** Default: nobody is told what cannot be recorded. */
@@ -35,7 +37,7 @@ export interface SendParts {
 
 /** Everything that becomes of `$.send.http`, `.email` and `.s3`. */
 export function assembleSends(
-  { node, guestFetch, metrics, watchdog, ...parts }: SendParts,
+  { node, guestFetch, metrics, spans, watchdog, ...parts }: SendParts,
   { mail, log, drainMs }: { mail?: MailOptions | undefined; log: Log; drainMs?: number },
 ): { sends: Sends; sendRunner: SendRunner; mailer: Mailer } {
   const mailer = createMailer({ mail, log });
@@ -46,7 +48,10 @@ export function assembleSends(
     fetch: guestFetch.fetch,
     onUnrecorded: () => watchdog?.tell('attempts of sends', 'attempts of sends cannot be recorded'),
     mailer,
-    ...(metrics === undefined ? {} : { onAttempt: metrics.sendAttempted }),
+    onAttempt(outcome, result) {
+      metrics?.sendAttempted(result.item.kind, outcome);
+      spans?.sendAttempted(result);
+    },
     ...(drainMs === undefined ? {} : { drainMs }),
   });
   return { sends: createSends(parts), sendRunner, mailer };

@@ -232,12 +232,13 @@ function assemblePeople(
 }
 
 function assemblePublisher({ code: { sources }, ground, runs, counts }: Parts): Publisher {
-  const { sql, limits } = ground;
+  const { sql, limits, traces } = ground;
   return createPublisher({
     committer: runs.publishing,
     findSource: runs.runtimes.get,
     eventsSource: createEventsSource({ sql, create: sources.create, remove: sources.delete }),
     limits,
+    traces,
     rate: createRequestRate(() => performance.now()),
     stats: counts.stats,
     nowMs: Date.now,

@@ -115,9 +115,9 @@ export interface Sources {
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /**
    * Stores an invocation and answers; the run follows. Without an event, one that fits the source's
-   * interfaces is made.
+   * interfaces is made. `caller`: as of Ingest.accept.
    */
-  run(who: Principal, id: string, event?: unknown): Promise<{ invocationId: string }>;
+  run(who: Principal, id: string, event?: unknown, caller?: CallerTrace): Promise<{ invocationId: string }>;
   /** Runs that logged or failed, newest first. */
   runs(who: Principal, id: string, limit: number): Promise<RunRecord[]>;
   /** Those and the quiet ones: no event leads to them. Newest first, by when they were invoked. */

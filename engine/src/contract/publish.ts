@@ -1,4 +1,5 @@
 import type { Principal, RateLimitState } from './base.ts';
+import type { CallerTrace } from './spans.ts';
 
 /** An event of a sender that has no code here. */
 export interface NewEvent {
@@ -41,7 +42,7 @@ export interface Publisher {
    * Stores events as if the source had emitted them, all or none. Once it resolves, the events and
    * the duty to deliver them are durable. Without `sourceId` the account's default source emits
    * them; it is made if it does not exist. Throws NOT_FOUND, CONFLICT for a stopped source,
-   * PAYLOAD_TOO_LARGE, RATE_LIMITED.
+   * PAYLOAD_TOO_LARGE, RATE_LIMITED. `caller`: the trace of the request, for accounts that want it.
    */
-  publish(who: Principal, events: readonly NewEvent[], sourceId?: string): Promise<Publication>;
+  publish(who: Principal, events: readonly NewEvent[], sourceId?: string, caller?: CallerTrace): Promise<Publication>;
 }

@@ -2,6 +2,7 @@ import type { ExceededLimit, LogLine, PropDefinition } from '@headwater/shared';
 import type { ExpectedRevisions, NamedPageRequest, Page, PageRequest, Preflight, Principal } from './base.ts';
 import type { ComponentChoice, SourceCreate } from './components.ts';
 import type { TimerSchedule } from '../schedule/index.ts';
+import type { CallerTrace } from './spans.ts';
 
 /** How a workflow's executions are started and ended. Part of a deployment. */
 export interface WorkflowSettings {
@@ -150,7 +151,7 @@ export interface Workflows {
    */
   delete(who: Principal, id: string, expected?: ExpectedRevisions): Promise<void>;
   /** Stores an execution and answers; it follows. */
-  run(who: Principal, id: string, event?: unknown): Promise<{ executionId: string }>;
+  run(who: Principal, id: string, event?: unknown, caller?: CallerTrace): Promise<{ executionId: string }>;
   /** Newest first. */
   deployments(who: Principal, id: string, page: PageRequest): Promise<Page<DeploymentRecord>>;
 }

@@ -17,7 +17,7 @@ export interface IngestOptions {
   inTurn: Pick<InTurnIntake, 'accept' | 'endWaits'>;
   backlogs: Pick<AccountBacklogs, 'admit' | 'queue'>;
   intake: Intake;
-  traces: Pick<TraceContexts, 'isWanted' | 'keep'>;
+  traces: Pick<TraceContexts, 'keep'>;
 }
 
 export interface IngestCache {
@@ -42,7 +42,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     const { accountId, sourceId, propName } = route;
     const id = newInvocationId(sourceId);
     // Before the invocation: any node may run that at once.
-    if (options.traces.isWanted(accountId)) await options.traces.keep(accountId, id, caller);
+    await options.traces.keep(accountId, id, caller);
     // Right before it is taken: one that another node runs could not answer its client.
     if (route.inTurn === undefined && route.customResponse && intake.isFull(accountId, true)) throw noRoomToAnswer();
     if (route.inTurn !== undefined) {

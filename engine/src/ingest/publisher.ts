@@ -1,9 +1,10 @@
 import { type AccountLimits, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
-import type { NewEvent, Principal, Publication, Publisher, RateLimitState } from '../contract/index.ts';
+import type { CallerTrace, NewEvent, Principal, Publication, Publisher, RateLimitState } from '../contract/index.ts';
 import { messageId } from '../outbox/index.ts';
 import type { PublishedEvent, RunCommit, RunCommitter, SourceRuntime } from '../runs/index.ts';
 import { emitIdOf, formatEventId, newInvocationId, type StatCount } from '../events/index.ts';
 import type { RequestRate } from '../fairness/index.ts';
+import type { TraceContexts } from '../tracing/index.ts';
 import type { EventsSource } from './events-source.ts';
 
 export interface PublisherOptions {
@@ -12,6 +13,7 @@ export interface PublisherOptions {
   eventsSource: EventsSource;
   limits: { get(accountId: string): AccountLimits | Promise<AccountLimits> };
   rate: RequestRate;
+  traces: Pick<TraceContexts, 'keep'>;
   stats: StatCount;
   nowMs: () => number;
 }
@@ -23,8 +25,9 @@ const FULL_RETRY_SECONDS = 10;
 export function createPublisher(options: PublisherOptions): Publisher {
   const { committer, eventsSource, limits, stats } = options;
 
-  async function commit(who: Principal, sourceId: string, events: readonly NewEvent[]) {
+  async function commit(who: Principal, sourceId: string, events: readonly NewEvent[], caller?: CallerTrace) {
     const traceId = newInvocationId(sourceId);
+    await options.traces.keep(who.accountId, traceId, caller);
     const committed = await committer.commit(runOf(who, sourceId, traceId, events, options.nowMs()));
     if (committed.refused !== undefined) throw noRoom(committed.refused);
     const { published } = committed;
@@ -36,8 +39,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   async function publishTo(
     who: Principal,
     id: string,
-    events: readonly NewEvent[],
-    perSecond: number,
+    { events, caller, perSecond }: { events: readonly NewEvent[]; caller?: CallerTrace; perSecond: number },
   ): Promise<Publication> {
     const source = id.includes('\0') ? undefined : await options.findSource(id);
     if (source === undefined || source.deleted || source.accountId !== who.accountId) throw notFound('source', id);
@@ -45,26 +47,27 @@ export function createPublisher(options: PublisherOptions): Publisher {
       throw new HeadwaterError('CONFLICT', `Source ${id} is not active; set active to true to publish to it`);
     }
     const rateLimit = takeRate(options.rate, `${id} events`, perSecond);
-    const published = await commit(who, id, events);
+    const published = await commit(who, id, events, caller);
     if (published === undefined) throw notFound('source', id);
     return rateLimit === undefined ? published : { ...published, rateLimit };
   }
 
   return {
-    async publish(who, events, sourceId) {
+    async publish(who, events, sourceId, caller) {
       const { accountId } = who;
       const accountLimits = await limits.get(accountId);
       checkSizes(events, accountLimits);
       if (committer.isBehind(accountId)) throw behind();
-      const { maxRequestsPerSecond } = accountLimits;
-      if (sourceId !== undefined) return publishTo(who, sourceId, events, maxRequestsPerSecond);
+      const { maxRequestsPerSecond: perSecond } = accountLimits;
+      const request = { events, perSecond, ...(caller === undefined ? {} : { caller }) };
+      if (sourceId !== undefined) return publishTo(who, sourceId, request);
       const id = await eventsSource.of(who);
       try {
-        return await publishTo(who, id, events, maxRequestsPerSecond);
+        return await publishTo(who, id, request);
       } catch (error) {
         if (!(error instanceof HeadwaterError) || error.code !== 'NOT_FOUND') throw error;
         // It was deleted since: another one is made.
-        return publishTo(who, await eventsSource.replace(who, id), events, maxRequestsPerSecond);
+        return publishTo(who, await eventsSource.replace(who, id), request);
       }
     },
   };

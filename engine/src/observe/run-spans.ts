@@ -9,7 +9,7 @@ import type {
   Tracing,
 } from '../contract/index.ts';
 import { formatEventId } from '../events/index.ts';
-import type { AttemptResult, DueDelivery } from '../outbox/index.ts';
+import type { AttemptResult, DueDelivery, DueSend } from '../outbox/index.ts';
 import type { CommittedRun, EventRow, RunCommit } from '../runs/index.ts';
 import { spanIdOf, spanOfAttempt, spanOfStep, type TraceContext, type TraceContexts } from '../tracing/index.ts';
 
@@ -18,7 +18,8 @@ import { spanIdOf, spanOfAttempt, spanOfStep, type TraceContext, type TraceConte
  *
  *   request ─► invocation ─► run ─► event ─► attempt
  *                             │       └────► invocation of a listener ─► run …
- *                             └────► step
+ *                             ├────► step
+ *                             └────► attempt of a send
  *
  * Spans are made when their work is over, from the rows that it has left. Their ids follow from the
  * ids of these rows, so that a node can name the parent of a span whose parent another node has
@@ -30,10 +31,14 @@ export interface RunSpans extends Tracing, ExecutionSpans {
   /** Spans of a run, or of events that were published; of an execution its events alone. */
   runCommitted(run: RunCommit, committed: CommittedRun): void;
   attemptEnded(result: AttemptResult<DueDelivery>): void;
+  sendAttempted(result: AttemptResult<DueSend>): void;
 }
 
 /** Looks at callers' traces that are under way: what comes beyond them is not recorded. */
 const MAX_LOOKS = 1_000;
+
+/** Lines of an upload to S3 that have a span: an object may have thousands. */
+const MAX_LINES = 500;
 
 type Untraced = Omit<Span, 'traceId' | 'traceState'>;
 
@@ -77,6 +82,11 @@ export function createRunSpans(sink: SpanSink, contexts: Pick<TraceContexts, 'of
     attemptEnded(result) {
       const { accountId, traceId } = result.item;
       if (traceId !== undefined) add(accountId, traceId, () => [attemptSpan(result)]);
+    },
+    sendAttempted(result) {
+      const { accountId, sentBy } = result.item;
+      for (const by of sentBy.slice(0, MAX_LINES)) add(accountId, by.traceId, () => [sendSpan(result, by)]);
+      if (sentBy.length > MAX_LINES) sink.drop(sentBy.length - MAX_LINES);
     },
   };
 }
@@ -238,25 +248,58 @@ function eventSpan({ accountId, emitterId, position, channel }: EventRow, beganA
   };
 }
 
-function attemptSpan({ item, attempt, status, errorClass }: AttemptResult<DueDelivery>): Untraced {
-  const { accountId, emitterId, indexedAtMs, seq, webhookId, url } = item;
+/** Attributes and failure that attempts of deliveries and of sends have alike. */
+function spanOf(
+  { item, attempt, status, errorClass }: AttemptResult<DueDelivery | DueSend>,
+  host: string | undefined,
+  attributes: Record<string, string>,
+): Pick<Untraced, 'kind' | 'startedAtMs' | 'endedAtMs' | 'attributes' | 'error'> {
   const startedAtMs = Date.parse(attempt.at);
   const { status_code: statusCode } = attempt;
   return {
-    spanId: spanIdOf(...spanOfAttempt(item.id, item.attemptCount + 1)),
-    parentSpanId: spanIdOf('event', `${emitterId}-${indexedAtMs}-${seq}`),
-    name: 'delivery attempt',
     kind: 'client',
     startedAtMs,
     endedAtMs: startedAtMs + attempt.duration_ms,
     attributes: {
-      'headwater.account.id': accountId,
-      'headwater.webhook.id': webhookId,
-      'headwater.delivery.id': item.id,
+      'headwater.account.id': item.accountId,
+      ...attributes,
       'headwater.attempt': item.attemptCount + 1,
-      'server.address': URL.parse(url)?.hostname ?? '',
+      ...(host === undefined ? {} : { 'server.address': host }),
       ...(statusCode === undefined ? {} : { 'http.response.status_code': statusCode }),
     },
     ...(status === 'delivered' || status === 'dropped' ? {} : { error: errorClass ?? status }),
+  };
+}
+
+function attemptSpan(result: AttemptResult<DueDelivery>): Untraced {
+  const { id, emitterId, indexedAtMs, seq, webhookId, url, attemptCount } = result.item;
+  return {
+    spanId: spanIdOf(...spanOfAttempt(id, attemptCount + 1)),
+    parentSpanId: spanIdOf('event', `${emitterId}-${indexedAtMs}-${seq}`),
+    name: 'delivery attempt',
+    ...spanOf(result, URL.parse(url)?.hostname ?? '', {
+      'headwater.webhook.id': webhookId,
+      'headwater.delivery.id': id,
+    }),
+  };
+}
+
+/** One span for each line of an upload, in the trace of the execution that sent it. */
+function sendSpan(
+  result: AttemptResult<DueSend>,
+  { id, workflowId, executionId }: DueSend['sentBy'][number],
+): Untraced {
+  const { item } = result;
+  const host = item.kind === 'http' ? URL.parse(`http://${item.host}`)?.hostname : undefined;
+  return {
+    spanId: spanIdOf(...spanOfAttempt(id, item.attemptCount + 1)),
+    parentSpanId: spanIdOf('run', executionId),
+    name: 'send attempt',
+    ...spanOf(result, host, {
+      'headwater.emitter.id': workflowId,
+      'headwater.run.id': executionId,
+      'headwater.send.id': id,
+      'headwater.send.kind': item.kind,
+    }),
   };
 }

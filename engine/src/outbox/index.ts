@@ -8,6 +8,7 @@ export { shownStatus } from './deliveries/shown-status.sql.ts';
 export { createRetryPolicy, type RetryPolicy } from './retry-policy.ts';
 export { createSampleReceiver } from './sample-receiver/sample-receiver.ts';
 export { expireSampleRequests } from './sample-receiver/sample-requests.sql.ts';
+export type { DueSend } from './sends/due-send.ts';
 export { insertSends, sendLanesOf } from './sends/insert-sends.sql.ts';
 export { contentOf, type NewSend, type SendContent } from './sends/new-send.ts';
 export { postponeSends, releaseSends, requeueStalledSends } from './sends/release-sends.sql.ts';

@@ -23,10 +23,12 @@ import {
 import { changeSource, deleteSource } from './change-source.ts';
 import { deploySource } from './deploy-source.ts';
 import { inAccountTurn, type LifecycleContext } from './lifecycle.ts';
+import type { TraceContexts } from '../tracing/index.ts';
 import { type PropOpener, publicProps } from '../props/index.ts';
 
 export interface SourcesContext extends LifecycleContext {
   intake: Pick<Intake, 'add'>;
+  traces: Pick<TraceContexts, 'keep'>;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface SourcesContext extends LifecycleContext {
  * account.
  */
 export function createSources(context: SourcesContext): Sources {
-  const { db, room, intake, sealer: opener } = context;
+  const { db, room, intake, traces, sealer: opener } = context;
   async function find(who: Principal, id: string): Promise<SourceRow> {
     const row = id.includes('\0') ? undefined : await readSource(db.sql, who.accountId, id);
     if (row === undefined) throw notFound('source', id);
@@ -82,12 +84,13 @@ export function createSources(context: SourcesContext): Sources {
       // Workflows delete theirs one after the other.
       await context.changeTurns.runLate(who.accountId, () => deleteSource(context, who, id, expected));
     },
-    async run(who, id, event) {
+    async run(who, id, event, caller) {
       const row = await find(who, id);
       if (!row.active) throw new HeadwaterError('CONFLICT', `Source ${id} is not active; set active to true to run it`);
       const text = runEventText(event ?? defaultEvent(row));
       await room.limits(who.accountId);
       const invocationId = newId('invocation');
+      await traces.keep(who.accountId, invocationId, caller);
       await intake.add({ id: invocationId, accountId: who.accountId, sourceId: id, kind: 'manual', event: text });
       return { invocationId };
     },

@@ -12,8 +12,8 @@ export interface TraceContexts {
    */
   isWanted(accountId: string): boolean;
   /**
-   * Stores the caller's trace with the id of the invocation that its request becomes. Only for an
-   * account that wants it. Nothing is stored where the headers are none. It counts for the
+   * Stores the caller's trace with the id of the invocation that its request becomes. Nothing is
+   * stored where the headers are none, or the account does not want it. It counts for the
    * account's history, because anyone who knows the endpoint can send more. Resolves once it is
    * durable.
    */
@@ -94,6 +94,7 @@ export function createTraceContexts({ sql, limits, history, sink, log }: TraceCo
   return {
     isWanted: limits.passesTraces,
     async keep(accountId, rootId, headers) {
+      if (!limits.passesTraces(accountId)) return;
       const caller = headers && readCallerTrace(headers);
       remember(accountId, rootId, caller);
       if (caller === undefined) return;

@@ -1,6 +1,7 @@
 import { HeadwaterError, newId, notFound } from '@headwater/shared';
 import { createBoundedTurns } from '../fairness/index.ts';
 import {
+  type CallerTrace,
   checkRevision,
   type Page,
   type PageRequest,
@@ -28,6 +29,7 @@ import {
 import type { AccountBacklogs, Intake } from '../runs/index.ts';
 import type { Sealer } from '../secrets/index.ts';
 import type { PropSealer } from '../props/index.ts';
+import type { TraceContexts } from '../tracing/index.ts';
 import { type SourceContext, withSources } from './deploy-sources.ts';
 import { checkName, type PlanContext, planVersion } from './plan-version.ts';
 import { stepsUnderCurrentKey } from './steps-under-current-key.ts';
@@ -38,6 +40,7 @@ export interface WorkflowContext extends PlanContext, SourceContext {
   sealer: PropSealer & Pick<Sealer, 'rewrap' | 'currentPrefix'>;
   backlogs: Pick<AccountBacklogs, 'queue'>;
   intake: Pick<Intake, 'add'>;
+  traces: Pick<TraceContexts, 'keep'>;
   /** As InTurnIntake.queue. */
   queueInTurn: (turn: NewTurn) => Promise<void>;
   /**
@@ -92,7 +95,7 @@ export function createWorkflows(context: WorkflowContext): Workflows {
       return show(context, who, await find(context, who, id));
     },
     delete: remove,
-    run: (who, id, event) => run(context, who, id, event),
+    run: (who, id, event, caller) => run(context, who, id, { event, caller }),
     deployments: (who, id, request) => listDeployments(context, who, id, request),
   };
 }
@@ -225,13 +228,14 @@ async function run(
   context: WorkflowContext,
   who: Principal,
   id: string,
-  event: unknown = {},
+  { event = {}, caller }: { event?: unknown; caller?: CallerTrace | undefined },
 ): Promise<{ executionId: string }> {
   const row = await findBare(context, who, id);
   if (!row.active) throw new HeadwaterError('CONFLICT', `Workflow ${id} is not active; set active to true to run it`);
   const text = runEventText(event);
   await context.limits.get(who.accountId);
   const executionId = newInvocationId(id);
+  await context.traces.keep(who.accountId, executionId, caller);
   const invocation = { id: executionId, accountId: who.accountId, sourceId: id, kind: 'manual' as const, event: text };
   if (!row.in_turn) {
     await context.intake.add(invocation);

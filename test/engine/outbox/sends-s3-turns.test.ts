@@ -50,6 +50,7 @@ test('the sealed lines of a full upload are opened in turns with others', async 
     bucket: 'lines',
     objectKey: 'a.gz',
     contents,
+    sentBy: [],
   } as const;
   const longestMs = await longestTurnMs(async () => {
     // The account has no S3 server: once the lines are open, it has failed.

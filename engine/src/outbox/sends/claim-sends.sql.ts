@@ -1,5 +1,5 @@
 import { LIMITS, newId } from '@headwater/shared';
-import type { DueSend, DueUpload } from './due-send.ts';
+import type { DueSend, DueUpload, SentBy } from './due-send.ts';
 import { hostOf } from '../transports/http/http-request.ts';
 import { objectKeyOf } from '../transports/s3/s3-payload.ts';
 import { addJobs, fitsClaim, mayLeaveMore, type Sql, type Transaction } from '../../db/index.ts';
@@ -7,6 +7,9 @@ import { sendLane } from './send-lane.ts';
 
 interface ClaimedRow {
   id: string;
+  workflow_id: string;
+  execution_id: string;
+  trace_id: string;
   kind: 'http' | 'email';
   payload: string;
   sealed: string | null;
@@ -43,7 +46,7 @@ export async function claimSends(sql: Sql, nodeId: string, accountId: string, li
       )
       update sends s set leased_by = ${nodeId} from due
       where s.id = due.id and ${fitsClaim(tx)}
-      returning s.id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found,
+      returning s.id, s.workflow_id, s.execution_id, s.trace_id, s.kind, s.payload, s.sealed, s.attempt_count, due.found::int4 as found,
         s.attempt_count = 0 and jsonb_array_length(s.attempts) > 0 as begins_anew`;
     if (mayLeaveMore(rows, limit)) await addJobs(tx, [sendLane(accountId)]);
     return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((row) => dueOf(accountId, row));
@@ -60,7 +63,8 @@ async function readInOrder(tx: Transaction): Promise<void> {
 
 function dueOf(accountId: string, row: ClaimedSendRow): DueSend {
   const trigger = row.begins_anew ? { nextTrigger: 'manual' as const } : {};
-  const base = { id: row.id, accountId, attemptCount: row.attempt_count, content: contentOf(row), ...trigger };
+  const { id, attempt_count: attemptCount } = row;
+  const base = { id, accountId, attemptCount, content: contentOf(row), sentBy: [sentByOf(row)], ...trigger };
   return row.kind === 'email'
     ? { ...base, kind: row.kind }
     : { ...base, kind: row.kind, host: hostOf(row.payload) ?? '' };
@@ -102,12 +106,13 @@ export async function claimUpload(sql: Sql, nodeId: string, accountId: string, n
         : await tx<ClaimedLineRow[]>`
             update sends set leased_by = ${nodeId}
             where unit_id = ${unitId} and status = 'pending' and leased_by is null
-            returning id, payload, sealed, attempt_count, bucket, object_key`;
+            returning id, workflow_id, execution_id, trace_id, payload, sealed, attempt_count, bucket, object_key`;
     const [one] = rows;
     if (one === undefined) return [];
-    const contents = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(contentOf);
+    const lines = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const { bucket, object_key: objectKey, attempt_count: attemptCount } = one;
-    return [{ id: unitId, accountId, kind: 's3', bucket, objectKey, contents, attemptCount }];
+    const upload = { id: unitId, accountId, kind: 's3' as const, bucket, objectKey, attemptCount };
+    return [{ ...upload, contents: lines.map(contentOf), sentBy: lines.map(sentByOf) }];
   });
 }
 
@@ -135,9 +140,14 @@ async function formUpload(
     )
     update sends s set leased_by = ${nodeId}, unit_id = ${unitId}, object_key = ${objectKeyOf(prefix, unitId, nowMs)}
     from waiting where s.id = waiting.id and s.unit_id is null and (waiting.bytes <= ${LIMITS.maxS3ObjectBytes} or waiting.place = 1)
-    returning s.id, s.payload, s.sealed, s.attempt_count, s.bucket, s.object_key`;
+    returning s.id, s.workflow_id, s.execution_id, s.trace_id, s.payload, s.sealed, s.attempt_count, s.bucket,
+      s.object_key`;
 }
 
 function contentOf({ payload, sealed }: Pick<ClaimedRow, 'payload' | 'sealed'>) {
   return sealed === null ? { payload } : { payload, sealed };
+}
+
+function sentByOf({ id, workflow_id, execution_id, trace_id }: ClaimedRow): SentBy {
+  return { id, workflowId: workflow_id, executionId: execution_id, traceId: trace_id };
 }

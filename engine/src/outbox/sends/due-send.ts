@@ -4,9 +4,19 @@ import type { SendContent } from './new-send.ts';
 /** A send that this node has leased and is to attempt. */
 export type DueSend = DueRequest | DueEmail | DueUpload;
 
+/** One call of `$.send`. */
+export interface SentBy {
+  id: string;
+  workflowId: string;
+  executionId: string;
+  traceId: string;
+}
+
 /** `id`: the unit that is attempted and recorded: a send, or an upload of many sends. */
 interface Due extends OutboxItem {
   nextTrigger?: 'manual';
+  /** The call that its content is of; of an upload the call of each line. */
+  sentBy: readonly SentBy[];
 }
 
 export interface DueRequest extends Due {

@@ -1,5 +1,6 @@
 import { LIMITS, type ActiveTenants } from '@headwater/shared';
 import { addJobs, createPostponedLanes, type SendPayload } from '../../db/index.ts';
+import type { AttemptResult } from '../attempt.ts';
 import { createDrain, type Drain, type DrainStats } from '../drain.ts';
 import { claimSends, claimUpload } from './claim-sends.sql.ts';
 import { attemptBytes } from '../attempt-bytes.ts';
@@ -20,7 +21,7 @@ export interface SendRunnerOptions extends SendTransportParts {
   log: Log;
   /** As in DelivererOptions. */
   nodeId: () => string;
-  onAttempt?: (kind: DueSend['kind'], outcome: 'delivered' | 'retried' | 'failed') => void;
+  onAttempt?: (outcome: 'delivered' | 'retried' | 'failed', result: AttemptResult<DueSend>) => void;
   /** As in OutcomeRecorderOptions. */
   onUnrecorded?: (error: unknown) => void;
   /** Default: that of LIMITS. */
@@ -103,9 +104,10 @@ class NodeSends implements SendRunner {
             await addJobs(tx, [...accountIds.map((accountId) => sendLane(accountId)), ...lanes]);
           }),
       },
-      onAttempt({ item, status }) {
+      onAttempt(result) {
+        const { status } = result;
         // No transform drops a send.
-        if (status !== 'dropped') options.onAttempt?.(item.kind, status === 'pending' ? 'retried' : status);
+        if (status !== 'dropped') options.onAttempt?.(status === 'pending' ? 'retried' : status, result);
       },
       onRecorded({ item, attempt }) {
         // Each row of an upload has it.

@@ -1,5 +1,6 @@
 import { type AccountLimits, LIMITS } from '@headwater/shared';
 import { type FetchTenant, type GuestFetchOutcome, prepareRequest } from '../../../egress/index.ts';
+import { spanOfAttempt } from '../../../tracing/index.ts';
 import { classOfStatus } from '../../error-class.ts';
 import type { DueRequest } from '../../sends/due-send.ts';
 import { openContent } from '../../sends/open-content.ts';
@@ -26,7 +27,7 @@ export function createHttpTransport(
 
 async function sendRequest(
   { fetch, limits, sealer }: Pick<SendTransportParts, 'fetch' | 'limits' | 'sealer'>,
-  { accountId, content }: DueRequest,
+  { id, accountId, content, attemptCount, sentBy: [by] }: DueRequest,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const ofAccount = await limits.get(accountId);
@@ -35,7 +36,11 @@ async function sendRequest(
     const { message, plain = message, limit } = read;
     return final(message, { plain, errorClass: 'internal', limit });
   }
-  const tenant: FetchTenant = { id: accountId, limits: { ...ofAccount, fetchTimeoutMs: LIMITS.sendTimeoutMs } };
+  const tenant: FetchTenant = {
+    id: accountId,
+    limits: { ...ofAccount, fetchTimeoutMs: LIMITS.sendTimeoutMs },
+    trace: by && { rootId: by.traceId, span: spanOfAttempt(id, attemptCount + 1) },
+  };
   const prepared = prepareRequest(read.value, tenant.limits);
   if (!prepared.ok) {
     const { message, plain, limit } = prepared;
