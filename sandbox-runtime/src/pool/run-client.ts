@@ -206,9 +206,14 @@ export class RunClient implements ProcessClient {
     void this.#step.readRest().then((isJson) => this.#resolve(isJson ? ended : unreadable(ended)));
   }
 
-  /** An isolate that ended without a culprit: in a process of its own there is only one suspect. */
+  /**
+   * An isolate that ended without a culprit: in a process of its own there is only one suspect. A
+   * run that met its limit while it got no processor ended nothing.
+   */
   #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
-    return outcome.innocent && this.#request.alone ? { ...outcome, diedAlone: true } : outcome;
+    const { innocent, fault } = outcome;
+    const wasStarved = fault.code === 'WALL_LIMIT' && fault.limit !== undefined;
+    return innocent && !wasStarved && this.#request.alone ? { ...outcome, diedAlone: true } : outcome;
   }
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {

@@ -31,6 +31,8 @@ export class ComponentIsolate {
   dead = false;
   served = 0;
   heapBytes = 0;
+  /** The call that it was executing when the watch looked last. */
+  seenCall: object | undefined;
 
   constructor(key: string, bundleHash: string, memoryMb: number, guest: GuestIsolate) {
     this.key = key;

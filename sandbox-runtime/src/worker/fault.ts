@@ -71,6 +71,12 @@ export function blockedFault(blockedMs: number): Fault {
   return { code: 'WALL_LIMIT', message: `Another run of this component computed for ${ms} ms while this one waited` };
 }
 
+/** Fault of a run that met its limit because its process got too little of the processors. */
+export function starvedFault(limit: ExceededLimit, starvedMs: number): Fault {
+  const { message, ...fault } = limitFault(limit);
+  return { ...fault, message: `${message}; for ${Math.round(starvedMs)} ms of them it got no processor` };
+}
+
 /** Memory belongs to all runs of an isolate; anything else is a matter of one of them. */
 export function faultOfOthers(fault: Fault): Fault {
   if (fault.code === 'MEMORY_LIMIT') return fault;

@@ -129,6 +129,11 @@ export class GuestIsolate {
     return this.#dispatch?.apply(undefined, encodeCall(call, run, moveBytes));
   }
 
+  /** The executing call: the same object for as long as it takes. */
+  executing(): { owner: ProcessRun } | undefined {
+    return this.#calls[0];
+  }
+
   /** The run of the executing call, and that call's CPU time so far. */
   oldestCall(): { owner: ProcessRun; cpuNs: number } | undefined {
     const oldest = this.#calls[0];

@@ -62,6 +62,8 @@ export class ProcessRun {
   isGraceOver = false;
   /** How long others of its isolate computed meanwhile. */
   blockedMs = 0;
+  /** How long its process got too little of the processors while code of its isolate was to run. */
+  starvedMs = 0;
   readonly #reads = new Map<number, (answer: string) => void>();
   #nextRead = 1;
   #lastCall: Promise<unknown> = Promise.resolve();
@@ -89,8 +91,13 @@ export class ProcessRun {
    */
   boundCpuNs(countedNs: number): number {
     if (countedNs < SHORT_NS) return countedNs;
-    const processNs = this.#clock.readNs() - this.#clockStartNs;
+    const processNs = this.processNs();
     return Math.min(countedNs, Math.max(processNs, countedNs * WAITING_COUNTS));
+  }
+
+  /** CPU time of its process since it began. */
+  processNs(): number {
+    return this.#clock.readNs() - this.#clockStartNs;
   }
 
   wallMs(): number {
@@ -108,6 +115,11 @@ export class ProcessRun {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#reads.set(call, resolve);
     return { call, answer: promise };
+  }
+
+  /** Its isolate waits for a read, and needs no processor. */
+  get isReading(): boolean {
+    return this.#reads.size > 0;
   }
 
   settleRead(call: number, answer: string): void {

@@ -6,11 +6,12 @@ import type { GuestCall, GuestPost, RunOrder, StartSettings, ToHost, ToSandbox }
 import { answerWebCrypto } from './ask-web-crypto.ts';
 import { ComponentIsolate, type RunPlace } from './component-isolate.ts';
 import { CpuClock } from './cpu-clock.ts';
-import { blockedFault, type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
+import { type Fault, faultOfOthers, readFailure, roomLimitOf } from './fault.ts';
 import { type LoadedBundle, LoadError } from './guest-isolate.ts';
 import { IsolateCache } from './isolate-cache.ts';
 import { isOutline } from './isolate-codec.ts';
 import { ownLine, passLogLine } from './log-lines.ts';
+import { judgeLate } from './judge-late.ts';
 import { describeOpenWork, isIntervalsOnly, isNothing } from './open-work.ts';
 import { type Asked, ProcessRun, type ToldLimits } from './process-run.ts';
 import { readThrown } from './read-thrown.ts';
@@ -26,13 +27,6 @@ import { watchIsolates } from './watch-isolates.ts';
 const DISPOSE_MS = 500;
 const DISPOSE_CPU_NS = 100e6;
 const MAX_DISPOSE_MS = 5_000;
-
-/**
- * A call with this much CPU time is computing. If other runs kept a run from its isolate for this
- * part of its time, the run itself was not slow.
- */
-const COMPUTING_NS = 50e6;
-const BLOCKED_PART = 1 / 4;
 
 /**
  * A sandbox process from the inside: takes orders, keeps isolates warm, enforces CPU and wall
@@ -338,14 +332,9 @@ export class SandboxWorker {
 
   #overWall(isolate: ComponentIsolate, run: ProcessRun): void {
     if (run.ending !== undefined) return this.#endWaiting(isolate, run);
-    const { wallMs, wallLimit } = run.limits;
-    const fault = limitFault({ name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) });
-    // It computes: those that wait for the isolate would be ended by their own limits before it is.
-    const computes = isolate.guest.oldestCall();
-    if (computes?.owner === run && computes.cpuNs > COMPUTING_NS && isolate.runs.size > 1)
-      return this.#kill(isolate, fault, run);
-    if (run.blockedMs > wallMs * BLOCKED_PART) this.#end(isolate, run, blockedFault(run.blockedMs), true);
-    else this.#end(isolate, run, fault);
+    const { fault, blame } = judgeLate(isolate, run);
+    if (blame === 'isolate') return this.#kill(isolate, fault, run);
+    this.#end(isolate, run, fault, blame === 'nobody');
     this.#enter(isolate, run, { kind: 'end' });
   }
 

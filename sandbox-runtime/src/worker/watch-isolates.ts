@@ -10,6 +10,10 @@ const HEAP_CHECK_MS = 2_000;
 const COMPUTING_NS = 20e6;
 /** Between two looks, where this thread was held up. */
 const MAX_COUNTED_MS = 1_000;
+/** A process that stands still for longer is held up. */
+const STALL_MS = 1_000;
+/** A process that uses less than this part of the time has to wait for a processor. */
+const STARVED_PART = 1 / 4;
 
 export interface WatchHandlers {
   overCpu(isolate: ComponentIsolate, run: ProcessRun): void;
@@ -36,12 +40,14 @@ export function watchIsolates(
   let polledAtMs = 0;
   const poll = (): void => {
     let busy = false;
-    clock.readNs();
+    const beforeNs = clock.lastNs;
+    const usedMs = (clock.readNs() - beforeNs) / 1e6;
     const nowMs = performance.now();
-    const sinceMs = Math.min(nowMs - polledAtMs, MAX_COUNTED_MS);
+    const elapsedMs = nowMs - polledAtMs;
     polledAtMs = nowMs;
     for (const isolate of isolates()) {
-      countBlocked(isolate, sinceMs);
+      countBlocked(isolate, Math.min(elapsedMs, MAX_COUNTED_MS));
+      countStarved(isolate, elapsedMs, usedMs);
       checkClock(isolate, handlers);
       for (const run of isolate.runs.values()) if (run.wallMs() > run.limits.wallMs) handlers.overWall(isolate, run);
       busy ||= isolate.runs.size > 0 || (isolate.guest.openCalls > 0 && !isolate.dead);
@@ -70,6 +76,18 @@ function countBlocked(isolate: ComponentIsolate, sinceMs: number): void {
   const oldest = isolate.guest.oldestCall();
   if (oldest === undefined || oldest.cpuNs < COMPUTING_NS) return;
   for (const run of isolate.runs.values()) if (run !== oldest.owner) run.blockedMs += sinceMs;
+}
+
+/**
+ * Counts time in which the code of an isolate waits for a processor, or the whole process stands
+ * still, as on an overloaded machine. A read is waited for without a processor.
+ */
+function countStarved(isolate: ComponentIsolate, elapsedMs: number, usedMs: number): void {
+  const call = isolate.guest.executing();
+  const hasWaited = call !== undefined && call === isolate.seenCall && !call.owner.isReading;
+  isolate.seenCall = call;
+  if (usedMs > elapsedMs * STARVED_PART || !(hasWaited || elapsedMs > STALL_MS)) return;
+  for (const run of isolate.runs.values()) run.starvedMs += elapsedMs - usedMs;
 }
 
 function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {
