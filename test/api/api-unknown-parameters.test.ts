@@ -77,11 +77,13 @@ function unknownNames(schema: Schema | undefined): { value: unknown; path: strin
   if (found.items !== undefined)
     branches.push(...unknownNames(found.items).map(({ value, path }) => ({ value: [value], path: `0.${path}` })));
   if (found.properties === undefined) return branches;
-  const own = { value: { [UNKNOWN]: 1 }, path: UNKNOWN };
+  // The answers of browsers: later standards add to them.
+  const isLoose = typeof found.additionalProperties === 'object';
+  const own = isLoose ? [] : [{ value: { [UNKNOWN]: 1 }, path: UNKNOWN }];
   const inside = Object.entries(found.properties).flatMap(([name, member]) =>
     unknownNames(member).map(({ value, path }) => ({ value: { [name]: value }, path: `${name}.${path}` })),
   );
-  return [own, ...inside, ...branches];
+  return [...own, ...inside, ...branches];
 }
 
 function resolve(schema: Schema | undefined): Schema | undefined {

@@ -7,6 +7,8 @@ import { eventually } from './eventually.ts';
 /** Chromium's messages about a machine without a screen do not concern the page. */
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'];
 
+const LOOPBACK = new Set(['127.0.0.1', 'localhost']);
+
 export interface TestBrowser {
   /**
    * A page with its own cookies. Its test's `check` fails after a script error, a violation of the
@@ -46,7 +48,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       });
       page.on('request', (request) => {
         const { protocol, hostname } = new URL(request.url());
-        if (/^https?:$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
+        if (/^https?:$/.test(protocol) && !LOOPBACK.has(hostname)) faults.push(`asked ${request.url()}`);
       });
       return { page, check: () => expect(faults).toEqual([]) };
     },

@@ -94,6 +94,13 @@ export async function resetPassword(body: { token: string; password: string }): 
   return entered(api.POST('/v1/session/password_reset/password', { body }));
 }
 
+/** Signs in with what the authenticator has signed. Throws ApiError as signIn. */
+export async function enterWithPasskey(
+  body: NonNullable<paths['/v1/session/passkey']['post']['requestBody']>['content']['application/json'],
+): Promise<Session> {
+  return entered(api.POST('/v1/session/passkey', { body }));
+}
+
 /** The session that a sign-in at a provider has begun: the browser has its cookie already. */
 export async function takeSession(id: string): Promise<Session> {
   setSession(undefined);

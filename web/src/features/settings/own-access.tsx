@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -17,11 +18,12 @@ const sessionsQuery = pagesOf(['own-sessions'], (query, signal) =>
   ask(api.GET('/v1/users/me/sessions', { params: { query }, signal })),
 );
 
-/** The password and the sessions of the member who is signed in. */
+/** The password, the passkeys and the sessions of the member who is signed in. */
 export function OwnAccess() {
   return (
     <div className="flex flex-col gap-4">
       <ChangePassword />
+      <Passkeys />
       <Sessions />
     </div>
   );

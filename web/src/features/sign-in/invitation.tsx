@@ -7,7 +7,7 @@ import { currentSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { rememberMethod, SignInCard, useSignInProvider } from './sign-in.tsx';
+import { rememberMethod, SignInCard, useSignInMethods } from './sign-in.tsx';
 
 /**
  * The link of an invitation leads here; its token stays in the part of the URL that no request has.
@@ -43,7 +43,7 @@ export function Invitation() {
 
 /** The provider sends the browser back to the sign-in page. */
 function ProviderChoice({ token }: { token: string }) {
-  const provider = useSignInProvider();
+  const { oidc: provider = null } = useSignInMethods() ?? {};
   const beginning = useMutation({
     mutationFn: () => ask(api.POST('/v1/session/invitation/oidc', { body: { token } })),
     onSuccess: ({ data }) => location.assign(data.url),

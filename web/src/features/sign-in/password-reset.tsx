@@ -77,7 +77,7 @@ export function NewPassword() {
           value={password}
           onChange={({ target }) => setPassword(target.value)}
           errors={messagesFor(setting.error, 'password')}
-          description="At least 10 characters. You are signed out everywhere else."
+          description="At least 10 characters. You are signed out everywhere else, and your passkeys are removed."
         />
         <ProblemNote error={setting.error} />
         <Button type="submit" kind="primary" needs={null} busy={setting.isPending} disabled={password === ''}>

@@ -3,6 +3,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { BASE_PATH } from '../../api/base-url.ts';
 import { api, ask, type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
+import { canUsePasskeys, offerPasskeys, signInWithPasskey } from '../../api/passkeys.ts';
+import type { Session } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -14,17 +16,21 @@ export function SignIn() {
   const [method, setMethod] = useState<keyof typeof METHODS>(lastMethod());
   const { from = '/', ended } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
+  const goOn = (session: Session) =>
+    // The admin key has no account: the pages of one would be refused.
+    void navigate({ to: session.role === 'operator' ? '/operator' : from === '/operator' ? '/' : from });
   const entering = useMutation({
     mutationFn: signIn,
     onSuccess: (session) => {
       rememberMethod(method);
-      // The admin key has no account: the pages of one would be refused.
-      void navigate({ to: session.role === 'operator' ? '/operator' : from === '/operator' ? '/' : from });
+      goOn(session);
     },
   });
-  const provider = useSignInProvider();
+  const passkey = usePasskey(method === 'password', goOn);
+  const { oidc: provider = null } = useSignInMethods() ?? {};
   const choose = (value: keyof typeof METHODS) => {
     entering.reset();
+    passkey.reset();
     setMethod(value);
   };
   return (
@@ -41,6 +47,14 @@ export function SignIn() {
         >
           Sign in with {provider.name}
         </a>
+      )}
+      {passkey.isPossible && (
+        <>
+          <Button needs={null} busy={passkey.isPending} onClick={passkey.choose}>
+            Sign in with a passkey
+          </Button>
+          <ProblemNote error={passkey.error} />
+        </>
       )}
       <ProviderReturn />
       <fieldset className="flex gap-1">
@@ -66,10 +80,28 @@ export function SignIn() {
   );
 }
 
-/** The provider that people may sign in at; null where there is none. */
-export function useSignInProvider() {
+/** How people may sign in here; undefined until the server has said. */
+export function useSignInMethods() {
   const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
-  return methods.data?.data.oidc ?? null;
+  return methods.data?.data;
+}
+
+/**
+ * Sign-in with a passkey: by a button, and where `isOffered` among what the browser fills into the
+ * field for the e-mail address.
+ */
+function usePasskey(isOffered: boolean, onEntered: (session: Session) => void) {
+  const isPossible = useSignInMethods()?.passkey === true && canUsePasskeys();
+  const { mutate, isIdle, isPending, error, reset } = useMutation({
+    mutationFn: (enter: () => Promise<Session>) => enter(),
+    onSuccess: (session) => {
+      rememberMethod('password');
+      onEntered(session);
+    },
+  });
+  const isOpen = isPossible && isOffered && isIdle;
+  useEffect(() => (isOpen ? offerPasskeys(mutate) : undefined), [isOpen, mutate]);
+  return { isPossible, isPending, error, reset, choose: () => mutate(signInWithPasskey) };
 }
 
 /** By the reason that the server has put into the link; it shows no text of a link. */
@@ -184,7 +216,8 @@ function PasswordForm({ busy, error, onEnter }: FormProps) {
         label="E-mail"
         type="email"
         name="email"
-        autoComplete="username"
+        // The last word: browsers offer passkeys here too.
+        autoComplete="username webauthn"
         autoFocus
         required
         value={email}
