@@ -220,6 +220,13 @@ test('webhooks and subscriptions: made, listed, described, heard and deleted by 
     expect(await world.user.json('subscriptions', 'delete', 'heard', 'shop', '--channel', '$errors')).toMatchObject({
       event_name: '$errors',
     });
+    for (const [status, code] of [
+      [200, 0],
+      [500, 1],
+    ] as const) {
+      inbox.answer = { status };
+      expect((await world.user.hw(['webhooks', 'test', 'shop'])).code).toBe(code);
+    }
     expect(await world.user.json('webhooks', 'delete', 'shop')).toMatchObject({ deleted: true });
     expect(await world.user.json('webhooks', 'list')).toEqual([]);
   } finally {

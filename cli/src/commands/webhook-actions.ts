@@ -200,7 +200,8 @@ interface TestAnswer {
 const test: CommandSpec = {
   path: 'webhooks test',
   summary: 'Send a signed test request to a webhook',
-  details: 'One request at once, whether or not the webhook is subscribed or active. Nothing is stored or tried again.',
+  details:
+    'One request at once, whether or not the webhook is subscribed or active. Nothing is stored or tried again. The exit code is 1 where it is not delivered.',
   arguments: [NAME],
   options: [
     { name: 'event', value: 'json', summary: 'What is sent. Default: a sample.' },
@@ -220,7 +221,9 @@ const test: CommandSpec = {
     const answer = await api.send<TestAnswer>('POST', `/webhooks/${id}/test`, body);
     const { status_code: status, error, duration_ms: ms, response } = answer.attempt;
     const outcome = `${answer.delivered ? 'Delivered' : 'Not delivered'}: ${status ?? error ?? 'no answer'} in ${Math.round(ms)} ms`;
-    return { json: answer, text: response === null ? outcome : `${outcome}\n${response}`, quiet: answer.message_id };
+    const text = response === null ? outcome : `${outcome}\n${response}`;
+    const exit = answer.delivered ? {} : { exit: 'failure' as const };
+    return { json: answer, text, quiet: answer.message_id, ...exit };
   },
 };
 
