@@ -24,6 +24,8 @@ describe('ids-of-others-everywhere', () => {
     '/apps/',
     // No run of this world is abandoned: abandoned-runs.test.ts has those of others.
     '/runs/',
+    // A browser makes them: passkeys.test.ts has those of others.
+    '/users/me/passkeys/',
   ];
 
   /**
