@@ -11,6 +11,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { IdleWords } from './idle-words.ts';
 import type { Launch } from '../confinement/confinement.ts';
 import { BOOT_NICE } from '../confinement/cpu-priority.ts';
+import type { SnapshotFile } from './kept-snapshot.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import { ReadRests } from './read-rests.ts';
 import type { Blame, ProcessClient } from './run-client.ts';
@@ -28,13 +29,15 @@ const IDLE_LOOK_MS = 1_000;
 const CONDEMNED_MS = 2_000;
 
 /**
- * The guest as processes are given it: its code, or the snapshot once the node's first process has
- * made it.
+ * The guest as processes are given it: its code, or the snapshot that an earlier start has kept, or
+ * that the node's first process has made.
  */
 interface GuestImage {
   code: string;
   /** A file of 1.8 MB that each process is given open: nothing of it passes the node's thread. */
-  snapshot: { path: string; bytes: number } | undefined;
+  snapshot: SnapshotFile | undefined;
+  /** For later starts of the node. Default: it ends with this one. */
+  keep?(snapshot: Uint8Array): Promise<void>;
 }
 
 export interface ProcessOptions {
@@ -283,6 +286,8 @@ export class SandboxProcess {
     if (lost > 0 || stderr !== '') {
       this.#options.log('warn', 'A sandbox process ended', { pid: this.pid, code, signal, lost, stderr });
     }
+    // It may be what keeps processes from booting: the next one makes another.
+    if (!this.#isReady) this.#options.guest.snapshot = undefined;
     this.#whenReady.reject(new Error(`A sandbox process ended before it was ready (${signal ?? code}): ${stderr}`));
     this.#options.onExit(this);
     this.#whenExited.resolve();
@@ -337,6 +342,7 @@ export class SandboxProcess {
     try {
       const path = await starter.keepFile(`guest-${this.#pid}`, snapshot);
       guest.snapshot ??= { path, bytes: snapshot.length };
+      await guest.keep?.(snapshot);
     } catch (error) {
       // During a stop, no part is left to keep it.
       if (!this.expected)

@@ -16,6 +16,7 @@ import type {
 import { DescribeClient, type LoadOutcome } from './describe-client.ts';
 import { type Confinement, findConfinement } from '../confinement/confinement.ts';
 import { summarizeLayers } from '../confinement/describe-layers.ts';
+import { openSnapshotStore } from './kept-snapshot.ts';
 import { createLoadTurns, type LoadTurns } from './load-turns.ts';
 import { ProcessPool } from './process-pool.ts';
 import { createStackMaps, type MapStack } from './map-stack.ts';
@@ -105,9 +106,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const { level, message } = summarizeLayers(confinement.layers);
   log(level, message, { layers: confinement.layers.filter(({ active }) => active).map(({ layer }) => layer) });
   const loads = createLoadTurns(boundsOf(options));
+  const snapshots = openSnapshotStore(guestCode);
   const pool = new ProcessPool({
     process: {
-      guest: { code: guestCode, snapshot: undefined },
+      guest: { code: guestCode, snapshot: snapshots.kept, keep: snapshots.keep },
       processCode,
       starter,
       launch: () => confinement.launch(),

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { createRequire, getCompileCacheDir } from 'node:module';
+import { join } from 'node:path';
+import { cachedDataVersionTag } from 'node:v8';
+
+/** A file that begins with the snapshot. */
+export interface SnapshotFile {
+  path: string;
+  bytes: number;
+}
+
+export interface SnapshotStore {
+  /** One that an earlier start has kept. */
+  kept: SnapshotFile | undefined;
+  keep(snapshot: Uint8Array): Promise<void>;
+}
+
+const DIGEST_BYTES = 32;
+
+/**
+ * Keeps the snapshot of the guest over starts of the node, beside the compile cache: writers of
+ * that folder control the executed code anyway. V8 ends a process whose snapshot is of another
+ * version or machine, so both are in the name, and a digest follows the content.
+ */
+export function openSnapshotStore(guestCode: string): SnapshotStore {
+  const folder = getCompileCacheDir();
+  if (folder === undefined) return { kept: undefined, keep: () => Promise.resolve() };
+  const { version } = createRequire(import.meta.url)('isolated-vm/package.json') as { version: string };
+  const key = hash('sha256', JSON.stringify([process.version, cachedDataVersionTag(), version, guestCode]));
+  const path = join(folder, `headwater-snapshot-${key}`);
+  return { kept: readKept(path), keep: (snapshot) => keep(path, snapshot) };
+}
+
+function readKept(path: string): SnapshotFile | undefined {
+  try {
+    const content = readFileSync(path);
+    const bytes = content.length - DIGEST_BYTES;
+    if (bytes <= 0 || !content.subarray(bytes).equals(digestOf(content.subarray(0, bytes)))) return undefined;
+    return { path, bytes };
+  } catch {
+    // Not there yet: the first process makes it.
+    return undefined;
+  }
+}
+
+async function keep(path: string, snapshot: Uint8Array): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  try {
+    await writeFile(draft, Buffer.concat([snapshot, digestOf(snapshot)]), { mode: 0o600 });
+    // Processes that have the old file open go on with that.
+    await rename(draft, path);
+  } catch {
+    // A full disk or a folder that may not be written: the next start makes a snapshot again.
+    await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+const digestOf = (content: Uint8Array) => hash('sha256', content, 'buffer');
