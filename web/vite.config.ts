@@ -27,13 +27,31 @@ function brotli(): Plugin {
   };
 }
 
+/** Each text is drawn in one of the two. The browser fetches them before it has read the styles. */
+const FONTS = /(inter|jetbrains-mono)-latin-wght-normal.*\.woff2$/;
+
+function preloadFonts(): Plugin {
+  return {
+    name: 'preload-fonts',
+    apply: 'build',
+    transformIndexHtml: (_, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter((name) => FONTS.test(name))
+        .map((name) => ({
+          tag: 'link',
+          attrs: { rel: 'preload', as: 'font', type: 'font/woff2', href: `./${name}`, crossorigin: '' },
+          injectTo: 'head',
+        })),
+  };
+}
+
 /** `npm run dev:web` passes everything that is not the UI on to a running server. */
 const SERVER = process.env['HEADWATER_URL'] ?? 'http://127.0.0.1:3000';
 
 export default defineConfig({
   // Relative: the server writes the base path into the page.
   base: './',
-  plugins: [react(), tailwindcss(), brotli()],
+  plugins: [react(), tailwindcss(), preloadFonts(), brotli()],
   build: {
     outDir: 'dist',
     target: 'es2022',

@@ -13,7 +13,16 @@ import './styles.css';
 
 const RENEW_MS = 60 * 60 * 1000;
 
-function start(): void {
+/** A page is shown in other fonts rather than later than this. */
+const MAX_FONTS_MS = 1_000;
+
+/** A font that comes when the text is on screen moves what stands beside and below it. */
+async function loadFonts(): Promise<void> {
+  const fonts = ['Inter Variable', 'JetBrains Mono Variable'].map((name) => document.fonts.load(`1em "${name}"`));
+  await Promise.race([Promise.allSettled(fonts), new Promise((resolve) => setTimeout(resolve, MAX_FONTS_MS))]);
+}
+
+async function start(): Promise<void> {
   startTheme();
   showCutText();
   onSessionEnd(() => {
@@ -30,6 +39,7 @@ function start(): void {
   }, RENEW_MS);
   const place = document.getElementById('app');
   if (place === null) throw new Error('The page has no #app');
+  await loadFonts();
   createRoot(place).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
@@ -39,4 +49,4 @@ function start(): void {
   );
 }
 
-start();
+void start();

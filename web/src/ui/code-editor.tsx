@@ -7,7 +7,7 @@ import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, tooltips } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import { completeComponent } from './component-completion.ts';
 
 export interface CodeProblem {
@@ -74,7 +74,7 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
   const stepsNow = useRef(steps);
   stepsNow.current = steps;
   const isReadOnly = onChange === undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const extensions: Extension[] = [
       basicSetup,
       ...(language === 'json' ? [json()] : [javascript({ typescript: true }), completion(() => stepsNow.current)]),
@@ -96,6 +96,8 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
     // Long code is scrolled with the keyboard as well.
     made.scrollDOM.tabIndex = 0;
     view.current = made;
+    // It guesses the height of its lines until it measures them: now, before anything is drawn.
+    made.coordsAtPos(0);
     return () => made.destroy();
     // The editor owns its text: `value` is only the initial text. The next effect applies later
     // changes from outside.
@@ -110,7 +112,7 @@ export function CodeEditor({ value, label, language, onChange, problems, origina
     const { current } = view;
     if (current !== null) current.dispatch(setDiagnostics(current.state, diagnosticsOf(current.state, problems ?? [])));
   }, [problems]);
-  return <div ref={place} className="rounded-md border border-line" />;
+  return <div ref={place} className="rounded-md border border-line text-[12.5px]" />;
 }
 
 /** A dialog cuts off what leaves it. */

@@ -12,14 +12,17 @@ export interface DialogProps {
   wide?: boolean;
 }
 
-/** Over the page; Escape and the backdrop close it, and focus goes back to what opened it. */
+/**
+ * Over the page; Escape and the backdrop close it, and focus goes back to what opened it. Its top
+ * stays in place while what is in it becomes longer.
+ */
 export function Dialog({ open, onClose, title, description, children, wide = false }: DialogProps) {
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-black/35" />
         <Base.Popup
-          className={`fixed top-1/2 left-1/2 z-50 max-h-[90dvh] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-popup outline-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
+          className={`fixed top-[8dvh] left-1/2 z-50 max-h-[88dvh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto rounded-lg border border-line bg-raised p-5 shadow-popup outline-none ${wide ? 'max-w-3xl' : 'max-w-lg'}`}
         >
           <div className="mb-3 pr-9">
             <Base.Title className="text-lg font-semibold break-words">{title}</Base.Title>

@@ -28,13 +28,17 @@ const accountsQuery = pagesOf(['connected-accounts'], (query, signal) =>
  */
 export function ConnectionsPage() {
   const [slug, setSlug] = useState<string>();
+  const { isPending } = useInfiniteQuery(accountsQuery);
   return (
     <Page
       title="Connections"
       actions={<CopyMenu command={{ path: '/v1/connected_accounts', hw: 'hw list accounts' }} />}
     >
       <Accounts onReconnect={setSlug} />
-      <Apps onConnect={setSlug} />
+      {/* Its place is known when the list above it is there. */}
+      <div className={isPending ? 'hidden' : 'contents'}>
+        <Apps onConnect={setSlug} />
+      </div>
       {slug !== undefined && (
         <ConnectAccount slug={slug} onClose={() => setSlug(undefined)} onConnected={() => setSlug(undefined)} />
       )}

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, ask } from '../../api/client.ts';
@@ -11,9 +11,11 @@ import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { portal } from '../../app/portal.ts';
+import type { Delivery } from '../webhooks/webhook-queries.ts';
 import { EmitterLink } from './emitter-link.tsx';
 import { EventAgain } from './event-again.tsx';
 import { eventQuery } from './event-queries.ts';
@@ -32,6 +34,7 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
   const { metadata } = event;
   const whole = useQuery({ ...eventQuery(metadata.emit_id), enabled: event.event_truncated });
   const shown = event.event_truncated ? whole.data : event;
+  const deliveries = useQuery(deliveriesOfQuery(metadata.emit_id));
   const isOfSource = portal === undefined && metadata.emitter_id.startsWith('dc_');
   const isCompared = compared !== undefined && compared !== metadata.emit_id;
   return (
@@ -81,7 +84,8 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
             </Fact>
           )}
         </dl>
-        <DeliveriesOfEvent emitId={metadata.emit_id} />
+        <ProblemNote error={deliveries.error} />
+        <DeliveriesOfEvent rows={deliveries.data?.data ?? []} />
         <ProblemNote error={whole.error} />
         {compared === metadata.emit_id && (
           <p role="status" className="text-sm text-ink-soft">
@@ -89,7 +93,9 @@ export function EventDetail({ event, onClose, compared, onCompare }: EventDetail
           </p>
         )}
         {isCompared && shown !== undefined && <Difference emitId={compared} event={shown} />}
-        {!isCompared && (
+        {/* It stands below the deliveries: nothing is read that will move. */}
+        {!isCompared && deliveries.isPending && <SkeletonRows rows={3} />}
+        {!isCompared && !deliveries.isPending && (
           <JsonTree
             key={`${metadata.emit_id} ${shown === undefined}`}
             value={shown?.event ?? event.event}
@@ -120,16 +126,16 @@ function Difference({ emitId, event }: { emitId: string; event: LiveEvent }) {
 
 const REFRESH_MS = 3_000;
 
-function DeliveriesOfEvent({ emitId }: { emitId: string }) {
-  const { data, error } = useQuery({
+const deliveriesOfQuery = (emitId: string) =>
+  queryOptions({
     queryKey: ['deliveries-of', emitId],
     queryFn: ({ signal }) =>
       ask(api.GET('/v1/deliveries', { params: { query: { emit_id: emitId, limit: 20 } }, signal })),
     refetchInterval: REFRESH_MS,
   });
+
+function DeliveriesOfEvent({ rows }: { rows: readonly Delivery[] }) {
   const names = useNames('webhooks');
-  if (error !== null) return <ProblemNote error={error} />;
-  const rows = data?.data ?? [];
   if (rows.length === 0) return null;
   return (
     <ul aria-label="Deliveries of this event" className="flex flex-col gap-1 text-sm">
@@ -145,7 +151,7 @@ function DeliveriesOfEvent({ emitId }: { emitId: string }) {
           >
             {names.get(webhookId) ?? webhookId}
           </Link>
-          <span className="text-xs text-ink-faint">
+          <span className="text-xs whitespace-nowrap text-ink-faint">
             {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
           </span>
         </li>
@@ -154,7 +160,7 @@ function DeliveriesOfEvent({ emitId }: { emitId: string }) {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="text-ink-faint">{name}</dt>

@@ -11,6 +11,7 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
+import { Fact } from '../events/event-detail.tsx';
 import { AttemptRow, spanOf } from './attempt-row.tsx';
 import type { Delivery } from './webhook-queries.ts';
 
@@ -75,34 +76,35 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
     >
       <div className="flex flex-col gap-3 p-4">
         <ProblemNote error={again.error ?? skipping.error} />
-        <p className="text-sm text-ink-soft">
-          <Status of={delivery.status} /> Event{' '}
-          {portal === undefined ? (
-            <Link
-              to="/events"
-              search={{ id: emitId, event: emitId }}
-              className="font-mono text-xs text-accent underline"
-            >
-              {delivery.event_id}
-            </Link>
-          ) : (
-            <code className="font-mono text-xs">{delivery.event_id}</code>
-          )}{' '}
-          of <EmitterLink id={delivery.emitter_id} />
-          {portal === undefined && (
-            <>
-              {'. '}
-              <Link to="/traces/$id" params={{ id: emitId }} className="text-accent underline">
-                Trace
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-1 text-xs">
+          <Fact name="Status">
+            <Status of={delivery.status} />
+          </Fact>
+          <Fact name="Event">
+            {portal === undefined ? (
+              <Link to="/events" search={{ id: emitId, event: emitId }} className="text-accent underline">
+                {delivery.event_id}
               </Link>
-            </>
+            ) : (
+              delivery.event_id
+            )}
+          </Fact>
+          <Fact name="Emitter">
+            <EmitterLink id={delivery.emitter_id} />
+          </Fact>
+          {portal === undefined && (
+            <Fact name="Trace">
+              <Link to="/traces/$id" params={{ id: emitId }} className="truncate text-accent underline">
+                {emitId}
+              </Link>
+            </Fact>
           )}
           {next_attempt_at !== null && (
-            <>
-              . Next attempt <Time atMs={next_attempt_at * 1000} />
-            </>
+            <Fact name="Next attempt">
+              <Time atMs={next_attempt_at * 1000} />
+            </Fact>
           )}
-        </p>
+        </dl>
         <ol aria-label="Attempts" className="flex flex-col gap-2">
           {attempts.map((attempt, index) => (
             <AttemptRow key={attempt.id} attempt={attempt} number={index + 1} span={span} />

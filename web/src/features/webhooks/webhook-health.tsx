@@ -28,7 +28,7 @@ export function WebhookHealth({ id }: { id: string }) {
     ...(rate === null ? [] : ([['Rate now', `${Number(rate.toFixed(1))} a second`]] as [string, string][])),
   ];
   return (
-    <dl aria-label="The last day" className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
+    <dl aria-label="The last day" className="grid grid-cols-2 gap-x-6 gap-y-1 text-sm sm:flex sm:flex-wrap">
       {numbers.map(([name, value]) => (
         <div key={name} className="flex gap-1.5">
           <dt className="text-ink-soft">{name}</dt>
@@ -48,14 +48,10 @@ export function WebhookHealth({ id }: { id: string }) {
           </Link>
         </dd>
       </div>
-      {dueAt !== null && (
-        <div className="flex gap-1.5">
-          <dt className="text-ink-soft">Oldest due</dt>
-          <dd>
-            <Time atMs={dueAt * 1000} />
-          </dd>
-        </div>
-      )}
+      <div className="flex gap-1.5">
+        <dt className="text-ink-soft">Oldest due</dt>
+        <dd>{dueAt === null ? 'none' : <Time atMs={dueAt * 1000} />}</dd>
+      </div>
     </dl>
   );
 }

@@ -173,14 +173,14 @@ function CodePart({ step, before, onChange, error }: Pick<StepEditorProps, 'step
   });
   const deployed = component.data?.code;
   const shown = code ?? deployed;
-  if (shown === undefined || shown === null) return null;
-  if (!isOpen) {
-    return (
-      <Button size="small" className="self-start" onClick={() => setOpen(true)}>
-        Show code
-      </Button>
-    );
-  }
+  const button = (
+    <Button size="small" className="self-start" disabled={component.isLoading} onClick={() => setOpen(true)}>
+      Show code
+    </Button>
+  );
+  // It has its place before it is known that there is code.
+  if (shown === undefined || shown === null) return component.isLoading ? button : null;
+  if (!isOpen) return button;
   const hasProps = code !== undefined && /\bprops\s*:\s*\{\s*[^\s}]/.test(code);
   return (
     <div className="flex flex-col gap-2">
