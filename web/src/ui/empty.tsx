@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { portal } from '../app/portal.ts';
+import { Button } from './button.tsx';
 import { Icon, type IconName } from './icons.tsx';
 
 /** An empty list says what would be in it, and has a button that makes the first one. */
@@ -29,10 +30,26 @@ export function Empty(props: {
   );
 }
 
-/** A search that found nothing. `places`: where the server looks for the text. */
-export function NoMatch({ noun, text, places }: { noun: string; text: string; places: string }) {
+/** Look of a link that is the next step of an empty list. */
+export const STEP_CLASS =
+  'inline-flex h-8 items-center rounded-md bg-accent px-3 text-sm font-medium text-on-accent hover:bg-accent-strong';
+
+interface NoMatchProps {
+  noun: string;
+  text: string;
+  /** The texts that the server looks in. */
+  places: string;
+  onClear: () => void;
+}
+
+/** A search that found nothing. */
+export function NoMatch({ noun, text, places, onClear }: NoMatchProps) {
   return (
-    <Empty icon="search" title={`No ${noun} matches “${text}”`}>
+    <Empty
+      icon="search"
+      title={`No ${noun} matches “${text}”`}
+      action={<Button onClick={onClear}>Clear the search</Button>}
+    >
       The search looks in {places}. Shorten the text to find more.
     </Empty>
   );

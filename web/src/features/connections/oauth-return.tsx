@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
-import { Empty } from '../../ui/empty.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { SignInCard } from '../sign-in/sign-in.tsx';
 
 export const OAUTH_CHANNEL = 'headwater.oauth';
 
@@ -29,10 +30,24 @@ export function OAuthReturn() {
     window.close();
   }, []);
   return (
-    <main>
-      <Empty icon="connection" title={error === null ? 'The account is connected' : 'The account is not connected'}>
-        {error ?? 'You can close this window.'}
-      </Empty>
-    </main>
+    <SignInCard>
+      <div className="flex gap-3">
+        <Icon
+          name={error === null ? 'check' : 'warning'}
+          className={`mt-0.5 size-5 ${error === null ? 'text-good' : 'text-bad'}`}
+        />
+        <div className="flex min-w-0 flex-col gap-1 text-sm">
+          <h2 className="text-lg font-semibold">
+            {error === null ? 'The account is connected' : 'The account is not connected'}
+          </h2>
+          {error !== null && <p className="break-words">{error}</p>}
+          <p className="text-ink-soft">
+            {error === null
+              ? 'You can close this window: the page that opened it goes on.'
+              : 'Close this window, and connect again from the page that opened it.'}
+          </p>
+        </div>
+      </div>
+    </SignInCard>
   );
 }

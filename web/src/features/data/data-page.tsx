@@ -67,7 +67,7 @@ export function DataPage() {
         title="Data stores"
         count={rows.length}
         empty={
-          <Empty icon="data" title="No data stores" action={newStore}>
+          <Empty icon="data" title="No data stores" action={newStore} command="hw data-stores create customers">
             A data store keeps records that several components share.
           </Empty>
         }

@@ -5,7 +5,7 @@ import { api, ask } from '../../api/client.ts';
 import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -217,9 +217,10 @@ function Nothing({ filter, hasMore }: { filter: EventFilter; hasMore: boolean })
     <Empty
       icon="event"
       title="No events yet"
+      command="hw init source hello && hw deploy hello.mjs"
       action={
-        <Link to="/sources" search={{ action: 'create' }} className="text-accent underline">
-          Create a source
+        <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
+          New source
         </Link>
       }
     >

@@ -75,7 +75,7 @@ export function OAuthClients() {
       >
         {clients === undefined && error === null && <SkeletonRows rows={2} />}
         {clients?.length === 0 && (
-          <Empty icon="connection" title="No clients of your own">
+          <Empty icon="connection" title="No clients of your own" command="hw apps set-client github">
             Accounts are connected with the client that the operator has set for the app. Set one of your own above to
             use that instead.
           </Empty>

@@ -18,6 +18,7 @@ export function ForgottenPassword() {
   };
   return (
     <SignInCard>
+      <h2 className="text-lg font-semibold">Forgotten password</h2>
       {asking.isSuccess ? (
         <p role="status" className="text-sm">
           If a person signs in with {email} here, a mail with a link is on its way. The link works for an hour.
@@ -65,8 +66,22 @@ export function NewPassword() {
     event.preventDefault();
     setting.mutate();
   };
+  if (token === '') {
+    return (
+      <SignInCard>
+        <h2 className="text-lg font-semibold">This link is not whole</h2>
+        <p className="text-sm text-ink-soft">
+          Its end is missing. Open the link in the mail again, or ask for another.
+        </p>
+        <Link to="/forgotten-password" className="text-sm underline">
+          Ask for another link
+        </Link>
+      </SignInCard>
+    );
+  }
   return (
     <SignInCard>
+      <h2 className="text-lg font-semibold">Set a new password</h2>
       <form onSubmit={submit} className="flex flex-col gap-4">
         <TextField
           label="New password"

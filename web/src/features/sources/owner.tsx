@@ -19,7 +19,7 @@ export function OwnerFilter({ value, onChange }: { value: string; onChange: (use
   return (
     <select
       aria-label="Owner"
-      className={`${FILTER_CLASS} w-32`}
+      className={`${FILTER_CLASS} w-32 max-sm:order-last max-sm:w-full`}
       value={value}
       onChange={({ target }) => onChange(target.value)}
     >

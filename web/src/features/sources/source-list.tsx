@@ -90,10 +90,14 @@ function triggerOf({ configured_props: props }: Source): string {
   return 'by hand';
 }
 
-function NoSource({ q, owner }: { q: string; owner: string }) {
-  if (owner === '') return <NoMatch noun="source" text={q} places="names and ids" />;
+function NoSource({ q, owner, onClear }: { q: string; owner: string; onClear: () => void }) {
+  if (owner === '') return <NoMatch noun="source" text={q} places="names and ids" onClear={onClear} />;
   return (
-    <Empty icon="search" title={q === '' ? 'No source has this owner' : `No source of this owner matches “${q}”`}>
+    <Empty
+      icon="search"
+      title={q === '' ? 'No source has this owner' : `No source of this owner matches “${q}”`}
+      action={<Button onClick={onClear}>Show all sources</Button>}
+    >
       The owner of a source is the user who made it. Choose another one, or all.
     </Empty>
   );
@@ -145,7 +149,7 @@ export function SourceList() {
               workflows.
             </Empty>
           ) : (
-            <NoSource q={q} owner={owner} />
+            <NoSource q={q} owner={owner} onClear={() => void navigate({ search: {} })} />
           )
         }
       >

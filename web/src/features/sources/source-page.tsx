@@ -7,8 +7,8 @@ import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
+import { PendingPage } from '../../ui/pending-page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -25,7 +25,7 @@ export function SourcePage() {
   const { id } = useParams({ from: '/shell/sources/$id' });
   const { data: source, error } = useQuery(sourceQuery(id));
   if (source === undefined) {
-    return <Page title="Source">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+    return <PendingPage title="Source" error={error} list="/sources" />;
   }
   return <SourceView source={source} />;
 }

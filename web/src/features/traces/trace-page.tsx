@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { useLongList } from '../../ui/long-list.ts';
@@ -79,11 +80,24 @@ function NewestEvents() {
       className: 'w-28 text-ink-soft',
     },
   ];
-  if (list.isSuccess && rows.length === 0) return null;
   return (
     <Panel title="Newest events">
       <ProblemNote error={list.error} />
       {list.isPending && <SkeletonRows rows={4} />}
+      {list.isSuccess && rows.length === 0 && (
+        <Empty
+          icon="trace"
+          title="No traces yet"
+          command="hw init source hello && hw deploy hello.mjs"
+          action={
+            <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
+              New source
+            </Link>
+          }
+        >
+          Each event has a trace: what brought it, and what became of it at each listener.
+        </Empty>
+      )}
       {rows.length > 0 && (
         <Table
           label="Newest events"

@@ -5,7 +5,7 @@ import { pagesOf, refreshEvery } from '../../api/pages.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -78,6 +78,11 @@ export function ReplaysPage() {
           <Empty
             icon="retry"
             title="No replays yet"
+            action={
+              <Link to="/sources" className={STEP_CLASS}>
+                Choose a source
+              </Link>
+            }
             command="hw replays create <source> <webhook> --since 1d --dry-run"
           >
             “Replay past events…” on the page of a source or a webhook sends what is kept once more. How far each has

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useNames } from '../../api/names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -72,18 +72,30 @@ export function SubscriptionsPage() {
           <SubscriptionPicture subscriptions={rows} nameOf={nameOf} />
         </Panel>
       )}
-      <Paged
-        list={{ ...list, hasNextPage: false }}
-        count={rows.length}
-        empty={
-          <Empty icon="webhook" title="Nothing listens yet" command="hw subscriptions create <source> <webhook>">
-            A subscription leads the events of a source or workflow to a webhook, a workflow or another source. Make one
-            on the page of either end.
-          </Empty>
-        }
-      >
-        <Table label="Subscriptions" columns={columns} rows={rows} keyOf={({ id }) => id} />
-      </Paged>
+      {/* Below a picture whose height is known. */}
+      {!list.isPending && (
+        <Paged
+          list={{ ...list, hasNextPage: false }}
+          count={rows.length}
+          empty={
+            <Empty
+              icon="webhook"
+              title="Nothing listens yet"
+              command="hw subscriptions create <source> <webhook>"
+              action={
+                <Link to="/webhooks" className={STEP_CLASS}>
+                  Choose a webhook
+                </Link>
+              }
+            >
+              A subscription leads the events of a source or workflow to a webhook, a workflow or another source. Make
+              one on the page of either end.
+            </Empty>
+          }
+        >
+          <Table label="Subscriptions" columns={columns} rows={rows} keyOf={({ id }) => id} />
+        </Paged>
+      )}
     </Page>
   );
 }

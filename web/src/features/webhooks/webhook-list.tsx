@@ -107,7 +107,12 @@ export function WebhookList() {
               A webhook is a URL of yours. Each event that it is subscribed to is sent there, signed, until it is taken.
             </Empty>
           ) : (
-            <NoMatch noun="webhook" text={q} places="names, URLs and ids" />
+            <NoMatch
+              noun="webhook"
+              text={q}
+              places="names, URLs and ids"
+              onClear={() => void navigate({ search: {} })}
+            />
           )
         }
       >

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { PendingPage } from '../../ui/pending-page.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ReplayEvents } from './replay-events.tsx';
@@ -21,7 +20,7 @@ export function WebhookPage() {
   const { id } = useParams({ from: '/shell/webhooks/$id' });
   const { data: webhook, error } = useQuery(webhookQuery(id));
   if (webhook === undefined) {
-    return <Page title="Webhook">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+    return <PendingPage title="Webhook" error={error} list="/webhooks" />;
   }
   return <WebhookView webhook={webhook} />;
 }

@@ -9,8 +9,8 @@ import { Icon } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { useLongList } from '../../ui/long-list.ts';
 import { Page, Panel } from '../../ui/page.tsx';
+import { PendingPage } from '../../ui/pending-page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Stack } from '../../ui/stack.tsx';
 import { Status } from '../../ui/status.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
@@ -28,7 +28,7 @@ export function ExecutionPage() {
     select: (found) => found.name,
   });
   if (execution === undefined) {
-    return <Page title="Execution">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+    return <PendingPage title="Execution" error={error} list="/workflows" />;
   }
   const { status, trace_id: trace, workflow_id: workflow, started_at: from, ended_at: to, reason, wait } = execution;
   return (

@@ -96,7 +96,7 @@ export function WorkflowList() {
               A workflow runs steps on each event: a request, a tick of a timer, or an event of a source.
             </Empty>
           ) : (
-            <NoMatch noun="workflow" text={q} places="names and ids" />
+            <NoMatch noun="workflow" text={q} places="names and ids" onClear={() => void navigate({ search: {} })} />
           )
         }
       >

@@ -8,8 +8,8 @@ import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
+import { PendingPage } from '../../ui/pending-page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
@@ -26,7 +26,7 @@ export function WorkflowPage() {
   const { id } = useParams({ from: '/shell/workflows/$id' });
   const { data: workflow, error } = useQuery(workflowQuery(id));
   if (workflow === undefined) {
-    return <Page title="Workflow">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+    return <PendingPage title="Workflow" error={error} list="/workflows" />;
   }
   return <WorkflowView workflow={workflow} />;
 }
