@@ -7,7 +7,7 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import { createOwners, MOVING, ownedBy, Refusal, watchTable } from './find-cell.ts';
+import { createOwners, endpointOfHost, hostName, MOVING, ownedBy, Refusal, watchTable } from './find-cell.ts';
 
 const CONNECT_MS = 5_000;
 /** Longer than an endpoint takes to answer. Streams have a sign of life every 15 s. */
@@ -16,6 +16,8 @@ const HOLD_MS = 25_000;
 const MAX_HELD = 1_000;
 const SHUTDOWN_MS = 30_000;
 const HOP_HEADERS = ['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'upgrade', 'expect'];
+/** They frame a request, or say whose it is: the cell must read what the router has read. */
+const NEVER_HOP = /^(?:host|content-length|transfer-encoding|authorization|cookie|(?:x-)?forwarded.*)$/;
 
 const [file, port = '8080'] = process.argv.slice(2);
 const adminKey = process.env['HEADWATER_ADMIN_KEY'];
@@ -51,8 +53,13 @@ function tellIfIdle(account: string): void {
 }
 
 async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const host = (request.headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
-  const owned = ownedBy(request, host, watched.current().endpointDomain);
+  const host = hostName(request.headers.host);
+  const { endpointDomain } = watched.current();
+  const isProbe = /^(?:GET|HEAD) \/(?:livez|readyz)$/.test(`${request.method} ${request.url}`);
+  if (isProbe && endpointOfHost(host, endpointDomain) === undefined) return void response.end('ok\n');
+  const never = hopNames(request.headers.connection).find((name) => NEVER_HOP.test(name));
+  if (never !== undefined) throw new Refusal(400, `The header connection must not name ${never}`);
+  const owned = ownedBy(request, host, endpointDomain);
   for (const since = Date.now(); ; ) {
     const { signal } = reading;
     const owner = owned === undefined ? undefined : await owners.find(owned);
@@ -111,7 +118,9 @@ function forward(request: IncomingMessage, response: ServerResponse, cell: strin
     left?.delete(response);
     if (account !== undefined && left?.size === 0 && open.delete(account)) tellIfIdle(account);
   });
-  request.pipe(upstream);
+  // Without a length Node would write the body of a GET behind its head, as the next request.
+  if (request.headers['content-length'] ?? request.headers['transfer-encoding']) request.pipe(upstream);
+  else upstream.end();
 }
 
 function headersFor({ headers, rawHeaders, socket }: IncomingMessage): string[] {
@@ -121,21 +130,26 @@ function headersFor({ headers, rawHeaders, socket }: IncomingMessage): string[] 
   return [...without(rawHeaders, headers.connection, ['x-forwarded-for']), 'x-forwarded-for', forwardedFor];
 }
 
+const hopNames = (connection = '') => connection.toLowerCase().split(/[\s,]+/);
+
 /** Names and values in turn, without those of one connection. */
 function without(raw: readonly string[], connection: string | undefined, more: readonly string[]): string[] {
-  const gone = new Set([...HOP_HEADERS, ...more, ...(connection ?? '').toLowerCase().split(/\s*,\s*/)]);
+  const gone = new Set([...HOP_HEADERS, ...more, ...hopNames(connection)]);
   return raw.filter((_, at) => !gone.has(raw[at - (at % 2)]?.toLowerCase() ?? ''));
 }
 
 function refuse(response: ServerResponse, { status, message: detail }: Refusal): void {
   if (response.headersSent) return void response.destroy();
+  const again = status < 500 ? undefined : 5;
   const problem = { type: 'about:blank', title: http.STATUS_CODES[status], status, detail, error: detail };
-  response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '5' });
-  response.end(JSON.stringify({ ...problem, retry_after_seconds: 5 }));
+  response.setHeader('content-type', 'application/problem+json');
+  if (again !== undefined) response.setHeader('retry-after', again);
+  // The rest of its body is read by nobody.
+  if (!response.req.complete) response.setHeader('connection', 'close');
+  response.writeHead(status).end(JSON.stringify({ ...problem, retry_after_seconds: again }));
 }
 
 const server = http.createServer((request, response) => {
-  if (request.url === '/livez' || request.url === '/readyz') return response.end('ok\n');
   route(request, response).catch((error: Error) => {
     if (!(error instanceof Refusal)) console.error(error);
     refuse(response, error instanceof Refusal ? error : new Refusal(502, 'The router could not pass this on'));
