@@ -92,8 +92,11 @@ test('one name leads to the sources and the API of accounts in both cells', asyn
     const named = await rawRequest(port, { method: 'POST', path: '/', headers, body: ['{"n"', ':1}'] });
     expect([named.status, named.text]).toEqual([200, '{"n":1}']);
     expect((await through('GET', '/users/me', tenant.key)).body.data.orgs).toMatchObject([{ id: tenant.id }]);
-    const { body } = await through('GET', `/sources/${tenant.source}/event_summaries?expand=event`, tenant.key);
-    expect(body.data).toMatchObject([{ event: { n: 1 } }]);
+    const at = `/sources/${tenant.source}/event_summaries?expand=event`;
+    // The source answers before its run is over.
+    const emitted = async () => (await through('GET', at, tenant.key)).body.data;
+    await eventually(async () => (await emitted()).length > 0, { what: 'the event' });
+    expect(await emitted()).toMatchObject([{ event: { n: 1 } }]);
   }
   expect((await through('GET', '/users/me', `hw_${'n'.repeat(40)}`)).status).toBe(401);
   expect((await post(`${url}/e/nobody`, {})).status).toBe(404);
@@ -177,7 +180,7 @@ test('a cell that is down fails its own accounts only', async () => {
   for (const tenant of [known, unseen]) {
     const answer = await send(tenant, { n: 2 });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await answer.json()).toMatchObject({ error: 'The cell two is away' });
+    expect(await answer.json()).toMatchObject({ error: expect.stringMatching(/^The cell two is away/) });
     expect((await through('GET', '/users/me', tenant.key)).status).toBe(503);
   }
   expect((await send(stays, { n: 1 })).status).toBe(200);
