@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { HeadwaterError } from '@headwater/shared';
+import { randomBytes } from 'node:crypto';
+import { HeadwaterError, LIMITS, platformLimit } from '@headwater/shared';
 
 /**
  * JSON with numbers that a double would change, such as ids of 64 bits. Each is a text that begins
@@ -10,28 +10,37 @@ export interface MarkedJson {
   mark: string;
 }
 
-const MAY_BE_INEXACT = /[\d.]{16}|\d[eE][+-]?\d{3}/;
-
-const MAX_NUMBER_CHARS = 1_000;
+/** A double holds every number of so many digits, but for those next to 0 and to infinity. */
+const SAFE_DIGITS = 15;
+/** Digits that a double is written with, so that it is read as the same one. */
+const MAX_DIGITS_OF_DOUBLE = 17;
+const SMALLEST_EXACT = 1e-300;
 
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Undefined where each number of `text` fits into a double. Broken JSON stays broken. */
-export function markNumbers(text: string): MarkedJson | undefined {
-  if (!MAY_BE_INEXACT.test(text)) return undefined;
-  const mark = randomUUID();
+/**
+ * Undefined where each number of `text` fits into a double. Broken JSON stays broken. Throws
+ * INVALID_REQUEST for a number of too many characters and for too many of them; `path` names the
+ * text.
+ */
+export function markNumbers(text: string, path: string): MarkedJson | undefined {
+  const mark = randomBytes(9).toString('base64');
   const parts: string[] = [];
+  let marked = 0;
   let taken = 0;
   for (let at = 0; at < text.length; ) {
-    if (text.charCodeAt(at) === QUOTE) at = stringEnd(text, at);
-    else {
-      const end = numberEnd(text, at);
-      if (end > at && isInexact(text.slice(at, end)) && !isFollowedByColon(text, end)) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === MINUS || isDigit(code)) {
+      const end = numberEnd(text, at, path);
+      if (isInexact(text, at, end) && !isFollowedByColon(text, end)) {
+        marked += 1;
+        checkMarked(marked, path);
         parts.push(text.slice(taken, at), `"${mark}${text.slice(at, end)}"`);
         taken = end;
       }
-      at = Math.max(at + 1, end);
-    }
+      at = end;
+    } else at += 1;
   }
   return parts.length === 0 ? undefined : { text: parts.join('') + text.slice(taken), mark };
 }
@@ -39,12 +48,19 @@ export function markNumbers(text: string): MarkedJson | undefined {
 /** With the numbers of `json` as `JSON.stringify` writes them with all digits, or as plain ones. */
 export function numbersIn(value: unknown, marked: MarkedJson, exactly: boolean): unknown {
   const { mark } = marked;
-  if (typeof value === 'string' && value.startsWith(mark)) {
+  if (typeof value === 'string') {
+    if (!value.startsWith(mark)) return value;
     const source = value.slice(mark.length);
     return exactly ? rawJSON(source) : Number(source);
   }
   if (typeof value !== 'object' || value === null) return value;
-  for (const [name, member] of Object.entries(value)) {
+  if (Array.isArray(value)) {
+    const list = value as unknown[];
+    for (let at = 0; at < list.length; at++) list[at] = numbersIn(list[at], marked, exactly);
+    return list;
+  }
+  for (const name of Object.keys(value)) {
+    const member: unknown = (value as Record<string, unknown>)[name];
     const restored = numbersIn(member, marked, exactly);
     // Not an assignment: the member may be `__proto__`.
     if (restored !== member) Object.defineProperty(value, name, { value: restored, enumerable: true, writable: true });
@@ -55,6 +71,7 @@ export function numbersIn(value: unknown, marked: MarkedJson, exactly: boolean):
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 const QUOTE = 0x22;
+const MINUS = 0x2d;
 
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
@@ -65,41 +82,69 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-function numberEnd(text: string, start: number): number {
-  let end = start;
+function numberEnd(text: string, start: number, path: string): number {
+  let end = start + 1;
   while (isOfNumber(text.charCodeAt(end))) end++;
-  if (end - start > MAX_NUMBER_CHARS) {
-    const message = `has a number of more than ${MAX_NUMBER_CHARS} characters at position ${start}`;
-    throw new HeadwaterError('INVALID_REQUEST', `The body ${message}`, { fields: [{ path: 'body', message }] });
-  }
-  return end;
+  const limit = platformLimit('maxApiJsonNumberChars', end - start);
+  if (limit.used <= limit.value) return end;
+  throw refused(path, `has a number of more than ${limit.value} characters at position ${start}`, limit);
 }
+
+function checkMarked(marked: number, path: string): void {
+  if (marked <= LIMITS.maxApiJsonLongNumbers) return;
+  const limit = platformLimit('maxApiJsonLongNumbers', marked);
+  throw refused(path, `has more than ${limit.value} numbers that a double would change`, limit);
+}
+
+function refused(path: string, message: string, limit: ReturnType<typeof platformLimit>): HeadwaterError {
+  return new HeadwaterError('INVALID_REQUEST', `The ${path} ${message}`, { fields: [{ path, message, limit }] });
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 /** A digit, `.`, `e`, `E`, `+` or `-`. False beyond the end, where the code is NaN. */
 function isOfNumber(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || code === 0x2e || (code | 0x20) === 0x65 || code === 0x2b || code === 0x2d;
+  return isDigit(code) || code === 0x2e || (code | 0x20) === 0x65 || code === 0x2b || code === MINUS;
 }
 
 /** It would become the name of a member. */
 function isFollowedByColon(text: string, end: number): boolean {
   let at = end;
-  while (' \t\n\r'.includes(text.charAt(at)) && at < text.length) at++;
+  while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at++;
   return text.charAt(at) === ':';
 }
 
-function isInexact(source: string): boolean {
-  const given = digitsOf(source);
-  if (given === undefined) return false;
+function isInexact(text: string, start: number, end: number): boolean {
+  if (end - start <= SAFE_DIGITS && !hasExponent(text, start, end)) return false;
+  const source = text.slice(start, end);
   const value = Number(source);
-  return !Number.isFinite(value) || given !== digitsOf(String(value));
+  // Not of broken JSON, whose value is NaN.
+  if (!Number.isFinite(value)) return Math.abs(value) === Infinity;
+  if (end - start <= SAFE_DIGITS && Math.abs(value) > SMALLEST_EXACT) return false;
+  return String(value) !== source && differs(source, value);
+}
+
+function hasExponent(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((text.charCodeAt(at) | 0x20) === 0x65) return true;
+  return false;
+}
+
+function differs(source: string, value: number): boolean {
+  const given = decimalOf(source);
+  if (given === undefined) return false;
+  const { digits, exponent } = given;
+  const isFraction = exponent < 0 && digits.length <= MAX_DIGITS_OF_DOUBLE;
+  if (isFraction && Math.abs(value) > SMALLEST_EXACT) return false;
+  const held = decimalOf(String(value));
+  return digits !== held?.digits || exponent !== held.exponent;
 }
 
 /** Significant digits and the exponent, equal for all ways to write one number. */
-function digitsOf(source: string): string | undefined {
+function decimalOf(source: string): { digits: string; exponent: number } | undefined {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   if (whole === undefined) return undefined;
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return '0';
-  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+  const all = `${whole}${fraction}`.replace(/^0+/, '');
+  const digits = all.replace(/0+$/, '');
+  if (digits === '') return { digits: '0', exponent: 0 };
+  return { digits, exponent: Number(exponent) - fraction.length + all.length - digits.length };
 }

@@ -13,26 +13,32 @@ const MAX_SEARCHED_CHARS = 128 * 1024;
  * values.
  */
 export function parseJsonText(text: string, path: string): unknown {
+  checkCount(text, path);
   return parsed(text, text, path);
 }
 
 /** As `parseJsonText`. `marked`: its numbers that a double would change are texts yet. */
 export function parseMarkedJson(text: string, path: string): { value: unknown; marked: MarkedJson | undefined } {
-  const marked = markNumbers(text);
+  checkCount(text, path);
+  const marked = markNumbers(text, path);
   return { value: parsed(marked?.text ?? text, text, path), marked };
 }
 
 /** `text`: what the client sent, which `json` may have been made of. */
 function parsed(json: string, text: string, path: string): unknown {
-  const tooMany = findTooManyOfRequest(text);
-  if (tooMany !== undefined)
-    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${tooMany.message}`, { fields: [{ path, ...tooMany }] });
   try {
     return JSON.parse(json) as unknown;
   } catch {
     const message = `is not valid JSON${text.length > MAX_SEARCHED_CHARS ? '' : describeMistake(text)}`;
     throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${message}`, { fields: [{ path, message }] });
   }
+}
+
+/** Before anything is made of the text: each value costs time of the thread. */
+function checkCount(text: string, path: string): void {
+  const tooMany = findTooManyOfRequest(text);
+  if (tooMany !== undefined)
+    throw new HeadwaterError('INVALID_REQUEST', `The ${path} ${tooMany.message}`, { fields: [{ path, ...tooMany }] });
 }
 
 function describeMistake(text: string): string {

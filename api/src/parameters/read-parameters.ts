@@ -174,8 +174,9 @@ function isNumber(text: string): boolean {
 function parseOrKeep(name: string, text: string): ReturnType<typeof parseMarkedJson> {
   const tooMany = opensJson(text) ? findTooManyOfRequest(text) : undefined;
   if (tooMany !== undefined) throw invalid([{ path: name, ...tooMany }]);
+  const isJson = /^[\s[{"\d-]/.test(text);
+  const marked = isJson ? markNumbers(text, name) : undefined;
   try {
-    const marked = markNumbers(text);
     return { value: JSON.parse(marked?.text ?? text) as unknown, marked };
   } catch {
     return { value: text, marked: undefined }; // a bare word is a string: `?event=hello`

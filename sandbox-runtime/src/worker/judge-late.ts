@@ -9,6 +9,8 @@ import type { ProcessRun } from './process-run.ts';
  */
 const COMPUTING_NS = 50e6;
 const HELD_UP_PART = 1 / 4;
+/** On a machine that is no more than busy, a process waits for less. */
+const MIN_STARVED_MS = 2_000;
 /** CPU time of a process, or part of a run's time, from which on the run had a chance. */
 const MOST_STARVED_NS = 1e9;
 const STARVED_PART = 1 / 20;
@@ -23,7 +25,7 @@ export interface Late {
 export function judgeLate(isolate: ComponentIsolate, run: ProcessRun): Late {
   const { wallMs, wallLimit } = run.limits;
   const limit = { name: wallLimit, value: wallMs, used: Math.ceil(run.wallMs()) };
-  if (run.starvedMs > wallMs * HELD_UP_PART && !hasComputed(isolate, run))
+  if (run.starvedMs > Math.max(wallMs * HELD_UP_PART, MIN_STARVED_MS) && !hasComputed(isolate, run))
     return { fault: starvedFault(limit, run.starvedMs), blame: 'nobody' };
   const fault = limitFault(limit);
   // Those that wait for the isolate would be ended by their own limits before it is.

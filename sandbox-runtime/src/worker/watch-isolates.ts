@@ -84,10 +84,12 @@ function countBlocked(isolate: ComponentIsolate, sinceMs: number): void {
  */
 function countStarved(isolate: ComponentIsolate, elapsedMs: number, usedMs: number): void {
   const call = isolate.guest.executing();
-  const hasWaited = call !== undefined && call === isolate.seenCall && !call.owner.isReading;
+  const runs = [...isolate.runs.values()];
+  // The handle of a read may be another run's than that whose call waits for it.
+  const hasWaited = call !== undefined && call === isolate.seenCall && !runs.some((run) => run.isReading);
   isolate.seenCall = call;
   if (usedMs > elapsedMs * STARVED_PART || !(hasWaited || elapsedMs > STALL_MS)) return;
-  for (const run of isolate.runs.values()) run.starvedMs += elapsedMs - usedMs;
+  for (const run of runs) run.starvedMs += elapsedMs - usedMs;
 }
 
 function checkClock(isolate: ComponentIsolate, handlers: WatchHandlers): void {

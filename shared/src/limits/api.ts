@@ -28,6 +28,8 @@ export const API_LIMITS = defineLimits({
   maxApiJsonValues: { default: 500_000, unit: 'count', scope: 'request', why: 'values in the JSON of a request to the REST API, which cost time whatever their bytes; over it 400' },
   maxApiJsonLists: { default: 100_000, unit: 'count', scope: 'request', why: 'lists and objects in that JSON; over it 400' },
   maxApiJsonNames: { default: 25_000, unit: 'count', scope: 'request', why: 'different member names in that JSON; over it 400' },
+  maxApiJsonNumberChars: { default: 1_000, unit: 'characters', scope: 'request', why: 'one number in that JSON; over it 400' },
+  maxApiJsonLongNumbers: { default: 50_000, unit: 'count', scope: 'request', why: 'numbers in that JSON that a double would change, which are kept with all digits; over it 400' },
   maxIdChars: { default: 256, unit: 'characters', scope: 'request', why: 'an id or API key given to the REST API' },
   maxCursorChars: { default: 512, unit: 'characters', scope: 'request', why: 'a paging cursor' },
   maxFieldsChars: { default: 2_048, unit: 'characters', scope: 'request', why: '`include` and `exclude`, the fields that an answer is to have' },

@@ -140,6 +140,11 @@ test('what follows a run of a step: its own faults end it, others’ do not', as
   const tired = { ...state, tries: LIMITS.maxInvocationAttempts };
   await expect(afterStep(tired, { ...own, outcome: crash })).rejects.toThrow('could not run the step');
   expect(await afterStep(tired, { ...own, isTest: true, outcome: crash })).toBe('end');
+  const limit = { name: 'httpRunWallMs', value: 30_000, used: 30_001 } as const;
+  const fault = { code: 'WALL_LIMIT' as const, message: 'it got no processor', limit };
+  const starved = failedBy('WALL_LIMIT', { innocent: true, fault });
+  expect(await afterStep(state, { ...own, outcome: starved })).toBe('repeat');
+  expect(await afterStep(tired, { ...own, outcome: starved })).toBe('end');
   const dying = { ...state, crashes: LIMITS.maxInvocationAttempts - 1 };
   expect(await afterStep(dying, { ...own, outcome: failedBy('', { innocent: true, diedAlone: true }) })).toBe(
     'abandon',

@@ -35,6 +35,7 @@ export async function afterLoss(
   countCrash: (invocation: HeldInvocation) => Promise<number | undefined>,
 ): Promise<AfterLoss> {
   if (outcome.ok) return 'end';
+  if (wasStarved(outcome)) return (await mayRepeatStarved(tries)) ? 'repeat' : 'end';
   if (invocation === undefined) return outcome.innocent && tries < LIMITS.maxInvocationAttempts ? 'repeat' : 'end';
   if (outcome.diedAlone) return afterCrash(invocation, countCrash);
   if (!outcome.innocent && !hasFoundNoProcess(outcome)) return 'end';
@@ -60,6 +61,21 @@ async function afterCrash(
 /** `crashes`: so far, at least 1. */
 export function pauseAfterCrashMs(crashes: number): number {
   return FIRST_PAUSE_MS * PAUSE_FACTOR ** (crashes - 1);
+}
+
+/** The machine gave its process no processor. */
+export function wasStarved({ innocent, fault }: Extract<RunOutcome, { ok: false }>): boolean {
+  return innocent && fault.code === 'WALL_LIMIT' && fault.limit !== undefined;
+}
+
+/**
+ * Each try costs the machine what it lacks, and repeats what the run did outside: so there is a
+ * pause before the next, and a last one. Resolves to false after that.
+ */
+export async function mayRepeatStarved(tries: number): Promise<boolean> {
+  if (tries >= LIMITS.maxInvocationAttempts) return false;
+  await sleep(pauseAfterCrashMs(tries));
+  return true;
 }
 
 /** It waited for a process in vain. */

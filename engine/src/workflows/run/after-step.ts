@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunOutcome } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import { hasFoundNoProcess, pauseAfterCrashMs } from '../../runs/index.ts';
+import { hasFoundNoProcess, mayRepeatStarved, pauseAfterCrashMs, wasStarved } from '../../runs/index.ts';
 
 /**
  * Tries of one step on this node. A node that takes over starts anew, so the end of a node counts
@@ -50,6 +50,7 @@ export async function afterStep(state: StepTries, { outcome, heldUpMs, wallMs, i
     state.lateMs += Math.max(0, outcome.wallMs - heldUpMs);
     return state.lateMs < MAX_TIMES * wallMs ? 'repeat' : 'end';
   }
+  if (wasStarved(outcome)) return (await mayRepeatStarved(state.tries)) ? 'repeat' : 'end';
   if (outcome.diedAlone) return afterCrash(state);
   if (!outcome.innocent && !hasFoundNoProcess(outcome)) return 'end';
   if (outcome.innocent && state.tries < LIMITS.maxInvocationAttempts) return 'repeat';
