@@ -1,16 +1,17 @@
-import type { Answer, Arguments, Item, Method, PathOf } from './operations.ts';
+import type { Answer, Arguments, Item, Method, PathOf, Tagged } from './operations.ts';
 import { HeadwaterProblem } from './problem.ts';
 import { readStream, type StreamMessage } from './read-stream.ts';
 
 export interface ClientOptions {
   /** The URL of the server: `https://hooks.example.com`. */
   url: string;
-  apiKey: string;
+  /** Absent: `fetch` signs the requests. */
+  apiKey?: string;
   /** How often a request is made again after 429 or 503 with `Retry-After`. Default: 3. */
   maxRetries?: number;
   /** Longer waits are not waited for. Default: 60. */
   maxRetryAfterSeconds?: number;
-  fetch?: typeof fetch;
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 /**
@@ -20,6 +21,8 @@ export interface ClientOptions {
 export interface Client {
   get<P extends PathOf<'get'>>(path: P, ...options: Arguments<P, 'get'>): Promise<Answer<P, 'get'>>;
   post<P extends PathOf<'post'>>(path: P, ...options: Arguments<P, 'post'>): Promise<Answer<P, 'post'>>;
+  /** A resource, as it was read or changed, with its `etag` for `if-match` of the next change. */
+  tagged<M extends Method, P extends PathOf<M>>(method: M, path: P, ...options: Arguments<P, M>): Promise<Tagged<P, M>>;
   put<P extends PathOf<'put'>>(path: P, ...options: Arguments<P, 'put'>): Promise<Answer<P, 'put'>>;
   delete<P extends PathOf<'delete'>>(path: P, ...options: Arguments<P, 'delete'>): Promise<Answer<P, 'delete'>>;
   /** Every entry of a list, page after page. */
@@ -56,6 +59,12 @@ export function createClient(options: ClientOptions): Client {
     (path: string, given?: AnyOptions) => ask(method, path, given),
   ]);
   const rest = {
+    async tagged(method: Method, path: string, given: AnyOptions = {}) {
+      const response = await request(options, method, path, given);
+      const etag = response.headers.get('etag');
+      const { data } = (await response.json()) as { data: object };
+      return etag === null ? data : { ...data, etag };
+    },
     async *all(path: string, given: AnyOptions = {}) {
       for (let after: string | undefined; ; ) {
         const query = { limit: 100, ...given.query, ...(after === undefined ? {} : { after }) };
@@ -101,7 +110,7 @@ async function request(
   const init = {
     method: method.toUpperCase(),
     headers: {
-      authorization: `Bearer ${apiKey}`,
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,

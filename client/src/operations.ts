@@ -42,3 +42,8 @@ export type Arguments<P extends keyof paths, M extends Method> = P extends `${st
 
 /** One entry of a list. */
 export type Item<P extends keyof paths> = Answer<P, 'get'> extends { data: (infer I)[] } ? I : never;
+
+/** A resource with the state that it was read in. */
+export type Tagged<P extends keyof paths, M extends Method> = (Answer<P, M> extends { data: infer D } ? D : never) & {
+  etag?: string;
+};

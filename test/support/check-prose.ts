@@ -8,12 +8,7 @@ import { globSync, readFileSync } from 'node:fs';
  */
 
 const MAX_COLUMNS = 100;
-const GENERATED = new Set([
-  'docs/attacks.md',
-  'docs/conformance.md',
-  'web/src/api/schema.d.ts',
-  'client/src/schema.d.ts',
-]);
+const GENERATED = new Set(['docs/attacks.md', 'docs/conformance.md', 'client/src/schema.d.ts']);
 /** Folders of what is installed or made. */
 const SKIPPED = new Set(['node_modules', 'dist', '.git', '.headwater', '.turbo']);
 const COMMENT = /^\s*(?:\/\/|\/\*|\*(?:\s|$))/;

@@ -1,15 +1,8 @@
-import { createParser } from 'eventsource-parser';
+import { readStream, type StreamMessage } from '@headwater/client';
 import { useEffect, useRef, useState } from 'react';
 import { BASE_PATH } from './base-url.ts';
 import { noteConnectionLost } from './connection.ts';
 import { sessionHeaders } from './session.ts';
-
-export interface StreamMessage {
-  id: string;
-  /** The channel; absent for the default one. */
-  event?: string;
-  data: string;
-}
 
 export type StreamState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
@@ -63,10 +56,10 @@ async function follow(path: string, { signal, onState, onMessages }: Follower): 
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
       onState('live');
       retryMs = FIRST_RETRY_MS;
-      await read(response.body, (message) => {
+      for await (const message of readStream(response.body)) {
         lastId = message.id === '' ? lastId : message.id;
         batch(message);
-      });
+      }
     } catch (error) {
       // Lost, refused or never made: all the same, it is made again.
       if (error instanceof TypeError && !signal.aborted) noteConnectionLost();
@@ -86,19 +79,6 @@ function open(path: string, lastId: string | undefined, signal: AbortSignal): Pr
     ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
   };
   return fetch(BASE_PATH.replace(/\/$/, '') + path, { headers, signal });
-}
-
-async function read(body: ReadableStream<Uint8Array>, onMessage: (message: StreamMessage) => void): Promise<void> {
-  const parser = createParser({
-    onEvent: ({ id = '', event, data }) => onMessage({ id, data, ...(event === undefined ? {} : { event }) }),
-  });
-  const decoder = new TextDecoder();
-  const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    parser.feed(decoder.decode(value, { stream: true }));
-  }
 }
 
 /** A page that is not shown has no frames; it still takes messages, once a second. */

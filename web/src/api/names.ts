@@ -1,5 +1,5 @@
 import { queryOptions, useQueries } from '@tanstack/react-query';
-import { api, ask } from './client.ts';
+import { api } from './client.ts';
 
 /** Names of a kind that are read at most. A resource beyond them is shown by its id. */
 const MAX_NAMES = 2_000;
@@ -21,15 +21,13 @@ const include = { include: 'id,name' };
 
 /** The key of a portal may read the names of `emitters`, but no sources or workflows. */
 const PAGES: Record<NamedKind, (query: NamesQuery, signal: AbortSignal) => Promise<NamedPage>> = {
-  sources: (query, signal) =>
-    ask(api.GET('/v1/users/me/sources', { params: { query: { ...query, ...include } }, signal })),
-  workflows: (query, signal) =>
-    ask(api.GET('/v1/users/me/workflows', { params: { query: { ...query, ...include } }, signal })),
+  sources: (query, signal) => api.get('/v1/users/me/sources', { query: { ...query, ...include }, signal }),
+  workflows: (query, signal) => api.get('/v1/users/me/workflows', { query: { ...query, ...include }, signal }),
   webhooks: (query, signal) =>
-    ask(api.GET('/v1/users/me/webhooks', { params: { query: { ...query, include: 'id,name,url' } }, signal })),
-  emitters: (query, signal) => ask(api.GET('/v1/subscriptions/emitters', { params: { query }, signal })),
+    api.get('/v1/users/me/webhooks', { query: { ...query, include: 'id,name,url' }, signal }),
+  emitters: (query, signal) => api.get('/v1/subscriptions/emitters', { query, signal }),
   members: async (query, signal) => {
-    const page = await ask(api.GET('/v1/members', { params: { query }, signal }));
+    const page = await api.get('/v1/members', { query, signal });
     return { ...page, data: page.data.map(({ id, name, email }) => ({ id, name: name || email })) };
   },
 };

@@ -2,7 +2,7 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser';
-import { api, ask, enterWithPasskey, type Schemas } from './client.ts';
+import { api, enterWithPasskey, type Schemas } from './client.ts';
 import type { Session } from './session.ts';
 
 /** The talk with authenticators comes when a page needs it. */
@@ -18,7 +18,7 @@ class PasskeyError extends Error {
   override readonly name = 'PasskeyError';
 }
 
-/** Lets the person choose a passkey. Throws PasskeyError, and ApiError as `signIn`. */
+/** Lets the person choose a passkey. Throws PasskeyError, and HeadwaterProblem as `signIn`. */
 export async function signInWithPasskey(): Promise<Session> {
   const { startAuthentication } = await load();
   const { flow, optionsJSON } = await beginSignIn();
@@ -54,20 +54,20 @@ export function offerPasskeys(onChosen: (enter: () => Promise<Session>) => void)
   };
 }
 
-/** Throws PasskeyError; ApiError where the password is needed or wrong. */
+/** Throws PasskeyError; HeadwaterProblem where the password is needed or wrong. */
 export async function addPasskey(name: string, currentPassword: string): Promise<Schemas['Passkey']> {
   const { startRegistration } = await load();
   const proof = currentPassword === '' ? {} : { current_password: currentPassword };
-  const { data } = await ask(api.POST('/v1/users/me/passkeys/options', { body: proof }));
+  const { data } = await api.post('/v1/users/me/passkeys/options', { body: proof });
   const optionsJSON = data.options as unknown as PublicKeyCredentialCreationOptionsJSON;
   const response = await startRegistration({ optionsJSON }).catch(explain(optionsJSON.rp.id));
   const body = { flow: data.flow, name, response: { ...response, response: { ...response.response } } };
-  const added = await ask(api.POST('/v1/users/me/passkeys', { body }));
+  const added = await api.post('/v1/users/me/passkeys', { body });
   return added.data;
 }
 
 async function beginSignIn() {
-  const { data } = await ask(api.POST('/v1/session/passkey/options', { body: {} }));
+  const { data } = await api.post('/v1/session/passkey/options', { body: {} });
   return { flow: data.flow, optionsJSON: data.options as unknown as PublicKeyCredentialRequestOptionsJSON };
 }
 

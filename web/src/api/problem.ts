@@ -1,21 +1,4 @@
-import type { components } from './schema.d.ts';
-
-export type Problem = components['schemas']['Problem'];
-
-/** Thrown when the API refuses a request: the problem document, as the server wrote it. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly problem: Problem;
-
-  constructor(problem: Problem) {
-    super(problem.detail);
-    this.problem = problem;
-  }
-
-  get status(): number {
-    return this.problem.status;
-  }
-}
+import { HeadwaterProblem } from '@headwater/client';
 
 /** Thrown when no answer came: the server is restarting, or the network is gone. */
 export class ConnectionError extends Error {
@@ -31,7 +14,7 @@ export class ConnectionError extends Error {
  * message for `url`).
  */
 export function messagesFor(error: unknown, field: string): string[] {
-  if (!(error instanceof ApiError)) return [];
+  if (!(error instanceof HeadwaterProblem)) return [];
   const errors = error.problem.errors ?? [];
   return errors.filter(({ path }) => path === field || path.endsWith(`.${field}`)).map(({ message }) => message);
 }
@@ -41,7 +24,7 @@ export function messagesFor(error: unknown, field: string): string[] {
  * member.
  */
 export function messagesBelow(error: unknown, field: string): string[] {
-  if (!(error instanceof ApiError)) return [];
+  if (!(error instanceof HeadwaterProblem)) return [];
   const errors = (error.problem.errors ?? []).filter(({ path }) => path === field || path.startsWith(`${field}.`));
   return errors.map(({ path, message }) => [path.slice(field.length + 1), message].join(' ').trim());
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { BASE_PATH } from './base-url.ts';
 import { portal } from '../app/portal.ts';
-import type { components } from './schema.d.ts';
+import type { components } from '@headwater/client';
 
 export type Session = components['schemas']['Session'];
 

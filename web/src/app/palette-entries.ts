@@ -1,4 +1,4 @@
-import { api, ask } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import type { IconName } from '../ui/icons.tsx';
 import { currentSession } from '../api/session.ts';
 import { navigationOf } from './navigation.ts';
@@ -38,9 +38,9 @@ export async function namedThings(text: string, signal: AbortSignal): Promise<Pa
   const longest = wordsOf(text).toSorted((a, b) => b.length - a.length)[0];
   const params = { query: { limit: MAX_ASKED, ...(longest === undefined ? {} : { q: longest }) } };
   const [sources, workflows, webhooks] = await Promise.all([
-    ask(api.GET('/v1/users/me/sources', { params, signal })),
-    ask(api.GET('/v1/users/me/workflows', { params, signal })),
-    ask(api.GET('/v1/users/me/webhooks', { params, signal })),
+    api.get('/v1/users/me/sources', { ...params, signal }),
+    api.get('/v1/users/me/workflows', { ...params, signal }),
+    api.get('/v1/users/me/webhooks', { ...params, signal }),
   ]);
   return [
     ...sources.data.map(({ id, name }) => entryOf('source', id, name)),

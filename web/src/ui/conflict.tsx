@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
-import { ApiError } from '../api/problem.ts';
+import { HeadwaterProblem } from '@headwater/client';
 import { Button } from './button.tsx';
 import { CodeView } from './code-view.tsx';
 import { Dialog } from './dialog.tsx';
 import { ProblemNote } from './problem.tsx';
 
-export const isConflict = (error: unknown) => error instanceof ApiError && error.status === 412;
+export const isConflict = (error: unknown) => error instanceof HeadwaterProblem && error.status === 412;
 
 interface ConflictProps<T> {
   /** Text that the user tried to save. `textOf` makes the other state's text, for comparison. */

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
-import { ApiError, ConnectionError, problemText } from '../api/problem.ts';
+import { HeadwaterProblem } from '@headwater/client';
+import { ConnectionError, problemText } from '../api/problem.ts';
 import { Icon } from './icons.tsx';
 
 /** Shows an error in the server's words, with every problem and a way out. */
 export function ProblemNote({ error, children }: { error: unknown; children?: ReactNode }) {
   if (error === null || error === undefined) return null;
-  const problem = error instanceof ApiError ? error.problem : undefined;
+  const problem = error instanceof HeadwaterProblem ? error.problem : undefined;
   return (
     <div role="alert" className="rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm text-ink">
       <div className="flex gap-2">
@@ -22,7 +23,7 @@ export function ProblemNote({ error, children }: { error: unknown; children?: Re
               ))}
             </ul>
           )}
-          {problem !== undefined && problem.request_id !== '' && (
+          {problem?.request_id !== undefined && (
             <p className="mt-1 text-xs text-ink-soft">
               Request <code className="font-mono">{problem.request_id}</code>
             </p>

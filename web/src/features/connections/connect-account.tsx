@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -22,8 +22,7 @@ interface ConnectAccountProps {
 export function ConnectAccount({ slug, onClose, onConnected }: ConnectAccountProps) {
   const app = useQuery({
     queryKey: ['app', slug],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/apps/{id}', { params: { path: { id: slug } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/apps/{id}', { path: { id: slug }, signal }).then(({ data }) => data),
   });
   return (
     <Dialog open onClose={onClose} title={`Connect ${app.data?.name ?? slug}`}>
@@ -51,7 +50,7 @@ function KeysForm({ app, onConnected }: FormProps) {
     mutationFn: () => {
       const credentials = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
       const body = { app: app.name_slug, credentials, ...(name === '' ? {} : { name }) };
-      return ask(api.POST('/v1/connected_accounts', { body }));
+      return api.post('/v1/connected_accounts', { body });
     },
     onSuccess: async ({ data }) => {
       await queries.invalidateQueries({ queryKey: ['connected-accounts'] });
@@ -139,7 +138,7 @@ function useOAuthWindow(onConnected: (accountId: string) => void) {
     }
     setFlow(next);
     const redirect = `${BASE_PATH}connected`;
-    return void ask(api.POST('/v1/connected_accounts/oauth/start', { body: { ...next, redirect } })).then(
+    return void api.post('/v1/connected_accounts/oauth/start', { body: { ...next, redirect } }).then(
       ({ data }) => (opened.location.href = data.authorize_url),
       (reason: unknown) => {
         opened.close();

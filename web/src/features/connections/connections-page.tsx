@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -19,7 +19,7 @@ type Account = Schemas['ConnectedAccount'];
 type App = Schemas['App'];
 
 const accountsQuery = pagesOf(['connected-accounts'], (query, signal) =>
-  ask(api.GET('/v1/connected_accounts', { params: { query }, signal })),
+  api.get('/v1/connected_accounts', { query, signal }),
 );
 
 /**
@@ -52,11 +52,11 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
   const queries = useQueryClient();
   const onSuccess = () => queries.invalidateQueries({ queryKey: ['connected-accounts'] });
   const checking = useMutation({
-    mutationFn: (id: string) => ask(api.POST('/v1/connected_accounts/{id}/check', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.post('/v1/connected_accounts/{id}/check', { path: { id } }),
     onSuccess,
   });
   const deleting = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/connected_accounts/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/connected_accounts/{id}', { path: { id } }),
     onSuccess: () => {
       setDeleted(undefined);
       return onSuccess();
@@ -160,7 +160,7 @@ function Apps({ onConnect }: { onConnect: (slug: string) => void }) {
   const words = useDeferredValue(text.trim());
   const list = useInfiniteQuery(
     pagesOf(['apps', words], (query, signal) =>
-      ask(api.GET('/v1/apps', { params: { query: { ...query, ...(words === '' ? {} : { q: words }) } }, signal })),
+      api.get('/v1/apps', { query: { ...query, ...(words === '' ? {} : { q: words }) }, signal }),
     ),
   );
   const columns: readonly Column<App>[] = [

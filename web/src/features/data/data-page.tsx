@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useDeferredValue, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Below } from '../../ui/beside.tsx';
@@ -22,9 +22,7 @@ import { EditRecord, type StoredRecord } from './edit-record.tsx';
 
 type DataStore = Schemas['DataStore'];
 
-const storesQuery = pagesOf(['data-stores', 'list'], (query, signal) =>
-  ask(api.GET('/v1/data_stores', { params: { query }, signal })),
-);
+const storesQuery = pagesOf(['data-stores', 'list'], (query, signal) => api.get('/v1/data_stores', { query, signal }));
 
 const COLUMNS: readonly Column<DataStore>[] = [
   { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
@@ -97,7 +95,7 @@ function NewStore({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const queries = useQueryClient();
   const making = useMutation({
-    mutationFn: () => ask(api.POST('/v1/data_stores', { body: { name } })),
+    mutationFn: () => api.post('/v1/data_stores', { body: { name } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['data-stores'] });
       onClose();
@@ -146,17 +144,15 @@ function Records({ store }: { store: DataStore }) {
   const queries = useQueryClient();
   const list = useInfiniteQuery(
     pagesOf(['records', id, prefix], (query, signal) =>
-      ask(
-        api.GET('/v1/data_stores/{id}/records', {
-          params: { path: { id }, query: { ...query, ...(prefix === '' ? {} : { prefix }) } },
-          signal,
-        }),
-      ),
+      api.get('/v1/data_stores/{id}/records', {
+        path: { id },
+        query: { ...query, ...(prefix === '' ? {} : { prefix }) },
+        signal,
+      }),
     ),
   );
   const deleting = useMutation({
-    mutationFn: (key: string) =>
-      ask(api.DELETE('/v1/data_stores/{id}/record', { params: { path: { id }, query: { key } } })),
+    mutationFn: (key: string) => api.delete('/v1/data_stores/{id}/record', { path: { id }, query: { key } }),
     onSuccess: () => {
       setDeleted(undefined);
       return queries.invalidateQueries({ queryKey: ['records', id] });
@@ -246,7 +242,7 @@ function DeleteStore({ store: { id, name, record_count: count } }: { store: Data
   const queries = useQueryClient();
   const navigate = useNavigate({ from: '/data' });
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/data_stores/{id}', { params: { path: { id } } })),
+    mutationFn: () => api.delete('/v1/data_stores/{id}', { path: { id } }),
     onSuccess: async () => {
       await navigate({ search: {} });
       await queries.invalidateQueries({ queryKey: ['data-stores'] });

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
-import { ApiError } from '../../api/problem.ts';
+import { api, type Schemas, type Tagged } from '../../api/client.ts';
+import { HeadwaterProblem } from '@headwater/client';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { hwLine, textOrJson } from '../../ui/command.ts';
@@ -35,11 +35,9 @@ const stateOf = ({ value, etag }: Tagged<StoredRecord>): ReadState => ({
 
 async function readRecord(id: string, key: string): Promise<ReadState> {
   try {
-    return stateOf(
-      await askTagged(api.GET('/v1/data_stores/{id}/record', { params: { path: { id }, query: { key } } })),
-    );
+    return stateOf(await api.tagged('get', '/v1/data_stores/{id}/record', { path: { id }, query: { key } }));
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return NONE;
+    if (error instanceof HeadwaterProblem && error.status === 404) return NONE;
     throw error;
   }
 }
@@ -80,7 +78,7 @@ function RecordForm({ storeId, knownKey, read, onClose }: RecordFormProps) {
       const value: unknown = JSON.parse(text);
       const header = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
       const params = { path: { id: storeId }, header };
-      await ask(api.PUT('/v1/data_stores/{id}/record', { params, body: { key, value } }));
+      await api.put('/v1/data_stores/{id}/record', { ...params, body: { key, value } });
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['records', storeId] });

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
 import { useNames } from '../../api/names.ts';
 import { CloseDetail } from '../../ui/beside.tsx';
@@ -129,8 +129,7 @@ const REFRESH_MS = 3_000;
 const deliveriesOfQuery = (emitId: string) =>
   queryOptions({
     queryKey: ['deliveries-of', emitId],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/deliveries', { params: { query: { emit_id: emitId, limit: 20 } }, signal })),
+    queryFn: ({ signal }) => api.get('/v1/deliveries', { query: { emit_id: emitId, limit: 20 }, signal }),
     refetchInterval: REFRESH_MS,
   });
 

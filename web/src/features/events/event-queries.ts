@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 
 export interface EventFilter {
   emitter_id?: string;
@@ -24,7 +24,7 @@ export const searchQuery = (filter: EventFilter) =>
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: after, signal }) => {
       const query = { ...filter, limit: PAGE_SIZE, ...(after === undefined ? {} : { after }) };
-      return ask(api.GET('/v1/events', { params: { query }, signal }));
+      return api.get('/v1/events', { query, signal });
     },
     getNextPageParam: ({ data, page_info: { end_cursor: end, scanned_until: until } }) =>
       end !== null && (data.length === PAGE_SIZE || until !== undefined) ? end : undefined,
@@ -36,7 +36,7 @@ export const eventQuery = (emitId: string) =>
     queryKey: ['event', emitId],
     queryFn: async ({ signal }) => {
       const query = { id: emitId, expand: 'event', limit: 1 };
-      const { data } = await ask(api.GET('/v1/events', { params: { query }, signal }));
+      const { data } = await api.get('/v1/events', { query, signal });
       const [found] = data;
       if (found === undefined) throw new Error('This event is not kept any more');
       return found;

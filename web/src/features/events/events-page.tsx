@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -191,7 +191,7 @@ function NewEvents({
     queryKey: ['newer-events', filter, since],
     queryFn: ({ signal }) => {
       const query = { ...filter, since: String(since), limit: 100 };
-      return ask(api.GET('/v1/events', { params: { query }, signal }));
+      return api.get('/v1/events', { query, signal });
     },
     enabled: isOpen,
     refetchInterval: REFRESH_MS,

@@ -1,6 +1,6 @@
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
-import { ApiError } from '../../api/problem.ts';
+import { HeadwaterProblem } from '@headwater/client';
 import type { TraceRun } from '../traces/trace-rows.ts';
 import type { LiveEvent } from './use-live-events.ts';
 
@@ -20,7 +20,7 @@ export async function triggerOfEvent(event: LiveEvent, data: unknown): Promise<T
   const cause = run?.caused_by ?? null;
   if (cause !== null) {
     const query = { id: cause, expand: 'event', limit: 1 };
-    const { data: found } = await ask(api.GET('/v1/events', { params: { query } }));
+    const { data: found } = await api.get('/v1/events', { query });
     if (found[0] !== undefined) {
       return {
         text: writeExact(found[0].event),
@@ -47,8 +47,8 @@ export async function triggerOfEvent(event: LiveEvent, data: unknown): Promise<T
 
 /** Undefined where the trace is not kept any more, or the event was published without a run. */
 async function runOf(emitId: string): Promise<TraceRun | undefined> {
-  const trace = await ask(api.GET('/v1/traces/{id}', { params: { path: { id: emitId } } })).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+  const trace = await api.get('/v1/traces/{id}', { path: { id: emitId } }).catch((error: unknown) => {
+    if (error instanceof HeadwaterProblem && error.status === 404) return undefined;
     throw error;
   });
   return trace && findRun(trace.data.runs, emitId);

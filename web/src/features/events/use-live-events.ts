@@ -1,5 +1,6 @@
+import type { StreamMessage } from '@headwater/client';
 import { useCallback, useRef, useState } from 'react';
-import { type StreamMessage, type StreamState, useEventStream } from '../../api/event-stream.ts';
+import { type StreamState, useEventStream } from '../../api/event-stream.ts';
 import { parseExact } from '../../api/exact-json.ts';
 import type { Schemas } from '../../api/client.ts';
 

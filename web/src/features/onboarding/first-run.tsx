@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -145,8 +145,8 @@ function Deliver({ source, webhookId, onMade }: DeliverProps) {
   const making = useMutation({
     mutationFn: async () => {
       const { url } = await queries.query(sampleReceiverQuery());
-      const { data: webhook } = await ask(api.POST('/v1/webhooks', { body: { url, name: 'Sample receiver' } }));
-      await ask(api.POST('/v1/subscriptions', { body: { emitter_id: source.id, listener_id: webhook.id } }));
+      const { data: webhook } = await api.post('/v1/webhooks', { body: { url, name: 'Sample receiver' } });
+      await api.post('/v1/subscriptions', { body: { emitter_id: source.id, listener_id: webhook.id } });
       onMade(webhook.id);
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       // Only events from now on are delivered: without one there would be nothing to see.
@@ -194,7 +194,7 @@ function OwnUrl({ webhookId: id }: { webhookId: string }) {
   const queries = useQueryClient();
   const webhook = useQuery(webhookQuery(id));
   const changing = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params: { path: { id } }, body: { url, name: '' } })),
+    mutationFn: () => api.put('/v1/webhooks/{id}', { path: { id }, body: { url, name: '' } }),
     onSuccess: () =>
       Promise.all([['webhook', id], ['webhooks']].map((queryKey) => queries.invalidateQueries({ queryKey }))),
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -33,7 +33,7 @@ export function MakeSource({ onMade }: { onMade: (id: string) => void }) {
   const [open, setOpen] = useState<Kind>();
   const queries = useQueryClient();
   const making = useMutation({
-    mutationFn: (body: NewSource) => ask(api.POST('/v1/sources', { body })),
+    mutationFn: (body: NewSource) => api.post('/v1/sources', { body }),
     onSuccess: ({ data }) => {
       void queries.invalidateQueries({ queryKey: ['sources'] });
       void queries.invalidateQueries({ queryKey: ['user'] });

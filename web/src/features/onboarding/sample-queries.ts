@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 
 export type SampleRequest = Schemas['SampleRequest'];
 
@@ -9,7 +9,7 @@ const SHOWN = 50;
 export const sampleReceiverQuery = () =>
   queryOptions({
     queryKey: ['sample-receiver'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/sample_receiver', { signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/sample_receiver', { signal }).then(({ data }) => data),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
@@ -18,8 +18,6 @@ export const sampleRequestsQuery = () =>
   queryOptions({
     queryKey: ['sample-requests'],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/sample_receiver/requests', { params: { query: { limit: SHOWN } }, signal })).then(
-        ({ data }) => data,
-      ),
+      api.get('/v1/sample_receiver/requests', { query: { limit: SHOWN }, signal }).then(({ data }) => data),
     refetchInterval: REFRESH_MS,
   });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -18,7 +18,7 @@ export function SampleReceiver() {
   const receiver = useQuery(sampleReceiverQuery());
   const received = useQuery(sampleRequestsQuery());
   const clearing = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/sample_receiver/requests')),
+    mutationFn: () => api.delete('/v1/sample_receiver/requests'),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sample-requests'] }),
   });
   const url = receiver.data?.url;

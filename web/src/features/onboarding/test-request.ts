@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { ConnectionError } from '../../api/problem.ts';
 import { endpointOf, type Source } from '../sources/source-queries.ts';
 
@@ -10,7 +10,7 @@ export async function sendTestRequest(source: Source): Promise<void> {
   const path = endpoint === undefined ? undefined : samePageOrigin(endpoint);
   if (path === undefined) {
     const event = endpoint === undefined ? tick() : { method: 'POST', path: '/', query: {}, headers: {}, body };
-    await ask(api.POST('/v1/sources/{id}/run', { params: { path: { id: source.id } }, body: { event } }));
+    await api.post('/v1/sources/{id}/run', { path: { id: source.id }, body: { event } });
     return;
   }
   const response = await fetch(path, {

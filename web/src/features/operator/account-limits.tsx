@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, askTagged, forState, type Schemas, type Tagged } from '../../api/client.ts';
+import { api, forState, type Schemas, type Tagged } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
@@ -102,9 +102,7 @@ function SetLimit({ accountId: id, limit, limits }: SetLimitProps) {
   const [value, setValue] = useState(String(limit.value));
   const queries = useQueryClient();
   const put = (to: number | null, over: Tagged<Limits>) =>
-    askTagged(
-      api.PUT('/v1/accounts/{id}/limits', { params: { path: { id }, ...forState(over) }, body: { [name]: to } }),
-    );
+    api.tagged('put', '/v1/accounts/{id}/limits', { path: { id }, ...forState(over), body: { [name]: to } });
   const setting = useMutation({
     mutationFn: async ({ to, over }: { to: number | null; over?: Tagged<Limits> }) => {
       try {

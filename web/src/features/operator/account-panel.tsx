@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Command, hwLine } from '../../ui/command.ts';
@@ -30,18 +30,18 @@ export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDe
   const suspension = useMutation({
     mutationFn: (action: 'suspend' | 'resume') =>
       action === 'suspend'
-        ? ask(api.POST('/v1/tenants/{id}/suspend', { params }))
-        : ask(api.POST('/v1/tenants/{id}/resume', { params })),
+        ? api.post('/v1/tenants/{id}/suspend', { ...params })
+        : api.post('/v1/tenants/{id}/resume', { ...params }),
     onSuccess: async () => {
       setSuspending(false);
       await refresh();
     },
   });
   const makingKey = useMutation({
-    mutationFn: () => ask(api.POST('/v1/tenants/{id}/api_keys', { params, body: { name: KEY_NAME } })),
+    mutationFn: () => api.post('/v1/tenants/{id}/api_keys', { ...params, body: { name: KEY_NAME } }),
   });
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/tenants/{id}', { params })),
+    mutationFn: () => api.delete('/v1/tenants/{id}', { ...params }),
     onSuccess: async () => {
       onDeleted();
       await queries.invalidateQueries({ queryKey: ['accounts'] });
@@ -138,7 +138,7 @@ function commandsOf(accountId: string, isSuspended: boolean): Record<string, Com
 function Rename({ accountId, name, onDone }: { accountId: string; name: string; onDone: () => Promise<unknown> }) {
   const [value, setValue] = useState(name);
   const renaming = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/tenants/{id}', { params: { path: { id: accountId } }, body: { name: value } })),
+    mutationFn: () => api.put('/v1/tenants/{id}', { path: { id: accountId }, body: { name: value } }),
     onSuccess: onDone,
   });
   const submit = (event: SubmitEvent) => {

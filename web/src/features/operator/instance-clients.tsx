@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -16,11 +16,11 @@ export function InstanceClients() {
   const params = { path: { id: app } };
   const body = clientBody(client);
   const setting = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/apps/{id}/oauth_client', { params, body })),
+    mutationFn: () => api.put('/v1/apps/{id}/oauth_client', { ...params, body }),
     onSuccess: () => setClient({ ...client, secret: '' }),
   });
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/apps/{id}/oauth_client', { params })),
+    mutationFn: () => api.delete('/v1/apps/{id}/oauth_client', { ...params }),
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { useSession } from '../../api/session.ts';
@@ -25,9 +25,7 @@ import { Nodes, Queues } from './instance.tsx';
 
 type Account = Schemas['Account'];
 
-const accountsQuery = pagesOf(['accounts'], (query, signal) =>
-  ask(api.GET('/v1/accounts', { params: { query }, signal })),
-);
+const accountsQuery = pagesOf(['accounts'], (query, signal) => api.get('/v1/accounts', { query, signal }));
 
 const COLUMNS: readonly Column<Account>[] = [
   { header: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
@@ -94,7 +92,7 @@ function NewAccount() {
   const [name, setName] = useState('');
   const queries = useQueryClient();
   const making = useMutation({
-    mutationFn: () => ask(api.POST('/v1/accounts', { body: { name } })),
+    mutationFn: () => api.post('/v1/accounts', { body: { name } }),
     onSuccess: () => {
       setName('');
       return queries.invalidateQueries({ queryKey: ['accounts'] });

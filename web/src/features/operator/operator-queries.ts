@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask, askTagged, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 
 export type AccountStats = Schemas['AccountStats']['accounts'][number];
 export type NodeRecord = Schemas['Node'];
@@ -11,7 +11,7 @@ const SHOWN = 20;
 export const nodesQuery = () =>
   queryOptions({
     queryKey: ['nodes'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/nodes', { signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/nodes', { signal }).then(({ data }) => data),
     refetchInterval: REFRESH_MS,
   });
 
@@ -20,20 +20,17 @@ export const accountStatsQuery = () =>
   queryOptions({
     queryKey: ['account-stats'],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/stats/accounts', { params: { query: { limit: SHOWN } }, signal })).then(
-        ({ data }) => data.accounts,
-      ),
+      api.get('/v1/stats/accounts', { query: { limit: SHOWN }, signal }).then(({ data }) => data.accounts),
     refetchInterval: REFRESH_MS,
   });
 
 export const accountQuery = (id: string) =>
   queryOptions({
     queryKey: ['account', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/tenants/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/tenants/{id}', { path: { id }, signal }).then(({ data }) => data),
   });
 
-export const readLimits = (id: string) => askTagged(api.GET('/v1/accounts/{id}/limits', { params: { path: { id } } }));
+export const readLimits = (id: string) => api.tagged('get', '/v1/accounts/{id}/limits', { path: { id } });
 
 export const limitsQuery = (id: string) =>
   queryOptions({

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -17,7 +17,7 @@ const QUOTAS = ['sources', 'workflows', 'webhooks', 'subscriptions'] as const;
 
 const userQuery = {
   queryKey: ['user'],
-  queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v1/users/me', { signal })).then(({ data }) => data),
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.get('/v1/users/me', { signal }).then(({ data }) => data),
 };
 
 /** Activity, failures, waiting work, and usage of the account. */

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 
 export type Series = Schemas['StatSeries'];
 export type Subject = Schemas['SubjectStats']['subjects'][number];
@@ -41,9 +41,7 @@ export const seriesQuery = (range: Range, subject: { emitter_id?: string; webhoo
   queryOptions<Series>({
     queryKey: ['stats', range, subject],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/stats', { params: { query: { ...spanOf(range), ...subject } }, signal })).then(
-        ({ data }) => data,
-      ),
+      api.get('/v1/stats', { query: { ...spanOf(range), ...subject }, signal }).then(({ data }) => data),
     refetchInterval: REFRESH_MS,
     placeholderData: (last) => last,
   });
@@ -53,9 +51,7 @@ export const subjectsQuery = (kind: 'emitters' | 'webhooks', range: Range, limit
   queryOptions<Subject[]>({
     queryKey: ['stats', kind, range, limit],
     queryFn: ({ signal }) =>
-      ask(api.GET(`/v1/stats/${kind}`, { params: { query: { ...rowSpanOf(range), limit } }, signal })).then(
-        ({ data }) => data.subjects,
-      ),
+      api.get(`/v1/stats/${kind}`, { query: { ...rowSpanOf(range), limit }, signal }).then(({ data }) => data.subjects),
     refetchInterval: REFRESH_MS,
     placeholderData: (last) => last,
   });
@@ -71,6 +67,6 @@ export function useSparklines(kind: 'emitters' | 'webhooks'): ReadonlyMap<string
 export const waitingQuery = () =>
   queryOptions({
     queryKey: ['stats', 'waiting'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/stats/waiting', { signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/stats/waiting', { signal }).then(({ data }) => data),
     refetchInterval: REFRESH_MS,
   });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, INPUT_CLASS } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -19,8 +19,7 @@ export function AppField({ definition, value, onChange, errors }: PropFieldProps
   const slug = definition.app ?? '';
   const accounts = useQuery({
     queryKey: ['connected-accounts', slug],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/users/me/accounts', { params: { query: { app: slug, limit: 100 } }, signal })),
+    queryFn: ({ signal }) => api.get('/v1/users/me/accounts', { query: { app: slug, limit: 100 }, signal }),
   });
   const choose = (id: string) => onChange(id === '' ? undefined : { authProvisionId: id });
   return (

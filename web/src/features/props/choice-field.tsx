@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useId, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { Field, INPUT_CLASS } from '../../ui/field.tsx';
@@ -175,12 +175,12 @@ function useComputedChoices(propName: string, context: PropContext, query: strin
         ...(sourceId === undefined ? {} : { source_id: sourceId }),
         ...(dynamicPropsId === undefined ? {} : { dynamic_props_id: dynamicPropsId }),
       };
-      const request = api.POST('/v1/components/{id}/configure', {
-        params: { path: { id: componentId } },
+      const { data } = await api.post('/v1/components/{id}/configure', {
+        path: { id: componentId },
         body,
         signal,
       });
-      return (await ask(request)).data;
+      return data;
     },
     // A page without choices is the last one, even with a context.
     getNextPageParam: ({ options, context: next }, _, { page }): PageAt | undefined =>

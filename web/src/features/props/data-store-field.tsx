@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, INPUT_CLASS } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -17,10 +17,10 @@ export function DataStoreField({ definition, value, onChange, errors }: PropFiel
   const queries = useQueryClient();
   const list = useQuery({
     queryKey: ['data-stores'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/data_stores', { params: { query: { limit: 100 } }, signal })),
+    queryFn: ({ signal }) => api.get('/v1/data_stores', { query: { limit: 100 }, signal }),
   });
   const making = useMutation({
-    mutationFn: () => ask(api.POST('/v1/data_stores', { body: { name: definition.label ?? definition.name } })),
+    mutationFn: () => api.post('/v1/data_stores', { body: { name: definition.label ?? definition.name } }),
     onSuccess: async ({ data }) => {
       await queries.invalidateQueries({ queryKey: ['data-stores'] });
       onChange(data.id);

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { AppField } from './app-field.tsx';
@@ -52,7 +52,7 @@ export function PropForm({ componentId, sourceId, state, onChange, error, around
         ...(dynamicPropsId === undefined ? {} : { dynamic_props_id: dynamicPropsId }),
         ...(sourceId === undefined ? {} : { source_id: sourceId }),
       };
-      const answer = await ask(api.POST('/v1/components/{id}/props', { params: { path: { id: componentId } }, body }));
+      const answer = await api.post('/v1/components/{id}/props', { path: { id: componentId }, body });
       return { next, ...answer.data.dynamic_props };
     },
     onSuccess: ({ next, id, configurable_props: dynamic }) => {
@@ -98,7 +98,7 @@ function withinProps(values: PropValues, props: readonly Pick<PropDefinition, 'n
 
 /** The component's own props. Other props of a step came from an answer whose id is not kept. */
 async function readOwnProps(id: string): Promise<readonly { name: string }[]> {
-  const { data } = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }));
+  const { data } = await api.get('/v1/components/{id}', { path: { id } });
   return data.configurable_props as unknown as PropDefinition[];
 }
 

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -38,12 +38,10 @@ export function RegistryPage() {
   const words = useDeferredValue(q.trim());
   const list = useInfiniteQuery(
     pagesOf(['registry', words], (query, signal) =>
-      ask(
-        api.GET('/v1/components/registry', {
-          params: { query: { ...query, ...(words === '' ? {} : { q: words }) } },
-          signal,
-        }),
-      ),
+      api.get('/v1/components/registry', {
+        query: { ...query, ...(words === '' ? {} : { q: words }) },
+        signal,
+      }),
     ),
   );
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -114,9 +112,7 @@ function ComponentDialog({ id, version, onVersion, onClose }: ComponentDialogPro
   const component = useQuery({
     queryKey: ['registry-component', id, version],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/components/registry/{id}', { params: { path: { id }, query }, signal })).then(
-        ({ data }) => data,
-      ),
+      api.get('/v1/components/registry/{id}', { path: { id }, query, signal }).then(({ data }) => data),
     placeholderData: (last) => last,
   });
   const { data } = component;

@@ -1,4 +1,4 @@
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf, refreshEvery } from '../../api/pages.ts';
 
 export type AbandonedRun = Schemas['AbandonedRun'];
@@ -14,7 +14,7 @@ const REFRESH_MS = 5_000;
 
 export const abandonedQuery = (choice: AbandonedChoice) => ({
   ...pagesOf(['abandoned-runs', choice], (query, signal) =>
-    ask(api.GET('/v1/runs', { params: { query: { ...query, ...choice } }, signal })),
+    api.get('/v1/runs', { query: { ...query, ...choice }, signal }),
   ),
   refetchInterval: refreshEvery(REFRESH_MS),
 });
@@ -23,8 +23,6 @@ export const abandonedQuery = (choice: AbandonedChoice) => ({
 export const abandonedCountQuery = (choice: AbandonedChoice) => ({
   queryKey: ['abandoned-runs', choice, 'count'],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
-    ask(api.GET('/v1/runs', { params: { query: { ...choice, limit: 1 } }, signal })).then(
-      ({ page_info: page }) => page.total_count,
-    ),
+    api.get('/v1/runs', { query: { ...choice, limit: 1 }, signal }).then(({ page_info: page }) => page.total_count),
   refetchInterval: REFRESH_MS,
 });

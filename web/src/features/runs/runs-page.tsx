@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Beside, CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { hwLine, isoOf } from '../../ui/command.ts';
@@ -149,7 +149,7 @@ function RetryAll({ choice }: { choice: AbandonedChoice }) {
   const [isAsking, setAsking] = useState(false);
   const queries = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => ask(api.POST('/v1/runs/retry', { body: choice })),
+    mutationFn: () => api.post('/v1/runs/retry', { body: choice }),
     onSuccess: async () => {
       setAsking(false);
       await queries.invalidateQueries({ queryKey: ['abandoned-runs'] });
@@ -193,7 +193,7 @@ function RunDetail({ run, onClose }: { run: AbandonedRun; onClose: () => void })
   const { id, trace_id: trace, error, event } = run;
   const queries = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => ask(api.POST('/v1/runs/{id}/retry', { params: { path: { id } } })),
+    mutationFn: () => api.post('/v1/runs/{id}/retry', { path: { id } }),
     onSuccess: async () => {
       onClose();
       await queries.invalidateQueries({ queryKey: ['abandoned-runs'] });

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ import { Time } from '../../ui/time.tsx';
 
 type ApiKey = Schemas['ApiKey'];
 
-const keysQuery = pagesOf(['api-keys'], (query, signal) => ask(api.GET('/v1/api_keys', { params: { query }, signal })));
+const keysQuery = pagesOf(['api-keys'], (query, signal) => api.get('/v1/api_keys', { query, signal }));
 
 /**
  * Keys of the account. A new one is shown once; revoking one ends the sessions that were opened
@@ -27,14 +27,14 @@ export function ApiKeys() {
   const [revoked, setRevoked] = useState<ApiKey>();
   const queries = useQueryClient();
   const revoking = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/api_keys/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/api_keys/{id}', { path: { id } }),
     onSuccess: async () => {
       setRevoked(undefined);
       await queries.invalidateQueries({ queryKey: ['api-keys'] });
     },
   });
   const rotating = useMutation({
-    mutationFn: (id: string) => ask(api.POST('/v1/api_keys/{id}/rotate', { params: { path: { id } }, body: {} })),
+    mutationFn: (id: string) => api.post('/v1/api_keys/{id}/rotate', { path: { id }, body: {} }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['api-keys'] }),
   });
   const rotated = rotating.data?.data;
@@ -173,7 +173,7 @@ function NewKey() {
     mutationFn: () => {
       const expires =
         days === 'never' ? {} : { expires_at: Math.floor(Date.now() / 1000) + Number(days) * DAY_SECONDS };
-      return ask(api.POST('/v1/api_keys', { body: { name, scopes: [scope], ...expires } }));
+      return api.post('/v1/api_keys', { body: { name, scopes: [scope], ...expires } });
     },
     onSuccess: () => {
       setName('');

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
@@ -10,7 +10,7 @@ import { Time } from '../../ui/time.tsx';
 
 type Entry = Schemas['AuditEntry'];
 
-const auditQuery = pagesOf(['audit'], (query, signal) => ask(api.GET('/v1/audit', { params: { query }, signal })));
+const auditQuery = pagesOf(['audit'], (query, signal) => api.get('/v1/audit', { query, signal }));
 
 const COLUMNS: readonly Column<Entry>[] = [
   { header: 'When', cell: ({ at }) => <Time atMs={at * 1000} />, className: 'w-28 text-ink-soft' },

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ import { Time } from '../../ui/time.tsx';
 type Variable = Schemas['EnvironmentVariable'];
 
 const variablesQuery = pagesOf(['environment'], (query, signal) =>
-  ask(api.GET('/v1/environment_variables', { params: { query }, signal })),
+  api.get('/v1/environment_variables', { query, signal }),
 );
 
 /** Values that steps of workflows may read. They are sealed: no answer holds one. */
@@ -24,7 +24,7 @@ export function Environment() {
   const list = useInfiniteQuery(variablesQuery);
   const queries = useQueryClient();
   const deleting = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/environment_variables/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/environment_variables/{id}', { path: { id } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['environment'] }),
   });
   const columns: readonly Column<Variable>[] = [
@@ -67,8 +67,7 @@ function SetVariable() {
   const [value, setValue] = useState('');
   const queries = useQueryClient();
   const setting = useMutation({
-    mutationFn: () =>
-      ask(api.PUT('/v1/environment_variables/{id}', { params: { path: { id: name } }, body: { value } })),
+    mutationFn: () => api.put('/v1/environment_variables/{id}', { path: { id: name }, body: { value } }),
     onSuccess: () => {
       setName('');
       setValue('');

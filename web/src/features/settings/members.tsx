@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { missingRight, useSession } from '../../api/session.ts';
@@ -26,11 +26,9 @@ const ROLES: Record<Role, string> = {
   owner: 'Owner: also owners',
 };
 
-const membersQuery = pagesOf(['members'], (query, signal) =>
-  ask(api.GET('/v1/members', { params: { query }, signal })),
-);
+const membersQuery = pagesOf(['members'], (query, signal) => api.get('/v1/members', { query, signal }));
 const invitationsQuery = pagesOf(['invitations'], (query, signal) =>
-  ask(api.GET('/v1/members/invitations', { params: { query }, signal })),
+  api.get('/v1/members/invitations', { query, signal }),
 );
 
 /** The members of the account and the open invitations. */
@@ -53,12 +51,11 @@ function MemberList() {
   const refresh = () => queries.invalidateQueries({ queryKey: ['members'] });
   const changing = useMutation({
     mutationFn: ({ id, role }: { id: string; role: Role }) =>
-      ask(api.PUT('/v1/members/{id}', { params: { path: { id } }, body: { role } })),
+      api.put('/v1/members/{id}', { path: { id }, body: { role } }),
     onSettled: refresh,
   });
   const removing = useMutation({
-    mutationFn: (id: string) =>
-      ask(api.DELETE('/v1/members/{id}', { params: { path: { id } }, body: { revoke_keys: revokeKeys } })),
+    mutationFn: (id: string) => api.delete('/v1/members/{id}', { path: { id }, body: { revoke_keys: revokeKeys } }),
     onSuccess: async () => {
       setRemoved(undefined);
       await refresh();
@@ -162,7 +159,7 @@ function Invite() {
   const [role, setRole] = useState<Role>('developer');
   const queries = useQueryClient();
   const inviting = useMutation({
-    mutationFn: () => ask(api.POST('/v1/members/invitations', { body: { email, role } })),
+    mutationFn: () => api.post('/v1/members/invitations', { body: { email, role } }),
     onSuccess: () => {
       setEmail('');
       return queries.invalidateQueries({ queryKey: ['invitations'] });
@@ -226,7 +223,7 @@ function Invitations() {
   const list = useInfiniteQuery(invitationsQuery);
   const queries = useQueryClient();
   const revoking = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/members/invitations/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/members/invitations/{id}', { path: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['invitations'] }),
   });
   const columns: readonly Column<Invitation>[] = [

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useId, useState } from 'react';
 import { publicUrl } from '../../api/base-url.ts';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -19,7 +19,7 @@ type Client = Schemas['OAuthClient'];
 const clientsQuery = {
   queryKey: ['oauth-clients'],
   queryFn: ({ signal }: { signal: AbortSignal }) =>
-    ask(api.GET('/v1/users/me/oauth_clients', { signal })).then(({ data }) => data),
+    api.get('/v1/users/me/oauth_clients', { signal }).then(({ data }) => data),
 };
 
 /** The account's own clients at providers: each goes before that of the instance. */
@@ -29,7 +29,7 @@ export function OAuthClients() {
   const [deleted, setDeleted] = useState<Client>();
   const queries = useQueryClient();
   const deleting = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/users/me/oauth_clients/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/users/me/oauth_clients/{id}', { path: { id } }),
     onSuccess: async () => {
       setDeleted(undefined);
       await queries.invalidateQueries({ queryKey: ['oauth-clients'] });
@@ -103,8 +103,7 @@ export function OAuthClients() {
 function useOAuthApps() {
   const { data = [] } = useQuery({
     queryKey: ['apps', 'oauth'],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/apps', { params: { query: { limit: 100 } }, signal })).then((answer) => answer.data),
+    queryFn: ({ signal }) => api.get('/v1/apps', { query: { limit: 100 }, signal }).then((answer) => answer.data),
   });
   return data.filter(({ auth_type: type }) => type === 'oauth2');
 }
@@ -117,12 +116,10 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
   const queries = useQueryClient();
   const setting = useMutation({
     mutationFn: () =>
-      ask(
-        api.PUT('/v1/users/me/oauth_clients/{id}', {
-          params: { path: { id: slug } },
-          body: clientBody(input),
-        }),
-      ),
+      api.put('/v1/users/me/oauth_clients/{id}', {
+        path: { id: slug },
+        body: clientBody(input),
+      }),
     onSuccess: async () => {
       setSlug('');
       setInput(NO_CLIENT);

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -14,9 +14,7 @@ import { Time } from '../../ui/time.tsx';
 
 type UserSession = Schemas['UserSession'];
 
-const sessionsQuery = pagesOf(['own-sessions'], (query, signal) =>
-  ask(api.GET('/v1/users/me/sessions', { params: { query }, signal })),
-);
+const sessionsQuery = pagesOf(['own-sessions'], (query, signal) => api.get('/v1/users/me/sessions', { query, signal }));
 
 /** The password, the passkeys and the sessions of the member who is signed in. */
 export function OwnAccess() {
@@ -34,7 +32,7 @@ function ChangePassword() {
   const [next, setNext] = useState('');
   const queries = useQueryClient();
   const changing = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/users/me/password', { body: { current_password: current, password: next } })),
+    mutationFn: () => api.put('/v1/users/me/password', { body: { current_password: current, password: next } }),
     onSuccess: () => {
       setCurrent('');
       setNext('');
@@ -90,7 +88,7 @@ function Sessions() {
   const list = useInfiniteQuery(sessionsQuery);
   const queries = useQueryClient();
   const ending = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/users/me/sessions/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/users/me/sessions/{id}', { path: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['own-sessions'] }),
   });
   const columns: readonly Column<UserSession>[] = [

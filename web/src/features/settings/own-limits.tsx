@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -26,7 +26,7 @@ export function OwnLimits() {
   const [text, setText] = useState('');
   const { data, error } = useQuery({
     queryKey: ['own-limits'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/users/me/limits', { signal })).then((answer) => answer.data),
+    queryFn: ({ signal }) => api.get('/v1/users/me/limits', { signal }).then((answer) => answer.data),
   });
   const rows = Object.entries(data?.limits ?? {})
     .map(([name, value]) => ({ name, value, isSet: Object.hasOwn(data?.set ?? {}, name) }))

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
-import type { components } from '../../api/schema.d.ts';
+import { api } from '../../api/client.ts';
+import type { components } from '@headwater/client';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -53,7 +53,7 @@ const COLUMNS: readonly Column<Day>[] = [
 export function OwnUsage() {
   const { data, error } = useQuery({
     queryKey: ['own-usage'],
-    queryFn: ({ signal }) => ask(api.GET('/v1/usage', { signal })).then((answer) => answer.data),
+    queryFn: ({ signal }) => api.get('/v1/usage', { signal }).then((answer) => answer.data),
   });
   const [isTable, setTable] = useState(false);
   const days = data?.days ?? [];

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { addPasskey, canUsePasskeys } from '../../api/passkeys.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -17,9 +17,7 @@ type Passkey = Schemas['Passkey'];
 
 const KEY = ['own-passkeys'];
 
-const passkeysQuery = pagesOf(KEY, (query, signal) =>
-  ask(api.GET('/v1/users/me/passkeys', { params: { query }, signal })),
-);
+const passkeysQuery = pagesOf(KEY, (query, signal) => api.get('/v1/users/me/passkeys', { query, signal }));
 
 /** The passkeys of the member who is signed in. */
 export function Passkeys() {
@@ -87,7 +85,7 @@ export function Passkeys() {
 }
 
 function NewPasskey() {
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => api.get('/v1/session/methods') });
   const isNamed = methods.data?.data.passkey;
   if (isNamed === undefined) return null;
   return (
@@ -164,8 +162,7 @@ function Rename({ passkey, onClose }: { passkey: Passkey; onClose: () => void })
   const [name, setName] = useState(passkey.name);
   const queries = useQueryClient();
   const renaming = useMutation({
-    mutationFn: () =>
-      ask(api.PUT('/v1/users/me/passkeys/{id}', { params: { path: { id: passkey.id } }, body: { name } })),
+    mutationFn: () => api.put('/v1/users/me/passkeys/{id}', { path: { id: passkey.id }, body: { name } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: KEY });
       onClose();
@@ -197,7 +194,7 @@ function Rename({ passkey, onClose }: { passkey: Passkey; onClose: () => void })
 function Remove({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
   const queries = useQueryClient();
   const removing = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/users/me/passkeys/{id}', { params: { path: { id: passkey.id } } })),
+    mutationFn: () => api.delete('/v1/users/me/passkeys/{id}', { path: { id: passkey.id } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: KEY });
       onClose();

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -15,10 +15,10 @@ export function TraceSettings() {
   const [chosen, setChosen] = useState<boolean>();
   const settings = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => ask(api.GET('/v1/users/me/settings', { signal })).then((answer) => answer.data),
+    queryFn: ({ signal }) => api.get('/v1/users/me/settings', { signal }).then((answer) => answer.data),
   });
   const changing = useMutation({
-    mutationFn: (isOn: boolean) => ask(api.PUT('/v1/users/me/settings', { body: { trace_context: isOn } })),
+    mutationFn: (isOn: boolean) => api.put('/v1/users/me/settings', { body: { trace_context: isOn } }),
     onSuccess: ({ data }) => queries.setQueryData(KEY, data),
     onSettled: () => setChosen(undefined),
   });

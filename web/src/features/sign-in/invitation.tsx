@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { acceptInvitation, api, ask } from '../../api/client.ts';
+import { acceptInvitation, api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { currentSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,7 @@ export function Invitation() {
   const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get('token') ?? '');
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => ask(api.POST('/v1/session/invitation', { body: { token }, signal })),
+    queryFn: ({ signal }) => api.post('/v1/session/invitation', { body: { token }, signal }),
   });
   const shown = invitation.data?.data;
   return (
@@ -45,7 +45,7 @@ export function Invitation() {
 function ProviderChoice({ token }: { token: string }) {
   const { oidc: provider = null } = useSignInMethods() ?? {};
   const beginning = useMutation({
-    mutationFn: () => ask(api.POST('/v1/session/invitation/oidc', { body: { token } })),
+    mutationFn: () => api.post('/v1/session/invitation/oidc', { body: { token } }),
     onSuccess: ({ data }) => location.assign(data.url),
   });
   if (provider === null) return null;

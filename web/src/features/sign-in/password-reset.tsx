@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, resetPassword } from '../../api/client.ts';
+import { api, resetPassword } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -11,7 +11,7 @@ import { rememberMethod, SignInCard } from './sign-in.tsx';
 /** Asks for the mail. The answer tells nobody whether there is such a person. */
 export function ForgottenPassword() {
   const [email, setEmail] = useState('');
-  const asking = useMutation({ mutationFn: () => ask(api.POST('/v1/session/password_reset', { body: { email } })) });
+  const asking = useMutation({ mutationFn: () => api.post('/v1/session/password_reset', { body: { email } }) });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     asking.mutate();

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, ask, type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
+import { api, type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
 import { canUsePasskeys, offerPasskeys, signInWithPasskey } from '../../api/passkeys.ts';
 import type { Session } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -82,7 +82,7 @@ export function SignIn() {
 
 /** How people may sign in here; undefined until the server has said. */
 export function useSignInMethods() {
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => ask(api.GET('/v1/session/methods')) });
+  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => api.get('/v1/session/methods') });
   return methods.data?.data;
 }
 

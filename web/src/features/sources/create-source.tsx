@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
-import { ApiError } from '../../api/problem.ts';
+import { api, type Schemas } from '../../api/client.ts';
+import { HeadwaterProblem } from '@headwater/client';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { type Command, hwLine } from '../../ui/command.ts';
@@ -195,13 +195,13 @@ function commandOf({ origin, code, address, registryKey: key }: ChosenCode, name
 async function readComponent({ origin, code, address, registryKey: id }: ChosenCode): Promise<Component> {
   if (origin !== 'key') {
     const body = origin === 'url' ? { component_url: address } : { component_code: code };
-    return (await ask(api.POST('/v1/components', { body }))).data;
+    return (await api.post('/v1/components', { body })).data;
   }
-  const own = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } })).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+  const own = await api.get('/v1/components/{id}', { path: { id } }).catch((error: unknown) => {
+    if (error instanceof HeadwaterProblem && error.status === 404) return undefined;
     throw error;
   });
-  return (own ?? (await ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } } })))).data as Component;
+  return (own ?? (await api.get('/v1/components/registry/{id}', { path: { id } }))).data as Component;
 }
 
 type NewSource = (
@@ -212,7 +212,7 @@ type NewSource = (
 function useCreateSource(onCreated: (source: Source) => void): (body: NewSource) => Promise<void> {
   const queries = useQueryClient();
   return async (body) => {
-    const { data } = await ask(api.POST('/v1/sources', { body }));
+    const { data } = await api.post('/v1/sources', { body });
     await queries.invalidateQueries({ queryKey: ['sources'] });
     onCreated(data);
   };

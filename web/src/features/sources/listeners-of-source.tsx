@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useEffect, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -35,7 +35,7 @@ export function ListenersOfSource({ source }: { source: Source }) {
   const queries = useQueryClient();
   const ending = useMutation({
     mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
-      ask(api.DELETE('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } })),
+      api.delete('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
   });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -112,7 +112,7 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
         event_name: channel,
         ...(filter === '' ? {} : { filter: readFilterText(filter) }),
       };
-      return ask(api.POST('/v1/subscriptions', { body }));
+      return api.post('/v1/subscriptions', { body });
     },
     onSuccess: () => {
       setListener('');

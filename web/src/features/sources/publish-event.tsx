@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { parseExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -44,7 +44,7 @@ export function PublishDialog({ source, given, onClose }: PublishDialogProps) {
   const publishing = useMutation({
     mutationFn: () => {
       const body = { data: parseExact(text), ...naming };
-      return ask(api.POST('/v1/sources/{id}/events', { params: { path: { id: source.id } }, body }));
+      return api.post('/v1/sources/{id}/events', { path: { id: source.id }, body });
     },
     onSuccess: ({ data }) => {
       if (data.events.every(({ duplicate }) => !duplicate)) onClose();

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { classNames } from '../../ui/class-names.ts';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -13,7 +13,7 @@ export function RegistrySearch({ value, onChange }: { value: string; onChange: (
     queryKey: ['registry', 'source', q],
     queryFn: ({ signal }) => {
       const query = { type: 'source' as const, limit: 20, ...(q === '' ? {} : { q }) };
-      return ask(api.GET('/v1/components/registry', { params: { query }, signal }));
+      return api.get('/v1/components/registry', { query, signal });
     },
   });
   return (

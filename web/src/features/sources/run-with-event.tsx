@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { parseExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -23,8 +23,7 @@ export function RunWithEvent({ source, given, description, onClose }: RunWithEve
   const [text, setText] = useState(() => given ?? JSON.stringify(exampleFor(source), null, 2));
   const parsed = parse(text);
   const running = useMutation({
-    mutationFn: (event: unknown) =>
-      ask(api.POST('/v1/sources/{id}/run', { params: { path: { id: source.id } }, body: { event } })),
+    mutationFn: (event: unknown) => api.post('/v1/sources/{id}/run', { path: { id: source.id }, body: { event } }),
     onSuccess: onClose,
   });
   return (

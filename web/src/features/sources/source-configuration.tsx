@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useCallback, useEffect, useState } from 'react';
-import { api, ask, askTagged, forState } from '../../api/client.ts';
-import { ApiError, messagesFor } from '../../api/problem.ts';
+import { api, forState } from '../../api/client.ts';
+import { HeadwaterProblem } from '@headwater/client';
+import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
@@ -52,12 +53,12 @@ export function SourceConfiguration({ source }: { source: Source }) {
 function useSaving(source: Source, onSaved: (source: Source) => void) {
   return useMutation({
     mutationFn: ({ body, over = source }: { body: object; over?: Source }) =>
-      askTagged<Source>(api.PUT('/v1/sources/{id}', { params: { path: { id: source.id }, ...forState(over) }, body })),
+      api.tagged('put', '/v1/sources/{id}', { path: { id: source.id }, ...forState(over), body }),
     onSuccess: onSaved,
   });
 }
 
-const readSource = (id: string) => askTagged<Source>(api.GET('/v1/sources/{id}', { params: { path: { id } } }));
+const readSource = (id: string) => api.tagged('get', '/v1/sources/{id}', { path: { id } });
 
 function Props({ source, onSaved, onDirty }: PartProps) {
   const definitions = source.configurable_props as unknown as PropDefinition[];
@@ -200,7 +201,7 @@ function Code(props: PartProps) {
 }
 
 const codeOf = async ({ component_id: id }: Source) =>
-  (await ask(api.GET('/v1/components/{id}', { params: { path: { id } } }))).data.code;
+  (await api.get('/v1/components/{id}', { path: { id } })).data.code;
 
 function CodeForm({ source, deployed, onSaved, onDirty }: PartProps & { deployed: string }) {
   const [code, setCode] = useState(deployed);
@@ -219,7 +220,9 @@ function CodeForm({ source, deployed, onSaved, onDirty }: PartProps & { deployed
         problems={codeProblems(deploying.error)}
         {...(isDiff ? { original: deployed } : {})}
       />
-      {deploying.error instanceof ApiError && !isConflict(deploying.error) && <ProblemNote error={deploying.error} />}
+      {deploying.error instanceof HeadwaterProblem && !isConflict(deploying.error) && (
+        <ProblemNote error={deploying.error} />
+      )}
       <div className="flex gap-2">
         <Button
           kind="primary"

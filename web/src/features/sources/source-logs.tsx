@@ -1,6 +1,7 @@
+import type { StreamMessage } from '@headwater/client';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
-import { type StreamMessage, useEventStream } from '../../api/event-stream.ts';
+import { useEventStream } from '../../api/event-stream.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { Empty } from '../../ui/empty.tsx';

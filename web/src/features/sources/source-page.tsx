@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, ask, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -94,14 +94,14 @@ function SourceActions({ source }: { source: Source }) {
   const params = { path: { id }, ...forState(source) };
   const refresh = () => queries.invalidateQueries({ queryKey: ['source', id] });
   const running = useMutation({
-    mutationFn: () => ask(api.POST('/v1/sources/{id}/run', { params: { path: { id } }, body: {} })),
+    mutationFn: () => api.post('/v1/sources/{id}/run', { path: { id }, body: {} }),
   });
   const switching = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/sources/{id}', { params, body: { active: !active } })),
+    mutationFn: () => api.put('/v1/sources/{id}', { ...params, body: { active: !active } }),
     onSettled: refresh,
   });
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/sources/{id}', { params })),
+    mutationFn: () => api.delete('/v1/sources/{id}', { ...params }),
     onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sources'] });

@@ -1,19 +1,17 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
+import { api, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 export type Source = Tagged<Schemas['Source']>;
 
 /** Only those that have the text `q` in their name or id, and this owner. Default: all. */
 export const sourcesQuery = (filter: { q?: string; owner?: string } = {}) =>
-  searchedPages('sources', filter, (query, signal) =>
-    ask(api.GET('/v1/users/me/sources', { params: { query }, signal })),
-  );
+  searchedPages('sources', filter, (query, signal) => api.get('/v1/users/me/sources', { query, signal }));
 
 export const sourceQuery = (id: string) =>
   queryOptions({
     queryKey: ['source', id],
-    queryFn: ({ signal }) => askTagged<Source>(api.GET('/v1/sources/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => api.tagged('get', '/v1/sources/{id}', { path: { id }, signal }),
   });
 
 const REFRESH_MS = 3_000;
@@ -21,12 +19,11 @@ const REFRESH_MS = 3_000;
 /** With those that no event leads to. */
 export const runsQuery = (id: string) => ({
   ...pagesOf(['runs', id], (query, signal) =>
-    ask(
-      api.GET('/v1/sources/{id}/runs', {
-        params: { path: { id }, query: { ...query, include_quiet: true } },
-        signal,
-      }),
-    ),
+    api.get('/v1/sources/{id}/runs', {
+      path: { id },
+      query: { ...query, include_quiet: true },
+      signal,
+    }),
   ),
   refetchInterval: refreshEvery(REFRESH_MS),
 });
@@ -34,8 +31,7 @@ export const runsQuery = (id: string) => ({
 export const componentQuery = (id: string) =>
   queryOptions({
     queryKey: ['component', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/components/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/components/{id}', { path: { id }, signal }).then(({ data }) => data),
     staleTime: 60_000,
   });
 

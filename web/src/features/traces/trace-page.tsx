@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type KeyboardEvent, type SubmitEvent, useMemo, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
 import { Beside, CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -118,8 +118,7 @@ export function TracePage() {
   const navigate = useNavigate({ from: '/traces/$id' });
   const trace = useQuery({
     queryKey: ['trace', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/traces/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/traces/{id}', { path: { id }, signal }).then(({ data }) => data),
   });
   const rows = useMemo(() => traceRows(trace.data?.runs ?? []), [trace.data]);
   const chosen = rows.find(({ key }) => key === node);

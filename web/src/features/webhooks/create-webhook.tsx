@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine } from '../../ui/command.ts';
@@ -17,7 +17,7 @@ export function CreateWebhook({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const body = { url, ...(name === '' ? {} : { name }) };
   const creating = useMutation({
-    mutationFn: () => ask(api.POST('/v1/webhooks', { body })),
+    mutationFn: () => api.post('/v1/webhooks', { body }),
     onSuccess: async ({ data }) => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       await navigate({ to: '/webhooks/$id', params: { id: data.id } });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { portal } from '../../app/portal.ts';
 import { CloseDetail } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -23,15 +23,14 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
   const span = spanOf(attempts);
   const mayBeSkipped = delivery.status === 'pending' || delivery.status === 'held';
   const again = useMutation({
-    mutationFn: () =>
-      ask(api.POST('/v1/webhooks/{id}/redeliver', { params: { path: { id: webhook_id } }, body: { delivery_id: id } })),
+    mutationFn: () => api.post('/v1/webhooks/{id}/redeliver', { path: { id: webhook_id }, body: { delivery_id: id } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['deliveries'] });
       await queries.invalidateQueries({ queryKey: ['delivery', id] });
     },
   });
   const skipping = useMutation({
-    mutationFn: () => ask(api.POST('/v1/deliveries/{id}/skip', { params: { path: { id } } })),
+    mutationFn: () => api.post('/v1/deliveries/{id}/skip', { path: { id } }),
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: ['deliveries'] });
       await queries.invalidateQueries({ queryKey: ['delivery', id] });

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine, isoOf } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -57,7 +57,7 @@ function Ask({ webhook, filter, onClose }: RedeliverManyProps & { onClose: (coun
     ...(errorClass === undefined ? {} : { error_class: errorClass }),
   };
   const request = (body: object) =>
-    ask(api.POST('/v1/webhooks/{id}/redeliver', { params: { path: { id } }, body })).then(({ data }) => data.count);
+    api.post('/v1/webhooks/{id}/redeliver', { path: { id }, body }).then(({ data }) => data.count);
   const counted = useQuery({
     queryKey: ['redeliverable', id, choice],
     queryFn: () => request({ ...choice, dry_run: true }),

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Command, hwLine, isoOf } from '../../ui/command.ts';
@@ -60,8 +60,8 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
   };
   const since = spanMs === 0 ? undefined : String(Date.now() - spanMs);
   const request = (dryRun: boolean) =>
-    ask(
-      api.POST('/v1/replays', {
+    api
+      .post('/v1/replays', {
         body: {
           ...ends,
           ...(since === undefined ? {} : { since }),
@@ -70,8 +70,8 @@ function ReplayDialog({ given, others, onClose }: ReplayEventsProps & { onClose:
           ...(rate === '' ? {} : { rate_per_second: Number(rate) }),
           ...(dryRun ? { dry_run: true } : {}),
         },
-      }),
-    ).then(({ data }) => data);
+      })
+      .then(({ data }) => data);
   const counting = useMutation({ mutationFn: () => request(true) });
   const starting = useMutation({ mutationFn: () => request(false) });
   const changed =
@@ -221,11 +221,11 @@ function Progress({ started }: { started: Replay }) {
   const id = started.id ?? '';
   const { data: replay = started } = useQuery({
     queryKey: ['replay', id],
-    queryFn: () => ask(api.GET('/v1/replays/{id}', { params: { path: { id } } })).then(({ data }) => data),
+    queryFn: () => api.get('/v1/replays/{id}', { path: { id } }).then(({ data }) => data),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.status === 'running' ? 1_000 : false),
   });
   const cancelling = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/replays/{id}', { params: { path: { id } } })),
+    mutationFn: () => api.delete('/v1/replays/{id}', { path: { id } }),
   });
   return (
     <div className="flex flex-col gap-4 text-sm">

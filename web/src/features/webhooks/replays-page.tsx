@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf, refreshEvery } from '../../api/pages.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,7 +19,7 @@ type Replay = Schemas['Replay'];
 const REFRESH_MS = 2_000;
 
 const replaysQuery = {
-  ...pagesOf(['replays'], (query, signal) => ask(api.GET('/v1/replays', { params: { query }, signal }))),
+  ...pagesOf(['replays'], (query, signal) => api.get('/v1/replays', { query, signal })),
   refetchInterval: refreshEvery(REFRESH_MS),
 };
 
@@ -29,7 +29,7 @@ export function ReplaysPage() {
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const queries = useQueryClient();
   const cancelling = useMutation({
-    mutationFn: (id: string) => ask(api.DELETE('/v1/replays/{id}', { params: { path: { id } } })),
+    mutationFn: (id: string) => api.delete('/v1/replays/{id}', { path: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['replays'] }),
   });
   const columns: readonly Column<Replay>[] = [

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, askTagged, forState, type Tagged } from '../../api/client.ts';
+import { api, forState, type Tagged } from '../../api/client.ts';
 import { messagesBelow } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine } from '../../ui/command.ts';
@@ -63,7 +63,7 @@ export function subscriptionCommand(ends: { emitter: string; listener: string },
 
 const textOf = ({ filter }: Pick<Subscription, 'filter'>) => (filter === null ? '' : JSON.stringify(filter));
 
-const readSubscription = (id: string) => askTagged(api.GET('/v1/subscriptions/{id}', { params: { path: { id } } }));
+const readSubscription = (id: string) => api.tagged('get', '/v1/subscriptions/{id}', { path: { id } });
 
 /** The filter of a subscription, and a dialog that changes it. */
 export function SubscriptionFilter({ subscription }: { subscription: Subscription }) {
@@ -114,12 +114,11 @@ function FilterForm({ read, onClose }: { read: Tagged<Subscription>; onClose: ()
   const queries = useQueryClient();
   const saving = useMutation({
     mutationFn: (over: Tagged<Subscription>) =>
-      ask(
-        api.PUT('/v1/subscriptions/{id}', {
-          params: { path: { id }, ...forState(over) },
-          body: { filter: readFilterText(text) },
-        }),
-      ),
+      api.put('/v1/subscriptions/{id}', {
+        path: { id },
+        ...forState(over),
+        body: { filter: readFilterText(text) },
+      }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['subscriptions'] });
       onClose();

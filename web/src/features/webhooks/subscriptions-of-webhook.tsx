@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect, useState } from 'react';
 import { portal } from '../../app/portal.ts';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -31,7 +31,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
   const queries = useQueryClient();
   const ending = useMutation({
     mutationFn: ({ emitter_id, listener_id, event_name }: Subscription) =>
-      ask(api.DELETE('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } })),
+      api.delete('/v1/subscriptions', { body: { emitter_id, listener_id, event_name } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['subscriptions'] }),
   });
   const own = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(({ listener_id: id }) => id === webhookId);
@@ -87,16 +87,14 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
   const queries = useQueryClient();
   const subscribing = useMutation({
     mutationFn: () =>
-      ask(
-        api.POST('/v1/subscriptions', {
-          body: {
-            emitter_id: emitter,
-            listener_id: webhookId,
-            event_name: channel,
-            ...(filter === '' ? {} : { filter: readFilterText(filter) }),
-          },
-        }),
-      ),
+      api.post('/v1/subscriptions', {
+        body: {
+          emitter_id: emitter,
+          listener_id: webhookId,
+          event_name: channel,
+          ...(filter === '' ? {} : { filter: readFilterText(filter) }),
+        },
+      }),
     onSuccess: () => {
       setEmitter('');
       setChannel('');

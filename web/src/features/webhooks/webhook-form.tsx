@@ -1,6 +1,6 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ComponentType, type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
-import { api, askTagged, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -34,14 +34,14 @@ interface Part extends WebhookFormProps {
   body: () => object;
 }
 
-const read = (id: string) => askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } } }));
+const read = (id: string) => api.tagged('get', '/v1/webhooks/{id}', { path: { id } });
 
 /** Refused if another user changed the same part; changes of other parts do not matter. */
 export function useWebhookSaving({ webhook, onSaved, partOf, body }: Omit<Part, 'mine' | 'newest'>): Saving {
   const queries = useQueryClient();
   const put = (over: WholeWebhook) => {
     const params = { path: { id: webhook.id }, ...forState(over) };
-    return askTagged<WholeWebhook>(api.PUT('/v1/webhooks/{id}', { params, body: body() }));
+    return api.tagged('put', '/v1/webhooks/{id}', { ...params, body: body() });
   };
   return useMutation({
     mutationFn: async (over: WholeWebhook | undefined) => {

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
@@ -26,7 +26,7 @@ function Stop({ webhook }: { webhook: WholeWebhook }) {
   const refresh = useRefresh(webhook.id);
   const params = { path: { id: webhook.id }, ...forState(webhook) };
   const stopping = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body: { active: false } })),
+    mutationFn: () => api.put('/v1/webhooks/{id}', { ...params, body: { active: false } }),
     onSettled: refresh,
   });
   return (
@@ -50,7 +50,7 @@ function Start({ webhook }: { webhook: WholeWebhook }) {
   const params = { path: { id: webhook.id }, ...forState(webhook) };
   const body = { active: true, ...(rate === '' ? {} : { drain_per_second: Number(rate) }) };
   const starting = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/webhooks/{id}', { params, body })),
+    mutationFn: () => api.put('/v1/webhooks/{id}', { ...params, body }),
     onSuccess: () => setOpen(false),
     onSettled: refresh,
   });
@@ -127,7 +127,7 @@ function Discard({ id }: { id: string }) {
   const [isAsking, setAsking] = useState(false);
   const refresh = useRefresh(id);
   const discarding = useMutation({
-    mutationFn: () => ask(api.POST('/v1/webhooks/{id}/discard', { params: { path: { id } } })),
+    mutationFn: () => api.post('/v1/webhooks/{id}/discard', { path: { id } }),
     onSuccess: () => setAsking(false),
     onSettled: refresh,
   });

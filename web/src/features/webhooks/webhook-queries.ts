@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
+import { api, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 const REFRESH_MS = 3_000;
@@ -13,15 +13,12 @@ export type Attempt = Delivery['attempts'][number];
 
 /** `text`: only those that have it in their name, URL or id. Default: all. */
 export const webhooksQuery = (text = '') =>
-  searchedPages('webhooks', { q: text }, (query, signal) =>
-    ask(api.GET('/v1/users/me/webhooks', { params: { query }, signal })),
-  );
+  searchedPages('webhooks', { q: text }, (query, signal) => api.get('/v1/users/me/webhooks', { query, signal }));
 
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id],
-    queryFn: ({ signal }) =>
-      askTagged<WholeWebhook>(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => api.tagged('get', '/v1/webhooks/{id}', { path: { id }, signal }),
     // Until the held deliveries are sent.
     refetchInterval: ({ state }) => ((state.data?.draining_since ?? null) === null ? false : REFRESH_MS),
   });
@@ -37,7 +34,7 @@ export interface DeliveryFilter {
 
 export const deliveriesQuery = (id: string, filter: DeliveryFilter = {}) => ({
   ...pagesOf(['deliveries', id, filter], (query, signal) =>
-    ask(api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { ...query, ...filter } }, signal })),
+    api.get('/v1/webhooks/{id}/deliveries', { path: { id }, query: { ...query, ...filter }, signal }),
   ),
   refetchInterval: refreshEvery(REFRESH_MS),
 });
@@ -45,8 +42,7 @@ export const deliveriesQuery = (id: string, filter: DeliveryFilter = {}) => ({
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ['delivery', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/deliveries/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/deliveries/{id}', { path: { id }, signal }).then(({ data }) => data),
     refetchInterval: REFRESH_MS,
   });
 
@@ -55,29 +51,27 @@ export const waitingDeliveriesQuery = (id: string, status: string) =>
   queryOptions({
     queryKey: ['waiting', id, status],
     queryFn: ({ signal }) =>
-      ask(
-        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { status, limit: 1 } }, signal }),
-      ).then(({ page_info }) => page_info.total_count),
+      api
+        .get('/v1/webhooks/{id}/deliveries', { path: { id }, query: { status, limit: 1 }, signal })
+        .then(({ page_info }) => page_info.total_count),
     refetchInterval: REFRESH_MS,
   });
 
 export const webhookStatsQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook-stats', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/webhooks/{id}/stats', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/webhooks/{id}/stats', { path: { id }, signal }).then(({ data }) => data),
     refetchInterval: 5 * REFRESH_MS,
   });
 
 export const attemptQuery = (id: string) =>
   queryOptions({
     queryKey: ['attempt', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/attempts/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/attempts/{id}', { path: { id }, signal }).then(({ data }) => data),
   });
 
 /** All of the account: the API has no filter by listener. */
 export const subscriptionsQuery = () =>
   pagesOf(['subscriptions'], (query, signal) =>
-    ask(api.GET('/v1/users/me/subscriptions', { params: { query: { ...query, limit: 100 } }, signal })),
+    api.get('/v1/users/me/subscriptions', { query: { ...query, limit: 100 }, signal }),
   );

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -25,12 +25,10 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
   const queries = useQueryClient();
   const rotating = useMutation({
     mutationFn: () =>
-      ask(
-        api.POST('/v1/webhooks/{id}/rotate_secret', {
-          params: { path: { id } },
-          body: { overlap_hours: Number(overlap), signature },
-        }),
-      ),
+      api.post('/v1/webhooks/{id}/rotate_secret', {
+        path: { id },
+        body: { overlap_hours: Number(overlap), signature },
+      }),
     onSuccess: async () => {
       setAsking(false);
       setShown(true);

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, ask, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { portal } from '../../app/portal.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -99,7 +99,7 @@ function DeleteWebhook({ webhook }: { webhook: Webhook }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/webhooks/{id}', { params: { path: { id }, ...forState(webhook) } })),
+    mutationFn: () => api.delete('/v1/webhooks/{id}', { path: { id }, ...forState(webhook) }),
     onError: () => queries.invalidateQueries({ queryKey: ['webhook', id] }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -11,7 +11,7 @@ import { Status } from '../../ui/status.tsx';
 export function SendTest({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   const testing = useMutation({
-    mutationFn: () => ask(api.POST('/v1/webhooks/{id}/test', { params: { path: { id } }, body: {} })),
+    mutationFn: () => api.post('/v1/webhooks/{id}/test', { path: { id }, body: {} }),
   });
   const start = () => {
     setOpen(true);
@@ -60,7 +60,7 @@ export function SendTest({ id }: { id: string }) {
 export function RetryNow({ id }: { id: string }) {
   const queries = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => ask(api.POST('/v1/webhooks/{id}/retry', { params: { path: { id } }, body: {} })),
+    mutationFn: () => api.post('/v1/webhooks/{id}/retry', { path: { id }, body: {} }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['deliveries', id] }),
   });
   const count = retrying.data?.data.count;

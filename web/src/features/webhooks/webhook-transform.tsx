@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask, askTagged, forState, type Schemas } from '../../api/client.ts';
+import { api, forState, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, INPUT_CLASS } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -25,7 +25,7 @@ export function WebhookTransform({ webhook }: { webhook: WholeWebhook }) {
   const { data: saved, error } = useQuery({
     queryKey: ['component', id],
     queryFn: ({ signal }) =>
-      ask(api.GET('/v1/components/{id}', { params: { path: { id: id ?? '' } }, signal })).then(({ data }) => data),
+      api.get('/v1/components/{id}', { path: { id: id ?? '' }, signal }).then(({ data }) => data),
     enabled: id !== null,
   });
   const isRead = id === null || saved !== undefined;
@@ -49,17 +49,14 @@ function Editor({ webhook, code: before }: { webhook: WholeWebhook; code: string
   const queries = useQueryClient();
   const path = { id: webhook.id };
   const previewing = useMutation({
-    mutationFn: () =>
-      ask(api.POST('/v1/webhooks/{id}/transform/preview', { params: { path }, body: { component_code: code } })),
+    mutationFn: () => api.post('/v1/webhooks/{id}/transform/preview', { path, body: { component_code: code } }),
   });
   const change = (transform_id: string | null) =>
-    askTagged<WholeWebhook>(
-      api.PUT('/v1/webhooks/{id}', { params: { path, ...forState(webhook) }, body: { transform_id } }),
-    );
+    api.tagged('put', '/v1/webhooks/{id}', { path, ...forState(webhook), body: { transform_id } });
   const onSuccess = (now: WholeWebhook) => queries.setQueryData(['webhook', webhook.id], now);
   const saving = useMutation({
     mutationFn: async () => {
-      const { data } = await ask(api.POST('/v1/components', { body: { component_code: code } }));
+      const { data } = await api.post('/v1/components', { body: { component_code: code } });
       return change(data.id);
     },
     onSuccess,

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -91,15 +91,15 @@ function ExecutionActions({ execution }: { execution: Execution }) {
   const navigate = useNavigate();
   const params = { path: { id } };
   const replaying = useMutation({
-    mutationFn: (from: 'start' | 'failed') => ask(api.POST('/v1/executions/{id}/replay', { params, body: { from } })),
+    mutationFn: (from: 'start' | 'failed') => api.post('/v1/executions/{id}/replay', { ...params, body: { from } }),
     onSuccess: ({ data }) => navigate({ to: '/executions/$id', params: { id: data.execution_id } }),
   });
   const cancelling = useMutation({
-    mutationFn: () => ask(api.POST('/v1/executions/{id}/cancel', { params })),
+    mutationFn: () => api.post('/v1/executions/{id}/cancel', { ...params }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
   });
   const resuming = useMutation({
-    mutationFn: () => ask(api.POST('/v1/executions/{id}/resume', { params, body: {} })),
+    mutationFn: () => api.post('/v1/executions/{id}/resume', { ...params, body: {} }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
   });
   const mayReplay = isOver(execution);

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../api/client.ts';
+import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -16,9 +16,7 @@ type Send = Schemas['Send'];
 const REFRESH_MS = 1_000;
 
 const sendsQuery = (id: string) =>
-  pagesOf(['sends', id], (query, signal) =>
-    ask(api.GET('/v1/executions/{id}/sends', { params: { path: { id }, query }, signal })),
-  );
+  pagesOf(['sends', id], (query, signal) => api.get('/v1/executions/{id}/sends', { path: { id }, query, signal }));
 
 /** Sends of an execution with their attempts; hidden if there are none. */
 export function ExecutionSends({ execution }: { execution: Execution }) {
@@ -66,7 +64,7 @@ function SendRow({ send }: { send: Send }) {
   const { id, kind, status, attempts, payload, next_attempt_at: next, execution_id: executionId } = send;
   const queries = useQueryClient();
   const retrying = useMutation({
-    mutationFn: () => ask(api.POST('/v1/sends/{id}/retry', { params: { path: { id } } })),
+    mutationFn: () => api.post('/v1/sends/{id}/retry', { path: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['sends', executionId] }),
   });
   return (

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, ask, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -27,10 +27,9 @@ export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
         : { limit: 0, interval_seconds: settings.throttle?.interval_seconds ?? 60 };
       const params = { path: { id } };
       const body = { settings: { throttle } };
-      const saved = (await ask(api.PUT('/v1/workflows/{id}', { params: { ...params, ...forState(workflow) }, body })))
-        .data;
+      const saved = (await api.put('/v1/workflows/{id}', { ...params, ...forState(workflow), body })).data;
       if (saved.deployment_id === saved.latest_deployment_id) return;
-      await ask(api.POST('/v1/workflows/{id}/deploy', { params, body: { deployment_id: saved.latest_deployment_id } }));
+      await api.post('/v1/workflows/{id}/deploy', { ...params, body: { deployment_id: saved.latest_deployment_id } });
     },
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: ['workflow', id] });
@@ -64,11 +63,11 @@ const MAX_VERSIONS_READ = 10;
 async function throttleBeforePause(id: string): Promise<Throttle> {
   const path = { id };
   const query = { limit: MAX_VERSIONS_READ };
-  const { data } = await ask(api.GET('/v1/workflows/{id}/deployments', { params: { path, query } }));
+  const { data } = await api.get('/v1/workflows/{id}/deployments', { path, query });
   for (const { id: deploymentId } of data) {
     const params = { path, query: { deployment_id: deploymentId } };
     // One after the other: the first one is nearly always it.
-    const version = (await ask(api.GET('/v1/workflows/{id}', { params }))).data;
+    const version = (await api.get('/v1/workflows/{id}', { ...params })).data;
     if (!isPaused(version)) return version.settings.throttle;
   }
   return null;

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine, isoOf } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
@@ -74,8 +74,7 @@ function ReplayDialog({ workflowId: id, failed, onClose }: ReplayDialogProps) {
   const queries = useQueryClient();
   const bodyNow = () => ({ ...(spanMs === 0 ? {} : { since_ms: Date.now() - spanMs }), from, deployment });
   const replaying = useMutation({
-    mutationFn: () =>
-      ask(api.POST('/v1/workflows/{id}/executions/retry', { params: { path: { id } }, body: bodyNow() })),
+    mutationFn: () => api.post('/v1/workflows/{id}/executions/retry', { path: { id }, body: bodyNow() }),
     onSuccess: async ({ data }) => {
       onClose(data.count);
       await queries.invalidateQueries({ queryKey: ['executions', id] });

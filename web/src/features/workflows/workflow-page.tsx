@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type SubmitEvent, useState } from 'react';
-import { api, ask, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
@@ -120,11 +120,11 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
   const params = { path: { id }, ...forState(workflow) };
   const refresh = () => queries.invalidateQueries({ queryKey: ['workflow', id] });
   const switching = useMutation({
-    mutationFn: () => ask(api.PUT('/v1/workflows/{id}', { params, body: { active: !active } })),
+    mutationFn: () => api.put('/v1/workflows/{id}', { ...params, body: { active: !active } }),
     onSettled: refresh,
   });
   const deleting = useMutation({
-    mutationFn: () => ask(api.DELETE('/v1/workflows/{id}', { params })),
+    mutationFn: () => api.delete('/v1/workflows/{id}', { ...params }),
     onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['workflows'] });
@@ -193,7 +193,7 @@ function RunDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const running = useMutation({
     mutationFn: () => {
       const event: unknown = text.trim() === '' ? {} : JSON.parse(text);
-      return ask(api.POST('/v1/workflows/{id}/run', { params: { path: { id } }, body: { event } }));
+      return api.post('/v1/workflows/{id}/run', { path: { id }, body: { event } });
     },
     onSuccess: ({ data }) => navigate({ to: '/executions/$id', params: { id: data.execution_id } }),
   });

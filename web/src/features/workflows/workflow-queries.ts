@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ask, askTagged, type Schemas, type Tagged } from '../../api/client.ts';
+import { api, type Schemas, type Tagged } from '../../api/client.ts';
 import { pagesOf, refreshEvery, searchedPages } from '../../api/pages.ts';
 
 export type Workflow = Tagged<Schemas['Workflow']>;
@@ -10,14 +10,12 @@ export type Deployment = Schemas['Deployment'];
 
 /** `text`: only those that have it in their name or id. Default: all. */
 export const workflowsQuery = (text = '') =>
-  searchedPages('workflows', { q: text }, (query, signal) =>
-    ask(api.GET('/v1/users/me/workflows', { params: { query }, signal })),
-  );
+  searchedPages('workflows', { q: text }, (query, signal) => api.get('/v1/users/me/workflows', { query, signal }));
 
 export const workflowQuery = (id: string) =>
   queryOptions({
     queryKey: ['workflow', id],
-    queryFn: ({ signal }) => askTagged<Workflow>(api.GET('/v1/workflows/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => api.tagged('get', '/v1/workflows/{id}', { path: { id }, signal }),
   });
 
 const REFRESH_MS = 3_000;
@@ -34,12 +32,11 @@ interface ExecutionFilter {
 
 export const executionsQuery = (id: string, filter: ExecutionFilter) => ({
   ...pagesOf(['executions', id, filter], (query, signal) =>
-    ask(
-      api.GET('/v1/workflows/{id}/executions', {
-        params: { path: { id }, query: { ...query, ...filter } },
-        signal,
-      }),
-    ),
+    api.get('/v1/workflows/{id}/executions', {
+      path: { id },
+      query: { ...query, ...filter },
+      signal,
+    }),
   ),
   refetchInterval: refreshEvery(REFRESH_MS),
 });
@@ -48,24 +45,23 @@ export const executionCountQuery = (id: string, status: Execution['status']) =>
   queryOptions({
     queryKey: ['executions', id, status, 'count'],
     queryFn: ({ signal }) =>
-      ask(
-        api.GET('/v1/workflows/{id}/executions', { params: { path: { id }, query: { status, limit: 1 } }, signal }),
-      ).then(({ page_info: page }) => page.total_count),
+      api
+        .get('/v1/workflows/{id}/executions', { path: { id }, query: { status, limit: 1 }, signal })
+        .then(({ page_info: page }) => page.total_count),
     refetchInterval: REFRESH_MS,
   });
 
 export const executionQuery = (id: string) =>
   queryOptions({
     queryKey: ['execution', id],
-    queryFn: ({ signal }) =>
-      ask(api.GET('/v1/executions/{id}', { params: { path: { id } }, signal })).then(({ data }) => data),
+    queryFn: ({ signal }) => api.get('/v1/executions/{id}', { path: { id }, signal }).then(({ data }) => data),
     // It goes on while it is looked at.
     refetchInterval: ({ state: { data } }) => (data === undefined || isOver(data) ? false : 1_000),
   });
 
 export const deploymentsQuery = (id: string) =>
   pagesOf(['deployments', id], (query, signal) =>
-    ask(api.GET('/v1/workflows/{id}/deployments', { params: { path: { id }, query }, signal })),
+    api.get('/v1/workflows/{id}/deployments', { path: { id }, query, signal }),
   );
 
 export function isOver({ status }: Pick<Execution, 'status'>): boolean {

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect, useState } from 'react';
-import { api, ask, askTagged, forState } from '../../api/client.ts';
+import { api, forState } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
 import { Conflict, isConflict } from '../../ui/conflict.tsx';
@@ -21,7 +21,7 @@ export function WorkflowSettings({ workflow }: { workflow: Workflow }) {
   return <SettingsForm key={base.etag} workflow={base} newest={workflow} onSaved={setBase} />;
 }
 
-const readWorkflow = (id: string) => askTagged<Workflow>(api.GET('/v1/workflows/{id}', { params: { path: { id } } }));
+const readWorkflow = (id: string) => api.tagged('get', '/v1/workflows/{id}', { path: { id } });
 
 const settingsText = (name: string, settings: Settings) => JSON.stringify({ name, settings }, undefined, 2);
 
@@ -49,8 +49,7 @@ function SettingsForm({ workflow, newest, onSaved }: SettingsFormProps) {
     await queries.invalidateQueries({ queryKey: ['workflows'] });
     await queries.invalidateQueries({ queryKey: ['deployments', id] });
   };
-  const put = (over: Workflow) =>
-    ask(api.PUT('/v1/workflows/{id}', { params: { path: { id }, ...forState(over) }, body }));
+  const put = (over: Workflow) => api.put('/v1/workflows/{id}', { path: { id }, ...forState(over), body });
   const saving = useMutation({
     mutationFn: async (over: Workflow | undefined) => {
       try {

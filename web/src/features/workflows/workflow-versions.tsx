@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { api, ask } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
@@ -22,12 +22,10 @@ export function Versions({ workflow }: { workflow: Workflow }) {
   const queries = useQueryClient();
   const deploying = useMutation({
     mutationFn: (deploymentId: string) =>
-      ask(
-        api.POST('/v1/workflows/{id}/deploy', {
-          params: { path: { id: workflow.id } },
-          body: { deployment_id: deploymentId },
-        }),
-      ),
+      api.post('/v1/workflows/{id}/deploy', {
+        path: { id: workflow.id },
+        body: { deployment_id: deploymentId },
+      }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['deployments', workflow.id] });
       await queries.invalidateQueries({ queryKey: ['workflow', workflow.id] });
@@ -96,7 +94,7 @@ function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymen
     queryKey: ['workflow', id, deploymentId],
     queryFn: ({ signal }) => {
       const params = { path: { id }, query: { deployment_id: deploymentId } };
-      return ask(api.GET('/v1/workflows/{id}', { params, signal }));
+      return api.get('/v1/workflows/{id}', { ...params, signal });
     },
     // A version never changes.
     staleTime: Infinity,

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { api, ask, type Schemas } from '../../../api/client.ts';
-import { ApiError } from '../../../api/problem.ts';
+import { api, type Schemas } from '../../../api/client.ts';
+import { HeadwaterProblem } from '@headwater/client';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -91,14 +91,14 @@ function ActionSearch({ onAdd }: { onAdd: (component: Component) => void }) {
     queryKey: ['registry', 'action', q],
     queryFn: ({ signal }) => {
       const query = { type: 'action' as const, limit: 30, ...(q === '' ? {} : { q }) };
-      return ask(api.GET('/v1/components/registry', { params: { query }, signal }));
+      return api.get('/v1/components/registry', { query, signal });
     },
   });
   const own = useQuery({
     queryKey: ['components', 'action', q],
     queryFn: ({ signal }) => {
       const query = { type: 'action' as const, published: true, limit: 30, ...(q === '' ? {} : { q }) };
-      return ask(api.GET('/v1/components', { params: { query }, signal }));
+      return api.get('/v1/components', { query, signal });
     },
   });
   const adding = useMutation({ mutationFn: readComponent, onSuccess: onAdd });
@@ -146,17 +146,17 @@ function ActionSearch({ onAdd }: { onAdd: (component: Component) => void }) {
  * its key.
  */
 async function readComponent(id: string): Promise<Component> {
-  const own = await ask(api.GET('/v1/components/{id}', { params: { path: { id } } })).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return undefined;
+  const own = await api.get('/v1/components/{id}', { path: { id } }).catch((error: unknown) => {
+    if (error instanceof HeadwaterProblem && error.status === 404) return undefined;
     throw error;
   });
-  return (own ?? (await ask(api.GET('/v1/components/registry/{id}', { params: { path: { id } } })))).data as Component;
+  return (own ?? (await api.get('/v1/components/registry/{id}', { path: { id } }))).data as Component;
 }
 
 function FromUrl({ onAdd }: { onAdd: (component: Component) => void }) {
   const [url, setUrl] = useState('');
   const adding = useMutation({
-    mutationFn: async () => (await ask(api.POST('/v1/components', { body: { component_url: url } }))).data,
+    mutationFn: async () => (await api.post('/v1/components', { body: { component_url: url } })).data,
     onSuccess: onAdd,
   });
   return (

@@ -1,4 +1,4 @@
-import type { paths } from '../../../api/schema.d.ts';
+import type { paths } from '@headwater/client';
 import type { PropDefinition, PropValues } from '../../props/prop-definition.ts';
 import type { Workflow } from '../workflow-queries.ts';
 

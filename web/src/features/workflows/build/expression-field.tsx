@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
-import { api, ask } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { baseType, hasComputedOptions, isList, labelOf, staticChoices } from '../../props/prop-definition.ts';
 import type { PropFieldProps } from '../../props/prop-form.tsx';
@@ -87,7 +87,7 @@ export function ExpressionField({ field, native, groups }: ExpressionFieldProps)
 const environmentNamesQuery = queryOptions({
   queryKey: ['environment', 'names'],
   queryFn: async ({ signal }) => {
-    const { data } = await ask(api.GET('/v1/environment_variables', { params: { query: { limit: 100 } }, signal }));
+    const { data } = await api.get('/v1/environment_variables', { query: { limit: 100 }, signal });
     return { title: 'Environment variables', root: 'env', names: data.map(({ name }) => name) };
   },
 });

@@ -1,5 +1,5 @@
 import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { api, ask, type Schemas } from '../../../api/client.ts';
+import { api, type Schemas } from '../../../api/client.ts';
 import { executionsQuery } from '../workflow-queries.ts';
 
 export type TestedStep = Schemas['WorkflowTest']['steps'][number];
@@ -47,7 +47,7 @@ const wholeExecution = (id: string) =>
     queryKey: ['execution', id, 'whole'],
     queryFn: ({ signal }) => {
       const params = { path: { id }, query: { expand: 'exports' as const } };
-      return ask(api.GET('/v1/executions/{id}', { params, signal })).then(({ data }) => data);
+      return api.get('/v1/executions/{id}', { ...params, signal }).then(({ data }) => data);
     },
   });
 
@@ -69,7 +69,7 @@ export function useSamples(options: {
     enabled: sourceId !== undefined,
     queryFn: ({ signal }) => {
       const params = { path: { id: sourceId ?? '' }, query: { limit: SHOWN, expand: 'event' as const } };
-      return ask(api.GET('/v1/sources/{id}/event_summaries', { params, signal }));
+      return api.get('/v1/sources/{id}/event_summaries', { ...params, signal });
     },
   });
   const executions = (past.data?.pages[0]?.data ?? []).slice(0, SHOWN);

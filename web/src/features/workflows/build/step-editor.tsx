@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, ask } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CodeView } from '../../../ui/code-view.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../../ui/field.tsx';
@@ -159,7 +159,7 @@ function CodePart({ step, before, onChange, error }: Pick<StepEditorProps, 'step
   const component = useQuery({ ...componentQuery(componentId ?? ''), enabled: componentId !== undefined });
   const [isOpen, setOpen] = useState(code !== undefined);
   const reading = useMutation({
-    mutationFn: async () => (await ask(api.POST('/v1/components', { body: { component_code: code ?? '' } }))).data,
+    mutationFn: async () => (await api.post('/v1/components', { body: { component_code: code ?? '' } })).data,
     onSuccess: (saved) => {
       const { code: _, ...rest } = step;
       const definitions = saved.configurable_props as unknown as PropDefinition[];

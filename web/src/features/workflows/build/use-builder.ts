@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { api, ask, forState } from '../../../api/client.ts';
+import { api, forState } from '../../../api/client.ts';
 import { currentSession } from '../../../api/session.ts';
 import type { Workflow } from '../workflow-queries.ts';
 import {
@@ -165,13 +165,13 @@ async function deploy(
   etag: string | undefined,
 ): Promise<Workflow> {
   const body = { name, triggers: triggers.map(triggerInput), steps: steps.map(stepInput) };
-  if (id === undefined) return (await ask(api.POST('/v1/workflows', { body }))).data;
+  if (id === undefined) return (await api.post('/v1/workflows', { body })).data;
   const params = { path: { id } };
   const over = forState(etag === undefined ? {} : { etag });
-  const saved = (await ask(api.PUT('/v1/workflows/{id}', { params: { ...params, ...over }, body }))).data;
+  const saved = (await api.put('/v1/workflows/{id}', { ...params, ...over, body })).data;
   if (saved.deployment_id === saved.latest_deployment_id) return saved;
   const version = { deployment_id: saved.latest_deployment_id };
-  return (await ask(api.POST('/v1/workflows/{id}/deploy', { params, body: version }))).data;
+  return (await api.post('/v1/workflows/{id}/deploy', { ...params, body: version })).data;
 }
 
 /** A single step finds what the last tests of the steps before it came to. */
@@ -191,7 +191,7 @@ async function runTest(
   };
   const request =
     id === undefined
-      ? api.POST('/v1/workflow_tests', { body })
-      : api.POST('/v1/workflows/{id}/test', { params: { path: { id } }, body });
-  return (await ask(request)).data;
+      ? api.post('/v1/workflow_tests', { body })
+      : api.post('/v1/workflows/{id}/test', { path: { id }, body });
+  return (await request).data;
 }
