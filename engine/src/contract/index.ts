@@ -43,7 +43,6 @@ export type {
   Condition,
   Durability,
   ExpectedRevisions,
-  NamedPageRequest,
   Page,
   PageRequest,
   Preflight,
