@@ -110,7 +110,7 @@ function registerInvitation(registry: App['openAPIRegistry']): void {
     tags: ['Session'],
     summary: 'Accept an invitation, and sign in',
     description:
-      'A new person gives a name and a password. A person who is there gives the password, or is signed in with the same address. The link works once.',
+      'A new person gives a name and a password. A person who is there gives the password, or is signed in with the same address; then that session goes on. The link works once.',
     security: [],
     request: jsonBody(acceptSchema),
     responses: {

@@ -1,5 +1,5 @@
 import { HeadwaterError, LIMITS, newId, notFound, platformLimit, randomToken, type Role } from '@headwater/shared';
-import { hashToken, lockAccount, overLimit } from '../accounts/index.ts';
+import { hashToken, lockAccount, overLimit, readSessionBearer } from '../accounts/index.ts';
 import {
   type Acceptance,
   findTextFault,
@@ -151,8 +151,8 @@ interface Joining extends Person {
   isNew: boolean;
   /** The person was there, made by somebody who had a link, and the address is another's. */
   isClaimed: boolean;
-  /** The session by which the person accepts. */
-  sessionId?: string;
+  /** The session by which the person accepts. It goes on, and no other begins. */
+  session?: { id: string; token: string };
 }
 
 /**
@@ -162,18 +162,19 @@ interface Joining extends Person {
 async function personOf(
   parts: PeopleParts,
   { email, isMailed }: StoredInvitation,
-  { name, password = '', bearer }: Acceptance,
+  { name, password = '', bearer = '' }: Acceptance,
   client: SignInClient,
 ): Promise<Joining> {
   const { sql, passwords } = parts;
-  const signedIn = bearer === undefined ? undefined : await parts.authenticate(bearer);
-  if (signedIn?.member !== undefined) {
+  const session = readSessionBearer(bearer);
+  const signedIn = session && (await parts.authenticate(bearer));
+  if (session !== undefined && signedIn?.member !== undefined) {
     if (signedIn.member.email !== email)
       throw new HeadwaterError('FORBIDDEN', `The invitation is for ${email}, and you are ${signedIn.member.email}`);
     const person = await findPerson(sql, email);
     if (person !== undefined) {
-      const { sessionId } = signedIn.member;
-      return { ...person, isVerified: isMailed, isNew: false, isClaimed: false, sessionId };
+      const accepting = { id: signedIn.member.sessionId, token: session.token };
+      return { ...person, isVerified: isMailed, isNew: false, isClaimed: false, session: accepting };
     }
   }
   checkNewPassword(password, 'password');
@@ -210,14 +211,17 @@ async function join(
     : await lockPerson(tx, person.id, person.isClaimed ? undefined : person.passwordHash);
   if (!isThere) throw new HeadwaterError('CONFLICT', 'This person has just changed. Try again.');
   // Ended on another node, it is known here for some seconds yet.
-  if (person.sessionId !== undefined && !(await isOpenSession(tx, person.id, person.sessionId))) throw wrongPassword();
+  const { session } = person;
+  if (session !== undefined && !(await isOpenSession(tx, person.id, session.id))) throw wrongPassword();
   if (person.isClaimed && person.passwordHash !== undefined) await takeOver(tx, person.id, person.passwordHash);
   if (person.isVerified) await markVerified(tx, person.id);
   const member = { userId: newId('user'), accountId, personId: person.id, name: person.name, role };
   if (!(await insertMember(tx, member))) throw alreadyMember(email);
   // A key invites the first owner alone.
   if (role === 'owner') await deleteOwnerInvitationsOfKeys(tx, accountId);
-  return { bearer: await beginSession(tx, person, client), userId: member.userId };
+  // A stolen session does not begin one that is younger, or that outlasts it.
+  const bearer = session?.token ?? (await beginSession(tx, person, client));
+  return { bearer, userId: member.userId };
 }
 
 async function lockedCount(tx: Transaction, accountId: string): Promise<number> {
