@@ -1,4 +1,4 @@
-import type { NewAuditEntry, Principal } from '@headwater/engine';
+import type { Engine, NewAuditEntry, Principal } from '@headwater/engine';
 import { HeadwaterError } from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiContext } from './environment.ts';
@@ -22,6 +22,16 @@ const NOT_AUDITED = new Set([
   'createStreamToken',
   'beginPasskey',
 ]);
+
+/** Changes of how a person signs in: each account of the person has an entry. */
+const OF_PERSON = new Set(['addPasskey', 'removePasskey', 'changePassword']);
+
+/** The caller in each account that has an entry of the change; first in the one of the request. */
+export async function audiences({ people }: Pick<Engine, 'people'>, { name }: Endpoint, who: Principal) {
+  const users = OF_PERSON.has(name) ? await people.usersOf(who) : [];
+  const others = users.filter(({ accountId }) => accountId !== who.accountId);
+  return [who, ...others.map((user): Principal => ({ ...who, ...user }))];
+}
 
 export function isAudited({ method, name }: Endpoint): boolean {
   return method !== 'get' && !NOT_AUDITED.has(name);

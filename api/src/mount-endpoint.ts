@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
 import { selectionOf, chosenTextOf } from './answer-fields.ts';
 import type { LargeAnswer } from './answer-text.ts';
-import { auditedRequest, auditEntry, type Change, isAudited, orNone } from './audit.ts';
+import { audiences, auditedRequest, auditEntry, type Change, isAudited, orNone } from './audit.ts';
 import { NOBODY } from './caller.ts';
 import { callerTraceOf } from './caller-trace.ts';
 import type { Endpoint, Reply } from './endpoint.ts';
@@ -139,6 +139,8 @@ async function audited<T>(
   const { engine, clientFacts } = options;
   const before = await readBefore(options, change.who, change.id);
   const about = { ...change, before, request: auditedRequest(c, clientFacts) };
+  // Read before the change: a failure leaves nothing changed.
+  const everywhere = await audiences(engine, change.endpoint, change.who);
   let reply: Reply | undefined;
   const outcome = await engine.audit.change(
     auditEntry(about),
@@ -151,7 +153,7 @@ async function audited<T>(
         throw error;
       }
     },
-    () => [auditEntry({ ...about, after: reply && fieldsOf(reply) })],
+    () => everywhere.map((who) => auditEntry({ ...about, who, after: reply && fieldsOf(reply) })),
   );
   if ('error' in outcome) throw outcome.error;
   return outcome.answer;

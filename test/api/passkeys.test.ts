@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Browser, makeMember, PASSWORD, postSession, signIn } from '../support/members.ts';
+import { type Browser, makeMember, PASSWORD, postSession, signIn, tokenOf } from '../support/members.ts';
 import { createAuthenticator, type Misbehaviour } from '../support/software-authenticator.ts';
 
 let mail: MailServer;
@@ -249,6 +249,67 @@ test('a session that is not young adds a passkey with the password alone', async
   expect((await begin(member, { current_password: PASSWORD })).status).toBe(429);
 });
 
+/** Accepts an invitation to another account while signed in. */
+async function acceptIn({ cookie, session }: Browser, token: string) {
+  const headers = { cookie, 'x-headwater-session': session.id };
+  const { status, browser } = await postSession(hw, '/invitation/accept', { token }, headers);
+  expect(status).toBe(200);
+  return browser;
+}
+
+test('an old session that accepts an invitation is as old as before', async () => {
+  const email = newEmail();
+  const member = await makeMember(hw, email, 'viewer');
+  await hw.sql`
+    update user_sessions set created_at = now() - interval '29 days', expires_at = now() + interval '1 day'`;
+  const stranger = await hw.newAccount();
+  const { data: invited } = await stranger.api('POST', '/members/invitations', { email, role: 'viewer' });
+  const joined = await acceptIn(member, tokenOf(invited.link));
+  expect(joined.session).toMatchObject({ account_id: stranger.accountId });
+  for (const api of [joined.api, joined.inAccount(stranger.accountId), member.api]) {
+    const refused = await api('POST', '/users/me/passkeys/options', {});
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('younger than 10 minutes')]);
+  }
+  const { data: sessions } = await joined.api('GET', '/users/me/sessions');
+  expect(sessions).toHaveLength(1);
+  expect(sessions[0].expires_at * 1_000).toBeLessThan(Date.now() + 2 * 86_400_000);
+  // The end of it is the end of what the invitation has given it.
+  await member.api('DELETE', `/users/me/sessions/${sessions[0].id}`);
+  expect((await joined.inAccount(stranger.accountId)('GET', '/users/me')).status).toBe(401);
+});
+
+test('each account of the person sees a passkey come and go, and a changed password', async () => {
+  const email = newEmail();
+  const [home, other, uninvolved] = [await hw.newAccount(), await hw.newAccount(), await hw.newAccount()];
+  const atHome = await makeMember(home, email, 'viewer');
+  const away = await makeMember(other, email, 'viewer');
+  await makeMember(uninvolved, newEmail(), 'viewer');
+  const inOther = { ...away, api: away.inAccount(other.accountId) };
+  const { data: passkey } = await add(inOther);
+  await inOther.api('DELETE', `/users/me/passkeys/${passkey.id}`);
+  expect((await inOther.api('DELETE', `/users/me/passkeys/${passkey.id}`)).status).toBe(404);
+  const passwords = { current_password: PASSWORD, password: 'another long password' };
+  expect((await inOther.api('PUT', '/users/me/password', passwords)).status).toBe(204);
+  const entriesOf = async ({ api }: Pick<Headwater, 'api'>) => {
+    const { data } = await api('GET', '/audit', { actor: email });
+    // oxlint-disable-next-line typescript/no-explicit-any -- as the API answers them
+    return data.map((one: any) => [one.action, one.thing, one.actor_id, one.outcome, one.account_id]);
+  };
+  for (const [account, { session }] of [
+    [home, atHome],
+    [other, away],
+  ] as const) {
+    const of = [session.user_id, 'made', account.accountId];
+    expect(await entriesOf(account)).toEqual([
+      ['changePassword', '/v1/users/me/password', ...of],
+      ['removePasskey', passkey.id, ...of],
+      ['addPasskey', passkey.id, ...of],
+      ['acceptInvitation', expect.any(String), ...of],
+    ]);
+  }
+  expect(await entriesOf(uninvolved)).toEqual([]);
+});
+
 test('a person has only so many', async () => {
   const member = await makeMember(hw, newEmail(), 'viewer');
   for (let n = 0; n < 20; n++) expect((await add(member)).status).toBe(200);
@@ -301,6 +362,31 @@ test('a link that was mailed leaves no passkey of before', async () => {
   const accepted = await postSession(hw, '/invitation/accept', { token, password: 'another long password' });
   expect(accepted.status).toBe(200);
   expect((await enter(ofSquatter)).status).toBe(401);
+});
+
+test('a node of the previous version that proves an address leaves no passkey of before', async () => {
+  const email = newEmail();
+  const { authenticator } = await add(await makeMember(hw, email, 'viewer'));
+  await hw.sql.begin(async (tx) => {
+    const [person] = await tx<{ id: string }[]>`
+      update people set password_hash = null where email = ${email} returning id`;
+    const id = person?.id ?? '';
+    await tx`delete from user_sessions where person_id = ${id}`;
+    await tx`update people set email_verified_at = coalesce(email_verified_at, now()) where id = ${id}`;
+  });
+  expect((await enter(authenticator)).status).toBe(401);
+});
+
+test('a person who accepts a mailed invitation while signed in keeps the passkeys', async () => {
+  const email = newEmail();
+  const member = await makeMember(hw, email, 'viewer');
+  const { authenticator } = await add(member);
+  const other = await hw.newAccount();
+  await other.api('POST', '/members/invitations', { email, role: 'viewer' });
+  await acceptIn(member, await mailedToken(email, 'hw_invite_', 2));
+  const [person] = await hw.sql`select from people where email = ${email} and email_verified_at is not null`;
+  expect(person).toBeDefined();
+  expect((await enter(authenticator)).status).toBe(200);
 });
 
 test('what is no answer of a browser is refused with what is wrong', async () => {

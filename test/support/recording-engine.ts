@@ -209,6 +209,7 @@ export function createRecordingEngine() {
         bearer: API_KEY,
         who: { accountId: ACCOUNT_ID, userId: 'u_user' },
       }),
+      usersOf: async () => [],
       passkeys: answer('people.passkeys', [passkey]),
       beginPasskey: answer('people.beginPasskey', {
         challenge: 'Y2hhbGxlbmdl',

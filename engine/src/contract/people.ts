@@ -132,6 +132,8 @@ export type AroundReset = <T extends { email: string; users: { accountId: string
 export interface People {
   /** The oldest first. */
   members(who: Principal): Promise<MemberRecord[]>;
+  /** The user that the person is in each account; none for an API key. */
+  usersOf(who: Principal): Promise<{ accountId: string; userId: string }[]>;
   /** Throws NOT_FOUND, FORBIDDEN (see `invite`), CONFLICT for the last owner. */
   setRole(who: Principal, id: string, role: Role): Promise<MemberRecord>;
   /**
@@ -153,8 +155,9 @@ export interface People {
   /** Throws NOT_FOUND for a link that was used, revoked, or has expired. */
   openInvitation(token: string): Promise<OpenInvitation>;
   /**
-   * Makes the person a member, and signs in. A link works once. Throws NOT_FOUND, INVALID_REQUEST,
-   * CONFLICT for a member, FORBIDDEN for the session of another person, and as signIn.
+   * Makes the person a member, and signs in; a session that accepts goes on. A link works once.
+   * Throws NOT_FOUND, INVALID_REQUEST, CONFLICT for a member, FORBIDDEN for the session of another
+   * person, and as signIn.
    */
   accept(acceptance: Acceptance, client: SignInClient, around?: AroundJoining): Promise<BegunSession>;
   /**

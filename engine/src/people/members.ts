@@ -3,11 +3,19 @@ import { lockAccount } from '../accounts/index.ts';
 import type { MemberRecord, People, Principal } from '../contract/index.ts';
 import type { Transaction } from '../db/index.ts';
 import { deleteInvitationsOf, deleteOwnerInvitationsOfKeys } from './invitations.sql.ts';
-import { deleteMember, hasLastingKey, hasOwner, readAccountMembers, readRole, updateRole } from './members.sql.ts';
+import {
+  deleteMember,
+  hasLastingKey,
+  hasOwner,
+  readAccountMembers,
+  readRole,
+  readUsersOf,
+  updateRole,
+} from './members.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
 
 /** Members of an account, and what each is. */
-export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'members' | 'setRole' | 'remove'> {
+export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'members' | 'usersOf' | 'setRole' | 'remove'> {
   const forget = (accountId: string, userId: string) =>
     cache.forgetWhere((one) => one.accountId === accountId && one.userId === userId);
 
@@ -19,6 +27,7 @@ export function createMembers({ sql, cache }: PeopleParts): Pick<People, 'member
 
   return {
     members: ({ accountId }) => readAccountMembers(sql, accountId),
+    usersOf: async ({ member }) => (member === undefined ? [] : readUsersOf(sql, member.personId)),
     async setRole(who, id, role) {
       const { accountId } = who;
       await sql.begin(async (tx) => {
