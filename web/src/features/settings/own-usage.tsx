@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
 import type { components } from '@headwater/client';
@@ -28,11 +29,11 @@ function inBytes(bytes: number): string {
 const number = (value: number) => value.toLocaleString();
 
 const MEASURES = [
-  { name: 'Requests', of: (day: Day) => day.requests, text: number },
-  { name: 'Runs', of: (day: Day) => day.runs, text: number },
+  { name: 'Requests', of: (day: Day) => day.requests, text: number, to: '/sources' },
+  { name: 'Runs', of: (day: Day) => day.runs, text: number, to: '/runs' },
   { name: 'CPU time', of: (day: Day) => day.cpu_ms, text: seconds },
-  { name: 'Events', of: (day: Day) => day.events, text: number },
-  { name: 'Deliveries', of: (day: Day) => day.deliveries, text: number },
+  { name: 'Events', of: (day: Day) => day.events, text: number, to: '/events' },
+  { name: 'Deliveries', of: (day: Day) => day.deliveries, text: number, to: '/webhooks' },
   { name: 'Bytes in', of: (day: Day) => day.bytes_in, text: inBytes },
   { name: 'Bytes out', of: (day: Day) => day.bytes_out, text: inBytes },
   { name: 'Stored', of: (day: Day) => day.storage_bytes, text: inBytes },
@@ -77,10 +78,18 @@ export function OwnUsage() {
         {data === undefined && error === null && <SkeletonRows />}
         {data !== undefined && (
           <dl className="grid grid-cols-2 gap-x-6 gap-y-3 p-4 sm:grid-cols-4">
-            {MEASURES.map(({ name, of, text }) => (
+            {MEASURES.map(({ name, of, text, ...row }) => (
               <div key={name}>
                 <dt className="text-xs text-ink-soft">{name}</dt>
-                <dd className="text-lg tabular-nums">{text(of({ day: '', ...data.totals }))}</dd>
+                <dd className="text-lg tabular-nums">
+                  {'to' in row ? (
+                    <Link to={row.to} className="underline decoration-line-strong hover:text-accent">
+                      {text(of({ day: '', ...data.totals }))}
+                    </Link>
+                  ) : (
+                    text(of({ day: '', ...data.totals }))
+                  )}
+                </dd>
               </div>
             ))}
           </dl>

@@ -21,33 +21,35 @@ export function WebhookHealth({ id }: { id: string }) {
   const { latency_ms: latency, backlog, oldest_due_at: dueAt = null } = data ?? {};
   const rate = data?.current_rate_per_second ?? null;
   const p50 = latency?.p50 ?? null;
-  const numbers: [name: string, value: string][] = [
-    ['Success', data === undefined ? '…' : successText(data)],
-    ['p50', p50 === null ? '–' : formatDuration(p50)],
-    ['p95', data === undefined ? '…' : p95Text(data)],
+  const numbers: [name: string, value: string | number, status?: string][] = [
+    ['Success', data === undefined ? '…' : successText(data), 'failed'],
+    ['p50', p50 === null ? '–' : formatDuration(p50), 'delivered'],
+    ['p95', data === undefined ? '…' : p95Text(data), 'delivered'],
     ...(rate === null ? [] : ([['Rate now', `${Number(rate.toFixed(1))} a second`]] as [string, string][])),
+    ['Waiting', backlog ?? '…', 'pending,sending,held'],
   ];
   return (
     <dl aria-label="The last day" className="grid grid-cols-2 gap-x-6 gap-y-1 text-sm sm:flex sm:flex-wrap">
-      {numbers.map(([name, value]) => (
+      {numbers.map(([name, value, status]) => (
         <div key={name} className="flex gap-1.5">
           <dt className="text-ink-soft">{name}</dt>
-          <dd className="tabular-nums">{value}</dd>
+          <dd className="tabular-nums">
+            {status === undefined ? (
+              value
+            ) : (
+              <Link
+                to="/webhooks/$id"
+                params={{ id }}
+                search={{ status }}
+                aria-label={`${name}: ${value}. Show the deliveries`}
+                className="underline decoration-line-strong hover:text-accent"
+              >
+                {value}
+              </Link>
+            )}
+          </dd>
         </div>
       ))}
-      <div className="flex gap-1.5">
-        <dt className="text-ink-soft">Waiting</dt>
-        <dd className="tabular-nums">
-          <Link
-            to="/webhooks/$id"
-            params={{ id }}
-            search={{ status: 'pending,sending,held' }}
-            className="underline decoration-line-strong hover:text-accent"
-          >
-            {backlog ?? '…'}
-          </Link>
-        </dd>
-      </div>
       <div className="flex gap-1.5">
         <dt className="text-ink-soft">Oldest due</dt>
         <dd>{dueAt === null ? 'none' : <Time atMs={dueAt * 1000} />}</dd>
