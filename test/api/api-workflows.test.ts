@@ -103,7 +103,7 @@ test('a query string does as well as a body', async () => {
   await server.call(`/v1/workflows?name=N&triggers=${triggers}`, { method: 'POST' });
   expect(asked()).toEqual([{ name: 'N', triggers: [{ type: 'http' }] }]);
   await server.call('/v1/workflows/p_1/run?event={"a":1}', { method: 'POST' });
-  expect(asked()).toEqual(['p_1', { a: 1 }]);
+  expect(asked()).toEqual(['p_1', { a: 1 }, undefined]);
   await server.call('/v1/environment_variables/A?value=1', { method: 'PUT' });
   expect(asked()).toEqual(['A', { value: '1' }]);
 });

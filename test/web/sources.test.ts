@@ -24,6 +24,11 @@ test('a source is created from a template, and the events of its endpoint appear
   await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
   await picture(page, 'sources-empty');
   await page.getByRole('button', { name: 'New source' }).first().click();
+  await page.getByRole('button', { name: 'RSS feed' }).click();
+  await page.getByRole('button', { name: 'Create source' }).click();
+  await page.getByRole('textbox', { name: 'Feed URL' }).waitFor();
+  await page.getByRole('button', { name: 'Back' }).click();
+  await page.getByRole('tab', { name: 'Code', exact: true }).click();
   await page.getByRole('button', { name: 'Request bin' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('My bin');
   await expectAccessible(page);

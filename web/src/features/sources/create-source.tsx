@@ -113,6 +113,10 @@ function ChooseCode({
     event.preventDefault();
     mutate();
   };
+  const readFeed = () => {
+    setOrigin('key');
+    setRegistryKey(FEED_KEY);
+  };
   return (
     <form onSubmit={submit} noValidate className="flex flex-col gap-4">
       <Tabs
@@ -123,7 +127,9 @@ function ChooseCode({
           {
             value: 'code',
             label: 'Code',
-            panel: <CodePart code={code} onChange={setCode} problems={codeProblems(choosing.error)} />,
+            panel: (
+              <CodePart code={code} onChange={setCode} onFeed={readFeed} problems={codeProblems(choosing.error)} />
+            ),
           },
           {
             value: 'url',
@@ -163,6 +169,8 @@ function ChooseCode({
     </form>
   );
 }
+
+const FEED_KEY = 'rss-new-items';
 
 interface ChosenCode {
   origin: Origin;
@@ -221,9 +229,11 @@ function useCreateSource(onCreated: (source: Source) => void): (body: NewSource)
 function CodePart(props: {
   code: string;
   onChange: (code: string) => void;
+  /** The template that is a component of the registry. */
+  onFeed: () => void;
   problems: ReturnType<typeof codeProblems>;
 }) {
-  const { code, onChange, problems } = props;
+  const { code, onChange, onFeed, problems } = props;
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap gap-2" role="group" aria-label="Templates">
@@ -232,6 +242,9 @@ function CodePart(props: {
             {template.name}
           </Button>
         ))}
+        <Button size="small" onClick={onFeed}>
+          RSS feed
+        </Button>
       </div>
       <CodeView value={code} label="Code" language="typescript" onChange={onChange} problems={problems} />
     </div>
