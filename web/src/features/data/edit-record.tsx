@@ -76,9 +76,8 @@ function RecordForm({ storeId, knownKey, read, onClose }: RecordFormProps) {
   const saving = useMutation({
     mutationFn: async ({ etag }: ReadState) => {
       const value: unknown = JSON.parse(text);
-      const header = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-      const params = { path: { id: storeId }, header };
-      await api.put('/v1/data_stores/{id}/record', { ...params, body: { key, value } });
+      const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
+      await api.put('/v1/data_stores/{id}/record', { path: { id: storeId }, headers, body: { key, value } });
     },
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['records', storeId] });
