@@ -33,6 +33,8 @@ export type {
 export { SANDBOX_LAYERS } from './sandbox-types.ts';
 /** The fault of a run that went over a limit. */
 export { limitFault } from './bridge/exceeded-limit.ts';
+/** Tells a run that got no processor from others that ended without a fault of their own. */
+export { wasStarved } from './bridge/was-starved.ts';
 /** Reads the result of the entry `transform`. */
 export { readTransformAnswer, type TransformAnswer } from './bridge/transform-answer.ts';
 /** The member of a send that holds bytes. */

@@ -2,7 +2,7 @@ export { trimAbandonedRuns } from './abandoned-runs.sql.ts';
 export { createAbandonedRuns } from './abandoned-runs.ts';
 export { addLiveLines } from './add-live-lines.sql.ts';
 export { createBundles, type HeldBundle, type HoldBundle } from './bundles.ts';
-export { hasFoundNoProcess, mayRepeatStarved, pauseAfterCrashMs, wasStarved } from './commit/after-loss.ts';
+export { hasFoundNoProcess, mayRepeatStarved, pauseAfterCrashMs } from './commit/after-loss.ts';
 export { commitExecutions, commitExecutionsWithin } from './commit/commit-executions.sql.ts';
 export type { RunCommit } from './commit/commit-plan.ts';
 export type { CommittedRun } from './commit/commit-runs.sql.ts';

@@ -10,6 +10,7 @@ import { judgeAnswer } from './judge-answer.ts';
 import { RunStores } from './run-stores.ts';
 import { RunTraffic } from './run-traffic.ts';
 import { StepOutputs } from './step-outputs.ts';
+import { wasStarved } from '../bridge/was-starved.ts';
 
 /**
  * Cause of a task that ended without an answer of its process. `run`: its own limit or breach.
@@ -211,9 +212,8 @@ export class RunClient implements ProcessClient {
    * run that met its limit while it got no processor ended nothing.
    */
   #failed(outcome: Extract<ReportedOutcome, { ok: false }>): RunOutcome {
-    const { innocent, fault } = outcome;
-    const wasStarved = fault.code === 'WALL_LIMIT' && fault.limit !== undefined;
-    return innocent && !wasStarved && this.#request.alone ? { ...outcome, diedAlone: true } : outcome;
+    const mayBeToBlame = outcome.innocent && !wasStarved(outcome);
+    return mayBeToBlame && this.#request.alone ? { ...outcome, diedAlone: true } : outcome;
   }
 
   #answered({ result: text, ...outcome }: Extract<ReportedOutcome, { ok: true }>): RunOutcome {

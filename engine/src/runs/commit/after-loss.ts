@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunOutcome } from '@headwater/sandbox-runtime';
+import { type RunOutcome, wasStarved } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
 import type { HeldInvocation } from '../../events/index.ts';
 
@@ -61,11 +61,6 @@ async function afterCrash(
 /** `crashes`: so far, at least 1. */
 export function pauseAfterCrashMs(crashes: number): number {
   return FIRST_PAUSE_MS * PAUSE_FACTOR ** (crashes - 1);
-}
-
-/** The machine gave its process no processor. */
-export function wasStarved({ innocent, fault }: Extract<RunOutcome, { ok: false }>): boolean {
-  return innocent && fault.code === 'WALL_LIMIT' && fault.limit !== undefined;
 }
 
 /**

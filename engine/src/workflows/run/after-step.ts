@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunOutcome } from '@headwater/sandbox-runtime';
+import { type RunOutcome, wasStarved } from '@headwater/sandbox-runtime';
 import { LIMITS } from '@headwater/shared';
-import { hasFoundNoProcess, mayRepeatStarved, pauseAfterCrashMs, wasStarved } from '../../runs/index.ts';
+import { hasFoundNoProcess, mayRepeatStarved, pauseAfterCrashMs } from '../../runs/index.ts';
 
 /**
  * Tries of one step on this node. A node that takes over starts anew, so the end of a node counts
