@@ -80,12 +80,14 @@ export function createClient(options: ClientOptions): Client {
 }
 
 async function* follow(options: ClientOptions, path: string, given: AnyOptions): AsyncGenerator<StreamMessage> {
+  // Before the loop, which would take a mistake of the caller for a lost connection.
+  const filled = fill(path, given);
   let lastId = given.headers?.['last-event-id'];
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     const resumed = lastId === undefined ? {} : { 'last-event-id': lastId };
     const headers = { ...given.headers, accept: 'text/event-stream', ...resumed };
     try {
-      const { body } = await request(options, 'get', path, { ...given, headers });
+      const { body } = await request(options, 'get', filled, { ...given, headers });
       for await (const message of body === null ? [] : readStream(body)) {
         if (message.id !== '') lastId = message.id;
         waitMs = FIRST_WAIT_MS;
@@ -99,12 +101,8 @@ async function* follow(options: ClientOptions, path: string, given: AnyOptions):
   }
 }
 
-async function request(
-  options: ClientOptions,
-  method: Method,
-  path: string,
-  { path: names = {}, query, body, headers, signal }: AnyOptions,
-): Promise<Response> {
+async function request(options: ClientOptions, method: Method, path: string, given: AnyOptions): Promise<Response> {
+  const { query, body, headers, signal } = given;
   const { url, apiKey, maxRetries = 3, maxRetryAfterSeconds = 60 } = options;
   const send = options.fetch ?? fetch;
   const init = {
@@ -119,7 +117,7 @@ async function request(
     ...(signal === undefined ? {} : { signal }),
   };
   for (let retries = 0; ; retries++) {
-    const response = await send(url.replace(/\/$/, '') + fill(path, names) + queryOf(query), init);
+    const response = await send(url.replace(/\/$/, '') + fill(path, given) + queryOf(query), init);
     if (response.ok) return response;
     const text = await response.text();
     const waitSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -129,9 +127,15 @@ async function request(
   }
 }
 
-function fill(path: string, names: Readonly<Record<string, string>>): string {
+const OPTIONS = ['path', 'query', 'body', 'headers', 'signal'];
+
+/** Throws TypeError for a name that is missing, and for an option that would have no effect. */
+function fill(path: string, given: AnyOptions): string {
+  // TypeScript does not find it behind a spread. A condition without effect loses a write.
+  const unknown = Object.keys(given).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) throw new TypeError(`${path} has no option ${unknown}. Use one of ${OPTIONS.join(', ')}`);
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = names[name];
+    const value = given.path?.[name];
     if (value === undefined) throw new TypeError(`${path} needs ${name}`);
     return encodeURIComponent(value);
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 
 type Message = { id: string; event: string; data: string };
-type Options = { path?: Record<string, string>; signal?: AbortSignal };
+type Options = { path?: Record<string, string>; signal?: AbortSignal; header?: Record<string, string> };
 
 /**
  * The part of the client used here: the types of the client need a file that is made of the OpenAPI
@@ -12,7 +12,7 @@ type Options = { path?: Record<string, string>; signal?: AbortSignal };
  */
 interface ClientModule {
   createClient: (options: { url: string; apiKey: string }) => {
-    get(path: string): Promise<unknown>;
+    get(path: string, options?: Options): Promise<unknown>;
     all(path: string): AsyncGenerator<{ id: string }>;
     stream(path: string, options: Options): AsyncGenerator<Message>;
   };
@@ -56,6 +56,16 @@ test('a refusal with Retry-After is tried again, three times at most, and one wi
   const patient = await serve((_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end());
   await expect(patient.client.get('/v1/webhooks')).rejects.toMatchObject({ status: 429 });
   expect([bare.count(), patient.count()]).toEqual([1, 1]);
+});
+
+test('an option that would have no effect is refused, and nothing is sent', async () => {
+  const { client, count } = await serve((_, response) => void response.end('{}'));
+  const options = { path: { id: 'dc_1' }, header: { 'if-match': '"1"' } };
+  const refused = { name: 'TypeError', message: expect.stringContaining('no option header. Use one of path, query') };
+  await expect(client.get('/v1/sources/{id}', options)).rejects.toMatchObject(refused);
+  await expect(client.stream('/v1/sources/{id}/sse', options).next()).rejects.toMatchObject(refused);
+  await expect(client.stream('/v1/sources/{id}/sse', {}).next()).rejects.toThrow('needs id');
+  expect(count()).toBe(0);
 });
 
 test('a list is read page after page, also where a page is empty', async () => {
