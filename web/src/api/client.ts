@@ -39,11 +39,11 @@ const SESSION_PATH = '/v1/session';
 export type Tagged<T> = T & { etag?: string };
 
 /**
- * Header of a change: the server refuses the change if another user changed the resource since it
+ * Headers of a change: the server refuses the change if another user changed the resource since it
  * was read.
  */
-export function forState({ etag }: { etag?: string }): { headers?: { 'if-match': string } } {
-  return etag === undefined ? {} : { headers: { 'if-match': etag } };
+export function forState({ etag }: { etag?: string }): Record<string, string> {
+  return etag === undefined ? {} : { 'if-match': etag };
 }
 
 let onUnauthorized = (): void => undefined;

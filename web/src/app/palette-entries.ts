@@ -36,11 +36,11 @@ const PAGES: readonly [pattern: RegExp, label: string, icon: IconName, path: (id
 export async function namedThings(text: string, signal: AbortSignal): Promise<PaletteEntry[]> {
   if (roleNow() === 'operator') return [];
   const longest = wordsOf(text).toSorted((a, b) => b.length - a.length)[0];
-  const params = { query: { limit: MAX_ASKED, ...(longest === undefined ? {} : { q: longest }) } };
+  const query = { limit: MAX_ASKED, ...(longest === undefined ? {} : { q: longest }) };
   const [sources, workflows, webhooks] = await Promise.all([
-    api.get('/v1/users/me/sources', { ...params, signal }),
-    api.get('/v1/users/me/workflows', { ...params, signal }),
-    api.get('/v1/users/me/webhooks', { ...params, signal }),
+    api.get('/v1/users/me/sources', { query, signal }),
+    api.get('/v1/users/me/workflows', { query, signal }),
+    api.get('/v1/users/me/webhooks', { query, signal }),
   ]);
   return [
     ...sources.data.map(({ id, name }) => entryOf('source', id, name)),

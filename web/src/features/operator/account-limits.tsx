@@ -102,7 +102,7 @@ function SetLimit({ accountId: id, limit, limits }: SetLimitProps) {
   const [value, setValue] = useState(String(limit.value));
   const queries = useQueryClient();
   const put = (to: number | null, over: Tagged<Limits>) =>
-    api.tagged('put', '/v1/accounts/{id}/limits', { path: { id }, ...forState(over), body: { [name]: to } });
+    api.tagged('put', '/v1/accounts/{id}/limits', { path: { id }, headers: forState(over), body: { [name]: to } });
   const setting = useMutation({
     mutationFn: async ({ to, over }: { to: number | null; over?: Tagged<Limits> }) => {
       try {

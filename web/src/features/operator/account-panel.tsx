@@ -26,22 +26,22 @@ export function AccountPanel({ accountId, onDeleted }: { accountId: string; onDe
       queries.invalidateQueries({ queryKey: ['accounts'] }),
       queries.invalidateQueries({ queryKey: ['account', accountId] }),
     ]);
-  const params = { path: { id: accountId } };
+  const path = { id: accountId };
   const suspension = useMutation({
     mutationFn: (action: 'suspend' | 'resume') =>
       action === 'suspend'
-        ? api.post('/v1/tenants/{id}/suspend', { ...params })
-        : api.post('/v1/tenants/{id}/resume', { ...params }),
+        ? api.post('/v1/tenants/{id}/suspend', { path })
+        : api.post('/v1/tenants/{id}/resume', { path }),
     onSuccess: async () => {
       setSuspending(false);
       await refresh();
     },
   });
   const makingKey = useMutation({
-    mutationFn: () => api.post('/v1/tenants/{id}/api_keys', { ...params, body: { name: KEY_NAME } }),
+    mutationFn: () => api.post('/v1/tenants/{id}/api_keys', { path, body: { name: KEY_NAME } }),
   });
   const deleting = useMutation({
-    mutationFn: () => api.delete('/v1/tenants/{id}', { ...params }),
+    mutationFn: () => api.delete('/v1/tenants/{id}', { path }),
     onSuccess: async () => {
       onDeleted();
       await queries.invalidateQueries({ queryKey: ['accounts'] });

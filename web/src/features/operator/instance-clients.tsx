@@ -13,14 +13,13 @@ import { ClientFields, clientBody, NO_CLIENT } from '../connections/client-field
 export function InstanceClients() {
   const [app, setApp] = useState('');
   const [client, setClient] = useState(NO_CLIENT);
-  const params = { path: { id: app } };
   const body = clientBody(client);
   const setting = useMutation({
-    mutationFn: () => api.put('/v1/apps/{id}/oauth_client', { ...params, body }),
+    mutationFn: () => api.put('/v1/apps/{id}/oauth_client', { path: { id: app }, body }),
     onSuccess: () => setClient({ ...client, secret: '' }),
   });
   const deleting = useMutation({
-    mutationFn: () => api.delete('/v1/apps/{id}/oauth_client', { ...params }),
+    mutationFn: () => api.delete('/v1/apps/{id}/oauth_client', { path: { id: app } }),
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();

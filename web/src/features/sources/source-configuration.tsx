@@ -53,7 +53,7 @@ export function SourceConfiguration({ source }: { source: Source }) {
 function useSaving(source: Source, onSaved: (source: Source) => void) {
   return useMutation({
     mutationFn: ({ body, over = source }: { body: object; over?: Source }) =>
-      api.tagged('put', '/v1/sources/{id}', { path: { id: source.id }, ...forState(over), body }),
+      api.tagged('put', '/v1/sources/{id}', { path: { id: source.id }, headers: forState(over), body }),
     onSuccess: onSaved,
   });
 }

@@ -91,17 +91,18 @@ function SourceActions({ source }: { source: Source }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { id, name, active } = source;
-  const params = { path: { id }, ...forState(source) };
+  const path = { id };
+  const headers = forState(source);
   const refresh = () => queries.invalidateQueries({ queryKey: ['source', id] });
   const running = useMutation({
-    mutationFn: () => api.post('/v1/sources/{id}/run', { path: { id }, body: {} }),
+    mutationFn: () => api.post('/v1/sources/{id}/run', { path, body: {} }),
   });
   const switching = useMutation({
-    mutationFn: () => api.put('/v1/sources/{id}', { ...params, body: { active: !active } }),
+    mutationFn: () => api.put('/v1/sources/{id}', { path, headers, body: { active: !active } }),
     onSettled: refresh,
   });
   const deleting = useMutation({
-    mutationFn: () => api.delete('/v1/sources/{id}', { ...params }),
+    mutationFn: () => api.delete('/v1/sources/{id}', { path, headers }),
     onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['sources'] });

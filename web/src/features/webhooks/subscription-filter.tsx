@@ -116,7 +116,7 @@ function FilterForm({ read, onClose }: { read: Tagged<Subscription>; onClose: ()
     mutationFn: (over: Tagged<Subscription>) =>
       api.put('/v1/subscriptions/{id}', {
         path: { id },
-        ...forState(over),
+        headers: forState(over),
         body: { filter: readFilterText(text) },
       }),
     onSuccess: async () => {

@@ -39,10 +39,8 @@ const read = (id: string) => api.tagged('get', '/v1/webhooks/{id}', { path: { id
 /** Refused if another user changed the same part; changes of other parts do not matter. */
 export function useWebhookSaving({ webhook, onSaved, partOf, body }: Omit<Part, 'mine' | 'newest'>): Saving {
   const queries = useQueryClient();
-  const put = (over: WholeWebhook) => {
-    const params = { path: { id: webhook.id }, ...forState(over) };
-    return api.tagged('put', '/v1/webhooks/{id}', { ...params, body: body() });
-  };
+  const put = (over: WholeWebhook) =>
+    api.tagged('put', '/v1/webhooks/{id}', { path: { id: webhook.id }, headers: forState(over), body: body() });
   return useMutation({
     mutationFn: async (over: WholeWebhook | undefined) => {
       if (over !== undefined) return put(over);

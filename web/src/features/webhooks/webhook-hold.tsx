@@ -24,9 +24,10 @@ export function StartOrStop({ webhook }: { webhook: WholeWebhook }) {
 
 function Stop({ webhook }: { webhook: WholeWebhook }) {
   const refresh = useRefresh(webhook.id);
-  const params = { path: { id: webhook.id }, ...forState(webhook) };
+  const path = { id: webhook.id };
+  const headers = forState(webhook);
   const stopping = useMutation({
-    mutationFn: () => api.put('/v1/webhooks/{id}', { ...params, body: { active: false } }),
+    mutationFn: () => api.put('/v1/webhooks/{id}', { path, headers, body: { active: false } }),
     onSettled: refresh,
   });
   return (
@@ -47,10 +48,11 @@ function Start({ webhook }: { webhook: WholeWebhook }) {
   const [isOpen, setOpen] = useState(false);
   const [rate, setRate] = useState('');
   const refresh = useRefresh(webhook.id);
-  const params = { path: { id: webhook.id }, ...forState(webhook) };
+  const path = { id: webhook.id };
+  const headers = forState(webhook);
   const body = { active: true, ...(rate === '' ? {} : { drain_per_second: Number(rate) }) };
   const starting = useMutation({
-    mutationFn: () => api.put('/v1/webhooks/{id}', { ...params, body }),
+    mutationFn: () => api.put('/v1/webhooks/{id}', { path, headers, body }),
     onSuccess: () => setOpen(false),
     onSettled: refresh,
   });

@@ -99,7 +99,7 @@ function DeleteWebhook({ webhook }: { webhook: Webhook }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const deleting = useMutation({
-    mutationFn: () => api.delete('/v1/webhooks/{id}', { path: { id }, ...forState(webhook) }),
+    mutationFn: () => api.delete('/v1/webhooks/{id}', { path: { id }, headers: forState(webhook) }),
     onError: () => queries.invalidateQueries({ queryKey: ['webhook', id] }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });

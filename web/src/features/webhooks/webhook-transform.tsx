@@ -52,7 +52,7 @@ function Editor({ webhook, code: before }: { webhook: WholeWebhook; code: string
     mutationFn: () => api.post('/v1/webhooks/{id}/transform/preview', { path, body: { component_code: code } }),
   });
   const change = (transform_id: string | null) =>
-    api.tagged('put', '/v1/webhooks/{id}', { path, ...forState(webhook), body: { transform_id } });
+    api.tagged('put', '/v1/webhooks/{id}', { path, headers: forState(webhook), body: { transform_id } });
   const onSuccess = (now: WholeWebhook) => queries.setQueryData(['webhook', webhook.id], now);
   const saving = useMutation({
     mutationFn: async () => {

@@ -89,17 +89,17 @@ function ExecutionActions({ execution }: { execution: Execution }) {
   const { id } = execution;
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const params = { path: { id } };
+  const path = { id };
   const replaying = useMutation({
-    mutationFn: (from: 'start' | 'failed') => api.post('/v1/executions/{id}/replay', { ...params, body: { from } }),
+    mutationFn: (from: 'start' | 'failed') => api.post('/v1/executions/{id}/replay', { path, body: { from } }),
     onSuccess: ({ data }) => navigate({ to: '/executions/$id', params: { id: data.execution_id } }),
   });
   const cancelling = useMutation({
-    mutationFn: () => api.post('/v1/executions/{id}/cancel', { ...params }),
+    mutationFn: () => api.post('/v1/executions/{id}/cancel', { path }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
   });
   const resuming = useMutation({
-    mutationFn: () => api.post('/v1/executions/{id}/resume', { ...params, body: {} }),
+    mutationFn: () => api.post('/v1/executions/{id}/resume', { path, body: {} }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['execution', id] }),
   });
   const mayReplay = isOver(execution);

@@ -25,11 +25,12 @@ export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
       const throttle = paused
         ? await throttleBeforePause(id)
         : { limit: 0, interval_seconds: settings.throttle?.interval_seconds ?? 60 };
-      const params = { path: { id } };
+      const path = { id };
       const body = { settings: { throttle } };
-      const saved = (await api.put('/v1/workflows/{id}', { ...params, ...forState(workflow), body })).data;
+      const headers = forState(workflow);
+      const saved = (await api.put('/v1/workflows/{id}', { path, headers, body })).data;
       if (saved.deployment_id === saved.latest_deployment_id) return;
-      await api.post('/v1/workflows/{id}/deploy', { ...params, body: { deployment_id: saved.latest_deployment_id } });
+      await api.post('/v1/workflows/{id}/deploy', { path, body: { deployment_id: saved.latest_deployment_id } });
     },
     onSettled: async () => {
       await queries.invalidateQueries({ queryKey: ['workflow', id] });
@@ -65,9 +66,8 @@ async function throttleBeforePause(id: string): Promise<Throttle> {
   const query = { limit: MAX_VERSIONS_READ };
   const { data } = await api.get('/v1/workflows/{id}/deployments', { path, query });
   for (const { id: deploymentId } of data) {
-    const params = { path, query: { deployment_id: deploymentId } };
     // One after the other: the first one is nearly always it.
-    const version = (await api.get('/v1/workflows/{id}', { ...params })).data;
+    const { data: version } = await api.get('/v1/workflows/{id}', { path, query: { deployment_id: deploymentId } });
     if (!isPaused(version)) return version.settings.throttle;
   }
   return null;

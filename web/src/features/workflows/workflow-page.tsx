@@ -117,14 +117,15 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const params = { path: { id }, ...forState(workflow) };
+  const path = { id };
+  const headers = forState(workflow);
   const refresh = () => queries.invalidateQueries({ queryKey: ['workflow', id] });
   const switching = useMutation({
-    mutationFn: () => api.put('/v1/workflows/{id}', { ...params, body: { active: !active } }),
+    mutationFn: () => api.put('/v1/workflows/{id}', { path, headers, body: { active: !active } }),
     onSettled: refresh,
   });
   const deleting = useMutation({
-    mutationFn: () => api.delete('/v1/workflows/{id}', { ...params }),
+    mutationFn: () => api.delete('/v1/workflows/{id}', { path, headers }),
     onError: refresh,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['workflows'] });

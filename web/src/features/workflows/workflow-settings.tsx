@@ -49,7 +49,7 @@ function SettingsForm({ workflow, newest, onSaved }: SettingsFormProps) {
     await queries.invalidateQueries({ queryKey: ['workflows'] });
     await queries.invalidateQueries({ queryKey: ['deployments', id] });
   };
-  const put = (over: Workflow) => api.put('/v1/workflows/{id}', { path: { id }, ...forState(over), body });
+  const put = (over: Workflow) => api.put('/v1/workflows/{id}', { path: { id }, headers: forState(over), body });
   const saving = useMutation({
     mutationFn: async (over: Workflow | undefined) => {
       try {

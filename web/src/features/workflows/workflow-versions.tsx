@@ -92,10 +92,8 @@ function VersionDiff({ workflow, deploymentId }: { workflow: Workflow; deploymen
   const { id } = workflow;
   const { data, error } = useQuery({
     queryKey: ['workflow', id, deploymentId],
-    queryFn: ({ signal }) => {
-      const params = { path: { id }, query: { deployment_id: deploymentId } };
-      return api.get('/v1/workflows/{id}', { ...params, signal });
-    },
+    queryFn: ({ signal }) =>
+      api.get('/v1/workflows/{id}', { path: { id }, query: { deployment_id: deploymentId }, signal }),
     // A version never changes.
     staleTime: Infinity,
   });

@@ -45,10 +45,8 @@ export function visibleExports({
 const wholeExecution = (id: string) =>
   queryOptions({
     queryKey: ['execution', id, 'whole'],
-    queryFn: ({ signal }) => {
-      const params = { path: { id }, query: { expand: 'exports' as const } };
-      return api.get('/v1/executions/{id}', { ...params, signal }).then(({ data }) => data);
-    },
+    queryFn: ({ signal }) =>
+      api.get('/v1/executions/{id}', { path: { id }, query: { expand: 'exports' }, signal }).then(({ data }) => data),
   });
 
 /**
@@ -67,10 +65,12 @@ export function useSamples(options: {
   const emitted = useQuery({
     queryKey: ['sample-events', sourceId],
     enabled: sourceId !== undefined,
-    queryFn: ({ signal }) => {
-      const params = { path: { id: sourceId ?? '' }, query: { limit: SHOWN, expand: 'event' as const } };
-      return api.get('/v1/sources/{id}/event_summaries', { ...params, signal });
-    },
+    queryFn: ({ signal }) =>
+      api.get('/v1/sources/{id}/event_summaries', {
+        path: { id: sourceId ?? '' },
+        query: { limit: SHOWN, expand: 'event' },
+        signal,
+      }),
   });
   const executions = (past.data?.pages[0]?.data ?? []).slice(0, SHOWN);
   const events = emitted.data?.data ?? [];

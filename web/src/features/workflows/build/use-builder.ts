@@ -166,12 +166,12 @@ async function deploy(
 ): Promise<Workflow> {
   const body = { name, triggers: triggers.map(triggerInput), steps: steps.map(stepInput) };
   if (id === undefined) return (await api.post('/v1/workflows', { body })).data;
-  const params = { path: { id } };
-  const over = forState(etag === undefined ? {} : { etag });
-  const saved = (await api.put('/v1/workflows/{id}', { ...params, ...over, body })).data;
+  const path = { id };
+  const headers = forState(etag === undefined ? {} : { etag });
+  const saved = (await api.put('/v1/workflows/{id}', { path, headers, body })).data;
   if (saved.deployment_id === saved.latest_deployment_id) return saved;
   const version = { deployment_id: saved.latest_deployment_id };
-  return (await api.post('/v1/workflows/{id}/deploy', { ...params, body: version })).data;
+  return (await api.post('/v1/workflows/{id}/deploy', { path, body: version })).data;
 }
 
 /** A single step finds what the last tests of the steps before it came to. */
