@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ComponentIsolate } from '../../sandbox-runtime/src/worker/component-isolate.ts';
 import { CpuClock } from '../../sandbox-runtime/src/worker/cpu-clock.ts';
+import { judgeLate } from '../../sandbox-runtime/src/worker/judge-late.ts';
+import type { ProcessRun } from '../../sandbox-runtime/src/worker/process-run.ts';
 import { watchIsolates } from '../../sandbox-runtime/src/worker/watch-isolates.ts';
 
 const POLL_MS = 50;
@@ -78,13 +80,46 @@ test('runs of a process that computes, waits for a read or is called anew each t
   computing.state.call = { owner: computing.first };
   pass(1_000, 0.6);
   expect(computing.first.starvedMs).toBe(0);
-  computing.first.isReading = true;
-  pass(1_000, 0);
-  expect(computing.first.starvedMs).toBe(0);
-  computing.first.isReading = false;
+  // The second's handle may be what the first one's call reads with.
+  for (const run of [computing.first, computing.second]) {
+    run.isReading = true;
+    pass(1_000, 0);
+    expect(computing.first.starvedMs).toBe(0);
+    run.isReading = false;
+  }
   for (let turn = 0; turn < 20; turn++) {
     computing.state.call = { owner: computing.first };
     pass(POLL_MS, 0);
   }
   expect(computing.first.starvedMs).toBe(0);
+});
+
+/** The verdict of `judgeLate` on a run of 30 s that was starved and kept waiting for so long. */
+function blameOf({ starvedMs = 0, blockedMs = 0, isOldest = false, computedMs = 0, others = 0 }) {
+  const run = {
+    limits: { wallMs: 30_000, wallLimit: 'httpRunWallMs' as const },
+    starvedMs,
+    blockedMs,
+    wallMs: () => 30_050,
+    processNs: () => computedMs * 1e6,
+  };
+  const call = isOldest ? { owner: run, cpuNs: computedMs * 1e6 } : undefined;
+  const runs = new Map(Array.from({ length: 1 + others }, (_, n) => [n, run]));
+  const isolate = { guest: { oldestCall: () => call, executing: () => call }, runs };
+  const { fault, blame } = judgeLate(isolate as unknown as ComponentIsolate, run as unknown as ProcessRun);
+  return [blame, fault.limit?.used];
+}
+
+test('a late run is to blame unless it was kept from a processor, or from its isolate', () => {
+  expect(blameOf({})).toEqual(['run', 30_050]);
+  expect(blameOf({ starvedMs: 7_000 })).toEqual(['run', 30_050]);
+  expect(blameOf({ starvedMs: 8_000 })).toEqual(['nobody', 30_050]);
+  expect(blameOf({ starvedMs: 29_000, isOldest: true, computedMs: 900, others: 3 })).toEqual(['nobody', 30_050]);
+  expect(blameOf({ blockedMs: 8_000 })).toEqual(['nobody', undefined]);
+});
+
+test('a loop that had a second of processor time is to blame on however busy a machine', () => {
+  const loop = { starvedMs: 29_000, isOldest: true, computedMs: 1_100 };
+  expect(blameOf(loop)).toEqual(['run', 30_050]);
+  expect(blameOf({ ...loop, others: 3 })).toEqual(['isolate', 30_050]);
 });
