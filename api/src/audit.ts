@@ -3,6 +3,7 @@ import { HeadwaterError } from '@headwater/shared';
 import type { Endpoint } from './endpoint.ts';
 import type { ApiContext } from './environment.ts';
 import { addressOf, type ReadClientFacts } from './ingest/client-facts.ts';
+import { isOfMember } from './key-scope.ts';
 import { given } from './parameters/given.ts';
 
 /** Data on its way, not changes; or reads that are sent as a POST. */
@@ -23,12 +24,12 @@ const NOT_AUDITED = new Set([
   'beginPasskey',
 ]);
 
-/** Changes of how a person signs in: each account of the person has an entry. */
-const OF_PERSON = new Set(['addPasskey', 'removePasskey', 'changePassword']);
-
-/** The caller in each account that has an entry of the change; first in the one of the request. */
-export async function audiences({ people }: Pick<Engine, 'people'>, { name }: Endpoint, who: Principal) {
-  const users = OF_PERSON.has(name) ? await people.usersOf(who) : [];
+/**
+ * The caller in each account that has an entry of the change; the account of the request is first.
+ * A change of the person, such as a new passkey, has an entry in each account of the person.
+ */
+export async function audiences({ people }: Pick<Engine, 'people'>, endpoint: Endpoint, who: Principal) {
+  const users = isOfMember(endpoint) ? await people.usersOf(who) : [];
   const others = users.filter(({ accountId }) => accountId !== who.accountId);
   return [who, ...others.map((user): Principal => ({ ...who, ...user }))];
 }

@@ -278,7 +278,7 @@ test('an old session that accepts an invitation is as old as before', async () =
   expect((await joined.inAccount(stranger.accountId)('GET', '/users/me')).status).toBe(401);
 });
 
-test('each account of the person sees a passkey come and go, and a changed password', async () => {
+test('each account of the person sees what changes how the person signs in', async () => {
   const email = newEmail();
   const [home, other, uninvolved] = [await hw.newAccount(), await hw.newAccount(), await hw.newAccount()];
   const atHome = await makeMember(home, email, 'viewer');
@@ -286,7 +286,11 @@ test('each account of the person sees a passkey come and go, and a changed passw
   await makeMember(uninvolved, newEmail(), 'viewer');
   const inOther = { ...away, api: away.inAccount(other.accountId) };
   const { data: passkey } = await add(inOther);
+  await inOther.api('PUT', `/users/me/passkeys/${passkey.id}`, { name: 'Old laptop' });
   await inOther.api('DELETE', `/users/me/passkeys/${passkey.id}`);
+  const { data: sessions } = await inOther.api('GET', '/users/me/sessions');
+  const { id: ended } = sessions.find(({ is_current: isCurrent }: { is_current: boolean }) => !isCurrent);
+  expect((await inOther.api('DELETE', `/users/me/sessions/${ended}`)).status).toBe(204);
   expect((await inOther.api('DELETE', `/users/me/passkeys/${passkey.id}`)).status).toBe(404);
   const passwords = { current_password: PASSWORD, password: 'another long password' };
   expect((await inOther.api('PUT', '/users/me/password', passwords)).status).toBe(204);
@@ -302,7 +306,9 @@ test('each account of the person sees a passkey come and go, and a changed passw
     const of = [session.user_id, 'made', account.accountId];
     expect(await entriesOf(account)).toEqual([
       ['changePassword', '/v1/users/me/password', ...of],
+      ['endSession', ended, ...of],
       ['removePasskey', passkey.id, ...of],
+      ['renamePasskey', passkey.id, ...of],
       ['addPasskey', passkey.id, ...of],
       ['acceptInvitation', expect.any(String), ...of],
     ]);
