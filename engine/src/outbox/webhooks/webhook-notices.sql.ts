@@ -30,9 +30,17 @@ function rowOf({ type, accountId, id = newId('notice'), about }: WebhookNotice):
 
 /** In the transaction of what it tells of. */
 export async function addNotice(tx: Sql | Transaction, notice: WebhookNotice): Promise<void> {
-  const { id, account_id, data } = rowOf(notice);
+  await addNotices(tx, [notice]);
+}
+
+async function addNotices(tx: Sql | Transaction, notices: readonly WebhookNotice[]): Promise<void> {
+  const rows = notices.map(rowOf);
   await tx`
-    insert into webhook_notices (id, account_id, data) values (${id}, ${account_id}, ${data}) on conflict do nothing`;
+    insert into webhook_notices (id, account_id, data)
+    select * from unnest(
+      ${rows.map(({ id }) => id)}::text[], ${rows.map((row) => row.account_id)}::text[],
+      ${rows.map(({ data }) => data)}::text[]
+    ) on conflict do nothing`;
 }
 
 /** The same within a transaction of drizzle. */
@@ -40,6 +48,16 @@ export async function addNoticeIn(tx: Pick<Database['orm'], 'execute'>, notice: 
   const { id, account_id, data } = rowOf(notice);
   await tx.execute(drizzle`
     insert into webhook_notices (id, account_id, data) values (${id}, ${account_id}, ${data}) on conflict do nothing`);
+}
+
+interface ExhaustedRow {
+  id: string;
+  account_id: string;
+  webhook_id: string;
+  delivery_id: string;
+  emit_id: string;
+  attempts: number;
+  error_class: string | null;
 }
 
 /**
@@ -50,22 +68,21 @@ export async function addExhaustedNotices(
   tx: Sql | Transaction,
   failed: readonly { webhookId: string; deliveryId: string }[],
 ): Promise<void> {
-  await tx`
-    insert into webhook_notices (id, account_id, data)
-    select id, account_id, json_build_object('type', 'delivery.exhausted', 'id', id, 'at_ms', at_ms, 'webhook_id', webhook_id,
-      'delivery_id', delivery_id, 'emit_id', emit_id, 'attempts', attempt_count, 'error_class', error_class)::text
-    from (
-      select 'exhausted:' || d.id || ':' || jsonb_array_length(d.attempts) as id, d.account_id, d.webhook_id,
-        d.id as delivery_id, d.emitter_id || '-' || d.indexed_at_ms || '-' || d.seq as emit_id, d.attempt_count, d.error_class,
-        (extract(epoch from now()) * 1000)::int8 as at_ms
-      from unnest(
-        ${failed.map(({ webhookId }) => webhookId)}::text[], ${failed.map(({ deliveryId }) => deliveryId)}::text[]
-      ) as f(webhook_id, id) join deliveries d using (webhook_id, id)
-      where d.status = 'failed' and d.emitter_id <> d.account_id and exists (
-        select from subscriptions s where s.emitter_id = d.account_id and s.account_id = d.account_id
-          and s.channel_key in (${WEBHOOKS_CHANNEL}, '*')
-      )
-    ) as told on conflict do nothing`;
+  const rows = await tx<ExhaustedRow[]>`
+    select 'exhausted:' || d.id || ':' || jsonb_array_length(d.attempts) as id, d.account_id, d.webhook_id,
+      d.id as delivery_id, d.emitter_id || '-' || d.indexed_at_ms || '-' || d.seq as emit_id,
+      d.attempt_count as attempts, d.error_class
+    from unnest(
+      ${failed.map(({ webhookId }) => webhookId)}::text[], ${failed.map(({ deliveryId }) => deliveryId)}::text[]
+    ) as f(webhook_id, id) join deliveries d using (webhook_id, id)
+    where d.status = 'failed' and d.emitter_id <> d.account_id and exists (
+      select from subscriptions s where s.emitter_id = d.account_id and s.account_id = d.account_id
+        and s.channel_key in (${WEBHOOKS_CHANNEL}, '*')
+    )`;
+  if (rows.length === 0) return;
+  const noticeOf = ({ id, account_id: accountId, ...about }: ExhaustedRow) =>
+    ({ type: 'delivery.exhausted', id, accountId, about }) as const;
+  await addNotices(tx, rows.map(noticeOf));
 }
 
 const TAKEN_AT_ONCE = 50;
