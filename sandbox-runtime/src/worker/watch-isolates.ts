@@ -84,11 +84,12 @@ function countBlocked(isolate: ComponentIsolate, sinceMs: number): void {
  */
 function countStarved(isolate: ComponentIsolate, elapsedMs: number, usedMs: number): void {
   const call = isolate.guest.executing();
+  const isSeenAgain = call !== undefined && call === isolate.seenCall;
+  isolate.seenCall = call;
+  if (usedMs > elapsedMs * STARVED_PART || !(isSeenAgain || elapsedMs > STALL_MS)) return;
   const runs = [...isolate.runs.values()];
   // The handle of a read may be another run's than that whose call waits for it.
-  const hasWaited = call !== undefined && call === isolate.seenCall && !runs.some((run) => run.isReading);
-  isolate.seenCall = call;
-  if (usedMs > elapsedMs * STARVED_PART || !(hasWaited || elapsedMs > STALL_MS)) return;
+  if (elapsedMs <= STALL_MS && runs.some((run) => run.isReading)) return;
   for (const run of runs) run.starvedMs += elapsedMs - usedMs;
 }
 
