@@ -28,9 +28,8 @@ export interface UnknownName {
 
 /**
  * Finds unknown parameter names, a mistake that senders cannot see: a scope or a secret without
- * effect. Values with names of the tenant's own, such as props, are not checked, nor
- * loose objects. Returns at most
- * LIMITS.maxProblemErrors.
+ * effect. Values with names of the tenant's own, such as props, are not checked, nor loose objects.
+ * Returns at most LIMITS.maxProblemErrors.
  */
 export function findUnknownNames(schema: z.ZodObject, given: object): UnknownName[] {
   const unknown: UnknownName[] = [];

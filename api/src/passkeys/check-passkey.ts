@@ -11,7 +11,7 @@ type Used = z.output<typeof usedPasskeySchema>;
 const MAX_KEY_BYTES = 2_048;
 const TRANSPORT = /^[a-z][a-z-]*$/;
 
-/** 25 MB and a second of work that most nodes never need. */
+/** Loaded when it is needed: the library takes 25 MB and a second, and most nodes never use it. */
 const load = async () => ({
   ...(await import('@simplewebauthn/server')),
   ...(await import('@simplewebauthn/server/helpers')),
@@ -23,10 +23,11 @@ export async function checkCreated(
   { response: made, ...credential }: Created,
   expectedChallenge: string,
 ): Promise<PasskeyCredential> {
+  // A failure to load is the server's: it must not read as a mistake of the browser.
+  const library = await load();
   try {
-    const { verifyRegistrationResponse } = await load();
-    const attestationObject = await withoutAttestation(made.attestationObject);
-    const { registrationInfo: info } = await verifyRegistrationResponse({
+    const attestationObject = withoutAttestation(library, made.attestationObject);
+    const { registrationInfo: info } = await library.verifyRegistrationResponse({
       response: named(credential, { clientDataJSON: made.clientDataJSON, attestationObject }),
       expectedChallenge,
       expectedOrigin: origin,
@@ -56,8 +57,10 @@ export async function checkCreated(
  * As if the authenticator had attested nothing: nothing is asked for. Certificates name addresses
  * of lists of revoked ones, and the library would fetch those.
  */
-async function withoutAttestation(attestationObject: string): Promise<string> {
-  const { decodeAttestationObject, isoBase64URL, isoCBOR } = await load();
+function withoutAttestation(
+  { decodeAttestationObject, isoBase64URL, isoCBOR }: Awaited<ReturnType<typeof load>>,
+  attestationObject: string,
+): string {
   const authData = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get('authData');
   const unattested = new Map<string, Uint8Array | string | Map<string, string>>([
     ['fmt', 'none'],
