@@ -15,6 +15,11 @@ export function throwFields(errors: readonly FieldError[]): void {
   throw new HeadwaterError('INVALID_REQUEST', message, { fields: errors });
 }
 
+/** Throws INVALID_REQUEST for one parameter. */
+export function refuseField(path: string, message: string): never {
+  throw new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
+}
+
 /** `maxChars`: the limit that says how long it may be. */
 export function findTextFault(text: string | undefined, maxChars: PlatformLimitName): Fault | undefined {
   if (text === undefined) return undefined;

@@ -105,7 +105,14 @@ export type {
   LogLineRecord,
   NewestLines,
 } from './events.ts';
-export { findCountFault, findTextFault, type GivenCount, longHostFault, throwFields } from './field-faults.ts';
+export {
+  findCountFault,
+  findTextFault,
+  type GivenCount,
+  longHostFault,
+  refuseField,
+  throwFields,
+} from './field-faults.ts';
 export type { ClaimedKey, Idempotency, KeptAnswer, KeyedRequest, KeyOutcome } from './idempotency.ts';
 export type { Log } from './log.ts';
 export type {

@@ -5,6 +5,7 @@ import {
   type PasskeyProof,
   type People,
   type Principal,
+  refuseField,
   type StoredPasskey,
   throwFields,
 } from '../contract/index.ts';
@@ -21,7 +22,7 @@ import {
 } from './passkeys.sql.ts';
 import { lockPerson, readPerson } from './people.sql.ts';
 import type { PeopleParts } from './people-parts.ts';
-import { beginSession, clientNetwork, requireTurns } from './sign-in.ts';
+import { beginSession, clientNetwork, requireOwnPassword, requireTurns } from './sign-in.ts';
 import { renewSignInTurns } from './sign-in.sql.ts';
 import { isOpenSession, isYoungSession } from './user-sessions.sql.ts';
 
@@ -56,7 +57,8 @@ export function createPasskeys(parts: PeopleParts): OwnPasskeys {
         const count = await countPasskeys(tx, personId);
         if (count >= LIMITS.maxPasskeys) throw overLimit(platformLimit('maxPasskeys', count + 1));
         const added = await insertPasskey(tx, { ...passkey, id: newId('passkey'), personId, name });
-        if (added === undefined) throw new HeadwaterError('CONFLICT', 'This passkey was added before');
+        if (added === undefined)
+          throw new HeadwaterError('CONFLICT', 'This passkey was added before: make another one');
         return added;
       });
     },
@@ -133,10 +135,7 @@ async function requireFreshProof(
     const message = `is needed, or a session that is younger than ${LIMITS.newPasskeyMinutes} minutes: sign in again`;
     return refuseField(path, message);
   }
-  await passwords.inTurn(async () => {
-    await requireTurns(sql, email, undefined);
-    if (!(await passwords.verify(current, passwordHash))) refuseField(path, 'is wrong');
-  });
+  await passwords.inTurn(() => requireOwnPassword({ sql, passwords }, email, { current, passwordHash }));
   await renewSignInTurns(sql, { kind: 'email', of: email });
 }
 
@@ -145,11 +144,8 @@ function checkName(name: string): void {
   if (fault !== undefined) throwFields([{ path: 'name', ...fault }]);
 }
 
-function refuseField(path: string, message: string): never {
-  throw new HeadwaterError('INVALID_REQUEST', `${path} ${message}`, { fields: [{ path, message }] });
-}
-
 function refused(cause?: unknown): HeadwaterError {
-  const message = 'This passkey does not sign in here: it was removed, or was made for another server';
+  const message =
+    'This passkey does not sign in here: it was removed, or was made for another server. Sign in another way.';
   return new HeadwaterError('UNAUTHORIZED', message, { cause });
 }

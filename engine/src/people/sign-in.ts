@@ -1,6 +1,6 @@
 import { HeadwaterError, LIMITS, newId, notFound } from '@headwater/shared';
 import { generateSessionToken, hashToken, readSessionBearer } from '../accounts/index.ts';
-import { type People, type SignInClient, throwFields } from '../contract/index.ts';
+import { type People, refuseField, type SignInClient } from '../contract/index.ts';
 import type { Sql, Transaction } from '../db/index.ts';
 import { normalizeEmail } from './email-address.ts';
 import { findPerson, lockPerson, type Person, readPerson, setPassword } from './people.sql.ts';
@@ -50,15 +50,13 @@ export function createSignIn(
         throw new HeadwaterError('FORBIDDEN', 'An API key has no password: sign in as a member to change yours');
       checkNewPassword(next, 'password');
       await passwords.inTurn(async () => {
-        await requireTurns(sql, member.email, undefined);
         const person = await readPerson(sql, member.personId);
-        if (!(await passwords.verify(current, person?.passwordHash)))
-          throwFields([{ path: 'current_password', message: 'is wrong' }]);
+        await requireOwnPassword(parts, member.email, { current, passwordHash: person?.passwordHash });
         const hash = await passwords.hash(next);
         await sql.begin(async (tx) => {
           const isSame = await lockPerson(tx, member.personId, person?.passwordHash);
           if (!isSame || !(await isOpenSession(tx, member.personId, member.sessionId)))
-            throwFields([{ path: 'current_password', message: 'has just been changed' }]);
+            refuseField('current_password', 'has just been changed');
           await setPassword(tx, member.personId, hash, member.sessionId);
         });
       });
@@ -85,6 +83,19 @@ export async function checkPassword(
   if (!isRight || person === undefined) throw wrongPassword();
   await renewSignInTurns(sql, { kind: 'email', of: email });
   return person;
+}
+
+/**
+ * Throws INVALID_REQUEST for a wrong current password, and RATE_LIMITED. To be called in a turn of
+ * `passwords`.
+ */
+export async function requireOwnPassword(
+  { sql, passwords }: Pick<PeopleParts, 'sql' | 'passwords'>,
+  email: string,
+  { current, passwordHash }: { current: string; passwordHash: string | undefined },
+): Promise<void> {
+  await requireTurns(sql, email, undefined);
+  if (!(await passwords.verify(current, passwordHash))) refuseField('current_password', 'is wrong');
 }
 
 /** Counts the attempt, whether it succeeds or not. */
@@ -140,7 +151,7 @@ export async function beginSession(
 export function checkNewPassword(password: string, path: string): void {
   const { minPasswordChars: min, maxPasswordChars: max } = LIMITS;
   if (password.length >= min && password.length <= max) return;
-  throwFields([{ path, message: `must have ${min} to ${max} characters` }]);
+  refuseField(path, `must have ${min} to ${max} characters`);
 }
 
 export function wrongPassword(): HeadwaterError {
