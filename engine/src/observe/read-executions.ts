@@ -1,7 +1,7 @@
-import { HeadwaterError, idFloor, LIMITS, notFound } from '@headwater/shared';
+import { idFloor, LIMITS, notFound } from '@headwater/shared';
 import type { ExecutionRecord, Executions } from '../contract/index.ts';
 import { emitterExists, isWorkflow } from '../events/index.ts';
-import { inPageOrder, type Sql } from '../db/index.ts';
+import { inPageOrder, notACursor, type Sql } from '../db/index.ts';
 import {
   countExecutions,
   listExecutionIds,
@@ -62,6 +62,5 @@ const EXECUTION_ID = /^exec_\w{1,64}$/;
 function cursor<Name extends 'after' | 'before'>(name: Name, text: string | undefined): { [K in Name]?: string } {
   if (text === undefined || text === '') return {};
   if (EXECUTION_ID.test(text)) return { [name]: text } as { [K in Name]?: string };
-  const message = 'is not a cursor of this list';
-  throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+  throw notACursor(name);
 }

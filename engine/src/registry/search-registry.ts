@@ -1,6 +1,6 @@
-import { HeadwaterError, LIMITS } from '@headwater/shared';
+import { LIMITS } from '@headwater/shared';
 import type { Page, RegistrySearch, RegistrySummary } from '../contract/index.ts';
-import type { Sql } from '../db/index.ts';
+import { notACursor, type Sql } from '../db/index.ts';
 import { readRegistryPage, type RegistryPlace } from './read-registry.sql.ts';
 
 /** Words beyond it narrow nothing that matters, and each costs time. */
@@ -44,6 +44,5 @@ function placeOf(
   const match = /^([01]):([a-z0-9_-]{1,200})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'));
   if (match !== null && cursor.length <= LIMITS.maxCursorChars)
     return { [name]: { rank: Number(match[1]), key: String(match[2]) } };
-  const message = 'is not a cursor of this list';
-  throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+  throw notACursor(name);
 }

@@ -10,7 +10,7 @@ import type {
   StoredApp,
 } from '../../contract/index.ts';
 import type { Sealer } from '../../secrets/index.ts';
-import type { Sql } from '../../db/index.ts';
+import { notACursor, type Sql } from '../../db/index.ts';
 import {
   deleteOAuthClient,
   INSTANCE,
@@ -202,6 +202,5 @@ function cursorPart(name: 'after' | 'before', cursor: string | undefined): { aft
   if (cursor === undefined || cursor === '') return {};
   const slug = Buffer.from(cursor, 'base64url').toString('latin1');
   if (cursor.length <= LIMITS.maxCursorChars && /^[a-z0-9_-]{1,63}$/.test(slug)) return { [name]: slug };
-  const message = 'is not a cursor of this list';
-  throw new HeadwaterError('INVALID_REQUEST', `${name} ${message}`, { fields: [{ path: name, message }] });
+  throw notACursor(name);
 }
