@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -33,6 +33,18 @@ test('a snapshot is kept for the next start, with the same guest', async () => {
   expect(openSnapshotStore(guest).kept).toEqual({ path: file, bytes: SNAPSHOT.length });
   expect((await readFile(file)).subarray(0, SNAPSHOT.length)).toEqual(SNAPSHOT);
   expect(openSnapshotStore(`${guest} that was changed`).kept).toBeUndefined();
+});
+
+test('one of another guest is removed once it is a day old', async () => {
+  const old = await keepOne();
+  guest = `${guest} that was changed`;
+  const next = await keepOne();
+  expect((await stat(old)).size).toBe((await stat(next)).size);
+  const dayBefore = Date.now() / 1_000 - 25 * 3_600;
+  await utimes(old, dayBefore, dayBefore);
+  await keepOne();
+  await expect(stat(old)).rejects.toThrow('ENOENT');
+  expect(openSnapshotStore(guest).kept).toEqual({ path: next, bytes: SNAPSHOT.length });
 });
 
 test.each<[string, (file: string) => Promise<void>]>([

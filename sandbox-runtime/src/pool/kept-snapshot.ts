@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire, getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
@@ -18,6 +18,12 @@ export interface SnapshotStore {
 }
 
 const DIGEST_BYTES = 32;
+const PREFIX = 'headwater-snapshot-';
+/**
+ * Snapshots of other guests that are older are removed. A node of another version that starts just
+ * now may be about to open its own. A node that runs has it open.
+ */
+const OTHERS_KEPT_MS = 24 * 3_600_000;
 
 /**
  * Keeps the snapshot of the guest over starts of the node, beside the compile cache: writers of
@@ -29,8 +35,12 @@ export function openSnapshotStore(guestCode: string): SnapshotStore {
   if (folder === undefined) return { kept: undefined, keep: () => Promise.resolve() };
   const { version } = createRequire(import.meta.url)('isolated-vm/package.json') as { version: string };
   const key = hash('sha256', JSON.stringify([process.version, cachedDataVersionTag(), version, guestCode]));
-  const path = join(folder, `headwater-snapshot-${key}`);
-  return { kept: readKept(path), keep: (snapshot) => keep(path, snapshot) };
+  const path = join(folder, `${PREFIX}${key}`);
+  const keepAlone = async (snapshot: Uint8Array) => {
+    await keep(path, snapshot);
+    await removeOld(folder);
+  };
+  return { kept: readKept(path), keep: keepAlone };
 }
 
 function readKept(path: string): SnapshotFile | undefined {
@@ -54,6 +64,21 @@ async function keep(path: string, snapshot: Uint8Array): Promise<void> {
   } catch {
     // A full disk or a folder that may not be written: the next start makes a snapshot again.
     await rm(draft, { force: true }).catch(() => undefined);
+  }
+}
+
+/** The one that was just kept is new. */
+async function removeOld(folder: string): Promise<void> {
+  try {
+    for (const name of await readdir(folder)) {
+      if (!name.startsWith(PREFIX)) continue;
+      const path = join(folder, name);
+      const { mtimeMs } = await stat(path);
+      if (Date.now() - mtimeMs > OTHERS_KEPT_MS) await rm(path, { force: true });
+    }
+  } catch {
+    // Another node has removed one meanwhile, or the folder may not be written: the next start
+    // looks again.
   }
 }
 
