@@ -1,10 +1,11 @@
 import type { z } from '@hono/zod-openapi';
-import { HeadwaterError } from '@headwater/shared';
+import { type FieldError, HeadwaterError } from '@headwater/shared';
 import type { ApiContext } from '../environment.ts';
 import { readBodyBytes, utf8Text } from './read-body.ts';
-import { explainIssue } from './read-parameters.ts';
+import { explainIssue, invalid } from './read-parameters.ts';
 
 const MAX_BODY_BYTES = 4_096;
+const UNKNOWN = 'is no parameter of this request';
 
 /** JSON alone: a form of another site cannot sign a browser in. */
 export async function readJsonInput<S extends z.ZodType>(
@@ -18,20 +19,23 @@ export async function readJsonInput<S extends z.ZodType>(
   }
   const inQuery = Object.keys(c.req.query());
   if (inQuery.length > 0)
-    throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} in the body alone`, {
-      fields: inQuery.map((path) => ({ path, message: 'is no parameter of this request' })),
-    });
+    throw invalid(
+      inQuery.map((path) => ({ path, message: UNKNOWN })),
+      `Send ${shape} in the body alone`,
+    );
   const { incoming } = c.env;
   const text = incoming === undefined ? await c.req.text() : utf8Text(await readBodyBytes(incoming, maxBytes));
   const parsed = schema.safeParse(parseJson(text), { error: explainIssue });
   if (parsed.success) return parsed.data;
-  throw new HeadwaterError('INVALID_REQUEST', `Send ${shape} with texts that are not too long`, {
-    fields: parsed.error.issues.flatMap((issue) => {
-      const { path, message } = issue;
-      const names = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-      return names.map((name) => ({ path: name.join('.'), message }));
-    }),
-  });
+  throw invalid(parsed.error.issues.flatMap(fieldsOf), `Send ${shape}`);
+}
+
+function fieldsOf(issue: z.core.$ZodIssue): FieldError[] {
+  const { path } = issue;
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: UNKNOWN }));
+  const message = issue.code === 'invalid_union' ? 'has none of these forms' : issue.message;
+  return [{ path: path.join('.') || 'body', message }];
 }
 
 function parseJson(text: string): unknown {

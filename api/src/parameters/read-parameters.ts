@@ -279,6 +279,7 @@ export function explainIssue(issue: Issue): string | undefined {
     case 'too_small':
       return isNumeric(issue) ? `must be at least ${String(issue.minimum)}` : undefined;
     case 'too_big':
+      if (issue.origin === 'string') return `must have at most ${String(issue.maximum)} characters`;
       return isNumeric(issue) ? `must be at most ${String(issue.maximum)}` : undefined;
     default:
       return undefined;
@@ -299,10 +300,11 @@ function explainType({ input, expected }: Issue): string {
 /** Bounds the path of each problem, because the client chooses the length of its names. */
 const MAX_SHOWN_PATH_CHARS = 500;
 
-function invalid(all: readonly FieldError[]): HeadwaterError {
+/** `lead`: what stands before the list of problems. */
+export function invalid(all: readonly FieldError[], lead = 'Invalid parameters'): HeadwaterError {
   const fields = all
     .slice(0, LIMITS.maxProblemErrors)
     .map((one) => ({ ...one, path: one.path.slice(0, MAX_SHOWN_PATH_CHARS) }));
   const list = fields.map((field) => `${field.path} ${field.message}`).join('; ');
-  return new HeadwaterError('INVALID_REQUEST', `Invalid parameters: ${list}`, { fields });
+  return new HeadwaterError('INVALID_REQUEST', `${lead}: ${list}`, { fields });
 }
