@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, type SubmitEvent, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { writeExact } from '../../api/exact-json.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
@@ -198,13 +199,9 @@ function OwnUrl({ webhookId: id }: { webhookId: string }) {
     onSuccess: () =>
       Promise.all([['webhook', id], ['webhooks']].map((queryKey) => queries.invalidateQueries({ queryKey }))),
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    changing.mutate();
-  };
   return (
     <Step number={4} title="Use your own URL" isDone={changing.isSuccess}>
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => changing.mutate()} error={webhook.error ?? changing.error}>
         <div className="min-w-56 flex-1">
           <TextField
             label="URL of your receiver"
@@ -220,9 +217,6 @@ function OwnUrl({ webhookId: id }: { webhookId: string }) {
         <Button type="submit" busy={changing.isPending}>
           Use this URL
         </Button>
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={webhook.error ?? changing.error} />
-        </div>
         {changing.isSuccess && (
           <p role="status" className="basis-full rounded-md bg-good-soft px-3 py-2 text-sm">
             Events now go to your URL.{' '}
@@ -232,7 +226,7 @@ function OwnUrl({ webhookId: id }: { webhookId: string }) {
             has the secret to verify them with, and every attempt.
           </p>
         )}
-      </form>
+      </RowForm>
     </Step>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,6 +9,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { Status } from '../../ui/status.tsx';
 import { accountQuery } from './operator-queries.ts';
@@ -141,12 +142,8 @@ function Rename({ accountId, name, onDone }: { accountId: string; name: string; 
     mutationFn: () => api.put('/v1/tenants/{id}', { path: { id: accountId }, body: { name: value } }),
     onSuccess: onDone,
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    renaming.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+    <RowForm onSubmit={() => renaming.mutate()} error={renaming.error}>
       <TextField
         label="Name of the account"
         required
@@ -157,9 +154,6 @@ function Rename({ accountId, name, onDone }: { accountId: string; name: string; 
       <Button type="submit" busy={renaming.isPending} disabled={value === name || value === ''}>
         Rename
       </Button>
-      <div className="basis-full empty:hidden">
-        <ProblemNote error={renaming.error} />
-      </div>
-    </form>
+    </RowForm>
   );
 }

@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { hwLine } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { ClientFields, clientBody, NO_CLIENT } from '../connections/client-fields.tsx';
 
 /** The OAuth client of an app, for accounts that have set none of their own. */
@@ -21,8 +21,7 @@ export function InstanceClients() {
   const deleting = useMutation({
     mutationFn: () => api.delete('/v1/apps/{id}/oauth_client', { path: { id: app } }),
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
+  const submit = () => {
     deleting.reset();
     setting.mutate();
   };
@@ -44,7 +43,7 @@ export function InstanceClients() {
         />
       }
     >
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={submit} error={setting.error ?? deleting.error}>
         <p className="basis-full text-sm text-ink-soft">
           Accounts that have set no client of their own are connected with this one.
         </p>
@@ -74,10 +73,7 @@ export function InstanceClients() {
           {setting.isSuccess && `Accounts without a client of their own use ${setting.data.data.client_id} for ${app}.`}
           {deleting.isSuccess && `The instance has no client for ${app}.`}
         </p>
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={setting.error ?? deleting.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

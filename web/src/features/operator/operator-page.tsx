@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -11,7 +11,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -98,14 +98,10 @@ function NewAccount() {
       return queries.invalidateQueries({ queryKey: ['accounts'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    making.mutate();
-  };
   const made = making.data?.data;
   return (
     <Panel title="New account">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => making.mutate()} error={making.error}>
         <TextField
           label="Account name"
           required
@@ -125,10 +121,7 @@ function NewAccount() {
             <CopyButton text={made.api_key} what="API key" />
           </p>
         )}
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={making.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

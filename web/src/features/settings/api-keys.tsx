@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -10,6 +10,7 @@ import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -180,14 +181,10 @@ function NewKey() {
       return queries.invalidateQueries({ queryKey: ['api-keys'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    making.mutate();
-  };
   const made = making.data?.data;
   return (
     <Panel title="New key">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => making.mutate()} error={making.error}>
         <TextField
           label="Key name"
           required
@@ -215,10 +212,7 @@ function NewKey() {
             <CopyButton text={made.api_key} what="API key" />
           </p>
         )}
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={making.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

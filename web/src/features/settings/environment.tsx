@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -74,13 +75,9 @@ function SetVariable() {
       return queries.invalidateQueries({ queryKey: ['environment'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    setting.mutate();
-  };
   return (
     <Panel title="Set a variable">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => setting.mutate()} error={setting.error}>
         <TextField
           label="Variable name"
           required
@@ -102,10 +99,7 @@ function SetVariable() {
         <Button type="submit" kind="primary" busy={setting.isPending} disabled={name === ''}>
           Set variable
         </Button>
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={setting.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

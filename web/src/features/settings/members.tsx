@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -12,6 +12,7 @@ import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -165,14 +166,10 @@ function Invite() {
       return queries.invalidateQueries({ queryKey: ['invitations'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    inviting.mutate();
-  };
   const made = inviting.data?.data;
   return (
     <Panel title="Invite a member">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => inviting.mutate()} error={inviting.error}>
         <TextField
           label="E-mail of the member"
           type="email"
@@ -211,10 +208,7 @@ function Invite() {
             <CopyButton text={made.link} what="invitation link" />
           </p>
         )}
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={inviting.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

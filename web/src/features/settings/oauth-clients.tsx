@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { publicUrl } from '../../api/base-url.ts';
 import { api, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,6 +9,7 @@ import { Empty } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -127,14 +128,10 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
       onDone();
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    setting.mutate();
-  };
   const redirect = publicUrl('/oauth/callback');
   return (
     <Panel title={client === undefined ? 'Set a client' : `Change the client of ${client.app.name}`}>
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => setting.mutate()} error={setting.error}>
         <p className="flex basis-full flex-wrap items-center gap-1 text-sm text-ink-soft">
           Register this redirect URI at the provider: <code className="font-mono text-xs break-all">{redirect}</code>
           <CopyButton text={redirect} what="redirect URI" />
@@ -166,10 +163,7 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
             The stored secret is replaced: type it again. A public client has none.
           </p>
         )}
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={setting.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

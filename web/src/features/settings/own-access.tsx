@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
@@ -8,6 +8,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -39,13 +40,9 @@ function ChangePassword() {
       return queries.invalidateQueries({ queryKey: ['own-sessions'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    changing.mutate();
-  };
   return (
     <Panel title="Password">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => changing.mutate()} error={changing.error}>
         <TextField
           label="Current password"
           type="password"
@@ -76,10 +73,7 @@ function ChangePassword() {
         <p className="basis-full text-sm text-ink-soft" role="status">
           {changing.isSuccess ? 'Your password is changed, and your other sessions have ended.' : ''}
         </p>
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={changing.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

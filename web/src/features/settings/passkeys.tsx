@@ -10,6 +10,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -118,12 +119,8 @@ function NewPasskeyForm() {
   const passwordErrors = messagesFor(adding.error, 'current_password');
   // An older session needs it: the server has said so.
   const asksPassword = passwordErrors.length > 0 || password !== '';
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    adding.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+    <RowForm onSubmit={() => adding.mutate()} error={adding.error}>
       <TextField
         label="Passkey name"
         required
@@ -151,10 +148,7 @@ function NewPasskeyForm() {
           ? 'The passkey is added. It signs you in without the password.'
           : 'A passkey signs you in with your finger, your face or the PIN of your device, in place of the password.'}
       </p>
-      <div className="basis-full empty:hidden">
-        <ProblemNote error={adding.error} />
-      </div>
-    </form>
+    </RowForm>
   );
 }
 

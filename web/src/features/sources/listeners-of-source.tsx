@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type SubmitEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,6 +11,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import {
   FilterField,
@@ -121,13 +122,9 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
       return queries.invalidateQueries({ queryKey: ['subscriptions'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    subscribing.mutate();
-  };
   return (
     <Panel title="Subscribe">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => subscribing.mutate()} error={subscribing.error}>
         <div className="min-w-56 flex-1">
           <Field label="Listener">
             {(ids) => (
@@ -162,10 +159,7 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
           Subscribe
         </Button>
         <CopyMenu command={subscriptionCommand({ emitter: source.id, listener }, channel, filter)} />
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={subscribing.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { type SubmitEvent, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { portal } from '../../app/portal.ts';
 import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EmitterLink } from '../events/emitter-link.tsx';
@@ -102,13 +103,9 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
       return queries.invalidateQueries({ queryKey: ['subscriptions'] });
     },
   });
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    subscribing.mutate();
-  };
   return (
     <Panel title="Subscribe">
-      <form onSubmit={submit} className="flex flex-wrap items-end gap-3 p-4">
+      <RowForm onSubmit={() => subscribing.mutate()} error={subscribing.error}>
         <div className="min-w-56 flex-1">
           <Field label="Emitter">
             {(ids) => (
@@ -143,10 +140,7 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
           Subscribe
         </Button>
         <CopyMenu command={subscriptionCommand({ emitter, listener: webhookId }, channel, filter)} />
-        <div className="basis-full empty:hidden">
-          <ProblemNote error={subscribing.error} />
-        </div>
-      </form>
+      </RowForm>
     </Panel>
   );
 }

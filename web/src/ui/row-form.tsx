@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react';
+import { ProblemNote } from './problem.tsx';
+
+interface RowFormProps {
+  onSubmit: () => void;
+  /** Shown below the fields. */
+  error: unknown;
+  children: ReactNode;
+}
+
+/** A short form: its fields and its button stand side by side, as far as there is room. */
+export function RowForm({ onSubmit, error, children }: RowFormProps) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      className="flex flex-wrap items-end gap-3 p-4"
+    >
+      {children}
+      <div className="basis-full empty:hidden">
+        <ProblemNote error={error} />
+      </div>
+    </form>
+  );
+}
