@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Beside } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
+import { Empty } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
@@ -18,6 +18,7 @@ import { useEmitterNames } from './emitter-names.ts';
 import { EventDetail } from './event-detail.tsx';
 import { type EventFilter, searchQuery, useLinkedEvent } from './event-queries.ts';
 import { EventRows, NewRows } from './event-rows.tsx';
+import { NoEvents } from './no-events.tsx';
 import type { LiveEvent } from './use-live-events.ts';
 
 const REFRESH_MS = 3_000;
@@ -214,17 +215,8 @@ function Nothing({ filter, hasMore }: { filter: EventFilter; hasMore: boolean })
     );
   }
   return (
-    <Empty
-      icon="event"
-      title="No events yet"
-      command="hw init source hello && hw deploy hello.mjs"
-      action={
-        <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
-          New source
-        </Link>
-      }
-    >
+    <NoEvents icon="event" title="No events yet">
       Events come from sources. Create one, and what it emits appears here.
-    </Empty>
+    </NoEvents>
   );
 }

@@ -8,7 +8,6 @@ import { Button } from '../../ui/button.tsx';
 import { classNames } from '../../ui/class-names.ts';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { Icon, type IconName } from '../../ui/icons.tsx';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import { useLongList } from '../../ui/long-list.ts';
@@ -21,6 +20,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { useEmitterNames } from '../events/emitter-names.ts';
 import { searchQuery } from '../events/event-queries.ts';
+import { NoEvents } from '../events/no-events.tsx';
 import type { LiveEvent } from '../events/use-live-events.ts';
 import { type Span, timeRange, type TraceRow, traceRows } from './trace-rows.ts';
 
@@ -85,18 +85,9 @@ function NewestEvents() {
       <ProblemNote error={list.error} />
       {list.isPending && <SkeletonRows rows={4} />}
       {list.isSuccess && rows.length === 0 && (
-        <Empty
-          icon="trace"
-          title="No traces yet"
-          command="hw init source hello && hw deploy hello.mjs"
-          action={
-            <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
-              New source
-            </Link>
-          }
-        >
+        <NoEvents icon="trace" title="No traces yet">
           Each event has a trace: what brought it, and what became of it at each listener.
-        </Empty>
+        </NoEvents>
       )}
       {rows.length > 0 && (
         <Table
