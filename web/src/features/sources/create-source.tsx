@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
-import { HeadwaterProblem } from '@headwater/client';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { type Command, hwLine } from '../../ui/command.ts';
@@ -13,6 +12,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { isShown, type PropDefinition } from '../props/prop-definition.ts';
 import { PropForm, useProps } from '../props/prop-form.tsx';
 import { codeProblems } from './code-problems.ts';
+import { readComponent } from './read-component.ts';
 import { RegistrySearch } from './registry-search.tsx';
 import { TEMPLATES } from './templates.ts';
 
@@ -97,7 +97,7 @@ function ChooseCode({
   const choosing = useMutation({
     mutationFn: async () => {
       if (origin === 'api') return create({ kind: 'ingest', ...(name === '' ? {} : { name }) });
-      const component = await readComponent({ origin, code, address, registryKey });
+      const component = await componentOf({ origin, code, address, registryKey });
       const definitions = component.configurable_props as unknown as PropDefinition[];
       if (definitions.some(isShown)) onForm(component);
       else await create({ component_id: component.id, ...(name === '' ? {} : { name }) });
@@ -196,20 +196,10 @@ function commandOf({ origin, code, address, registryKey: key }: ChosenCode, name
   };
 }
 
-/**
- * The account's own component of a key comes before that of the registry, as when it is deployed by
- * its key.
- */
-async function readComponent({ origin, code, address, registryKey: id }: ChosenCode): Promise<Component> {
-  if (origin !== 'key') {
-    const body = origin === 'url' ? { component_url: address } : { component_code: code };
-    return (await api.post('/v1/components', { body })).data;
-  }
-  const own = await api.get('/v1/components/{id}', { path: { id } }).catch((error: unknown) => {
-    if (error instanceof HeadwaterProblem && error.status === 404) return undefined;
-    throw error;
-  });
-  return (own ?? (await api.get('/v1/components/registry/{id}', { path: { id } }))).data as Component;
+async function componentOf({ origin, code, address, registryKey }: ChosenCode): Promise<Component> {
+  if (origin === 'key') return readComponent(registryKey);
+  const body = origin === 'url' ? { component_url: address } : { component_code: code };
+  return (await api.post('/v1/components', { body })).data;
 }
 
 type NewSource = (

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
 import { api, type Schemas } from '../../../api/client.ts';
-import { HeadwaterProblem } from '@headwater/client';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -9,6 +8,7 @@ import { ProblemNote } from '../../../ui/problem.tsx';
 import { SkeletonRows } from '../../../ui/skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import type { PropDefinition } from '../../props/prop-definition.ts';
+import { readComponent } from '../../sources/read-component.ts';
 import { type DraftStep, newNamespace, newStepKey } from './draft.ts';
 
 type Component = Schemas['Component'];
@@ -139,18 +139,6 @@ function ActionSearch({ onAdd }: { onAdd: (component: Component) => void }) {
       </ul>
     </div>
   );
-}
-
-/**
- * The account's own component of a key comes before that of the registry, as when it is deployed by
- * its key.
- */
-async function readComponent(id: string): Promise<Component> {
-  const own = await api.get('/v1/components/{id}', { path: { id } }).catch((error: unknown) => {
-    if (error instanceof HeadwaterProblem && error.status === 404) return undefined;
-    throw error;
-  });
-  return (own ?? (await api.get('/v1/components/registry/{id}', { path: { id } }))).data as Component;
 }
 
 function FromUrl({ onAdd }: { onAdd: (component: Component) => void }) {
