@@ -1,4 +1,4 @@
-import { type components, createClient, type paths } from '@headwater/client';
+import { type Body, type components, createClient } from '@headwater/client';
 import { BASE_PATH } from './base-url.ts';
 import { portal } from '../app/portal.ts';
 import { noteConnectionLost } from './connection.ts';
@@ -77,9 +77,7 @@ export async function resetPassword(body: { token: string; password: string }): 
 }
 
 /** Signs in with what the authenticator has signed. Throws HeadwaterProblem as signIn. */
-export async function enterWithPasskey(
-  body: NonNullable<paths['/v1/session/passkey']['post']['requestBody']>['content']['application/json'],
-): Promise<Session> {
+export async function enterWithPasskey(body: Body<'/v1/session/passkey', 'post'>): Promise<Session> {
   return entered(api.post('/v1/session/passkey', { body }));
 }
 

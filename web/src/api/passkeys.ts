@@ -1,4 +1,5 @@
 import type {
+  AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser';
@@ -23,7 +24,7 @@ export async function signInWithPasskey(): Promise<Session> {
   const { startAuthentication } = await load();
   const { flow, optionsJSON } = await beginSignIn();
   const response = await startAuthentication({ optionsJSON }).catch(explain(optionsJSON.rpId));
-  return enterWithPasskey({ flow, response: { ...response, response: { ...response.response } } });
+  return enter(flow, response);
 }
 
 /**
@@ -41,8 +42,7 @@ export function offerPasskeys(onChosen: (enter: () => Promise<Session>) => void)
     // Another offer takes the place of this one.
     renewal = setTimeout(begin, RENEW_MS);
     const response = await startAuthentication({ optionsJSON, useBrowserAutofill: true });
-    if (isOffered)
-      onChosen(() => enterWithPasskey({ flow, response: { ...response, response: { ...response.response } } }));
+    if (isOffered) onChosen(() => enter(flow, response));
   }
   // Without an offer the page is as it was: the button and the password are there.
   const begin = () => void offer().catch(() => undefined);
@@ -71,6 +71,10 @@ async function beginSignIn() {
   return { flow: data.flow, optionsJSON: data.options as unknown as PublicKeyCredentialRequestOptionsJSON };
 }
 
+// Copied for TypeScript: an interface has no index signature, which the API's schema asks for.
+const enter = (flow: string, response: AuthenticationResponseJSON) =>
+  enterWithPasskey({ flow, response: { ...response, response: { ...response.response } } });
+
 /** In words of ours: those of browsers are for developers. */
 function explain(host = '') {
   return (cause: unknown): never => {
@@ -80,9 +84,10 @@ function explain(host = '') {
 }
 
 function sayWhy(name: string, host: string): string {
-  if (name === 'InvalidStateError') return 'This device has a passkey of yours already.';
+  if (name === 'InvalidStateError')
+    return 'This device has a passkey of yours already. Sign in with that one, or add one of another device.';
   if (name === 'SecurityError') return `Passkeys are for ${host}: open Headwater there.`;
   if (name === 'NotAllowedError' || name === 'AbortError')
-    return 'No passkey was used: it was cancelled, took too long, or there is none for this server.';
+    return 'No passkey was used: it was cancelled, took too long, or there is none for this server. Try again.';
   return 'This device cannot make or use passkeys that ask who you are. Try another one.';
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
@@ -13,6 +13,7 @@ import { ProblemNote } from '../../ui/problem.tsx';
 import { RowForm } from '../../ui/row-form.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useSignInMethods } from '../sign-in/sign-in-methods.ts';
 
 type Passkey = Schemas['Passkey'];
 
@@ -86,8 +87,7 @@ export function Passkeys() {
 }
 
 function NewPasskey() {
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => api.get('/v1/session/methods') });
-  const isNamed = methods.data?.data.passkey;
+  const isNamed = useSignInMethods()?.passkey;
   if (isNamed === undefined) return null;
   return (
     <Panel title="New passkey">

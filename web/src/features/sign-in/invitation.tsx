@@ -7,7 +7,8 @@ import { currentSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
-import { rememberMethod, SignInCard, useSignInMethods } from './sign-in.tsx';
+import { rememberMethod, SignInCard } from './sign-in.tsx';
+import { useSignInMethods } from './sign-in-methods.ts';
 
 /**
  * The link of an invitation leads here; its token stays in the part of the URL that no request has.

@@ -1,13 +1,14 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type SubmitEvent, useEffect, useState } from 'react';
 import { BASE_PATH } from '../../api/base-url.ts';
-import { api, type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
+import { type Credentials, signIn, switchAccount, takeSession } from '../../api/client.ts';
 import { canUsePasskeys, offerPasskeys, signInWithPasskey } from '../../api/passkeys.ts';
 import type { Session } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
+import { useSignInMethods } from './sign-in-methods.ts';
 
 const METHODS = { password: 'E-mail and password', key: 'API key' } as const;
 
@@ -78,12 +79,6 @@ export function SignIn() {
       )}
     </SignInCard>
   );
-}
-
-/** How people may sign in here; undefined until the server has said. */
-export function useSignInMethods() {
-  const methods = useQuery({ queryKey: ['sign-in-methods'], queryFn: () => api.get('/v1/session/methods') });
-  return methods.data?.data;
 }
 
 /**
