@@ -1,12 +1,18 @@
 import { type AroundJoining, OidcRefusal, type OidcRefusalReason, type SignInClient } from '@headwater/engine';
 import type { App, AppOptions } from '../app-options.ts';
 import type { ApiContext } from '../environment.ts';
-import { type FlowCookie, readFlowCookie, writeFlowCookie } from '../web/flow-cookie.ts';
+import { type Cookie, cookieScope, readOwnCookie, writeCookie } from '../web/cookie.ts';
 
 /** Below `/oauth`, as the browser itself goes there. */
 export const OIDC_PATH = '/oauth/sign-in';
 const CALLBACK_PATH = `${OIDC_PATH}/callback`;
-const COOKIE: FlowCookie = { name: 'hw_oidc', path: OIDC_PATH, seconds: 600, sameSite: 'Lax' };
+/** `Lax`: the browser comes back from another site. */
+const cookieOf = (publicUrl: string): Cookie => ({
+  ...cookieScope(publicUrl, OIDC_PATH),
+  name: 'hw_oidc',
+  seconds: 600,
+  sameSite: 'Lax',
+});
 const MAX_QUERY_CHARS = 8_192;
 /** A path of the UI and nothing else: a link must not lead elsewhere after sign-in. */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x7e]{0,512}$/;
@@ -75,11 +81,11 @@ function redirect(location: string, cookies: readonly string[]): Response {
 }
 
 export function flowCookie(publicUrl: string, flow: string | undefined): string {
-  return writeFlowCookie(publicUrl, COOKIE, flow);
+  return writeCookie(cookieOf(publicUrl), flow);
 }
 
 function readFlow(c: ApiContext, publicUrl: string): string {
-  const flow = readFlowCookie(c, publicUrl, COOKIE);
+  const flow = readOwnCookie(c.req.header('cookie'), cookieOf(publicUrl));
   if (flow === undefined) throw new OidcRefusal('expired', 'No sign-in is under way in this browser');
   return flow;
 }

@@ -7,16 +7,16 @@ import { readJsonInput } from '../parameters/read-json-input.ts';
 import { checkUsed } from '../passkeys/check-passkey.ts';
 import { requestOptions } from '../passkeys/options.ts';
 import { requireRelyingParty } from '../passkeys/relying-party.ts';
-import { type FlowCookie, readFlowCookie, writeFlowCookie } from '../web/flow-cookie.ts';
+import { type Cookie, cookieScope, readOwnCookie, writeCookie } from '../web/cookie.ts';
 import { PASSKEY_OPTIONS_PATH, PASSKEY_PATH, usedSchema } from './session-schemas.ts';
 
 /** Set anew for each challenge, with the value that it has. */
-const COOKIE: FlowCookie = {
+const cookieOf = (publicUrl: string): Cookie => ({
+  ...cookieScope(publicUrl, PASSKEY_PATH),
   name: 'hw_passkey',
-  path: PASSKEY_PATH,
   seconds: 2 * LIMITS.passkeyMinutes * 60,
   sameSite: 'Strict',
-};
+});
 const BROWSER = /^[0-9A-Za-z]{40}$/;
 /** A key of RSA signs in 340 characters, and a long id of a credential has 1,364, twice. */
 const MAX_BODY_BYTES = 16_384;
@@ -39,7 +39,7 @@ export function mountPasskeySignIn(app: App, { engine, publicUrl, ...options }: 
     const party = requireRelyingParty(publicUrl);
     const browser = readBrowser(c, publicUrl) ?? randomToken(40);
     const { challenge, flow } = engine.people.beginPasskeySignIn(browser);
-    const headers = { 'cache-control': 'no-store', 'set-cookie': writeFlowCookie(publicUrl, COOKIE, browser) };
+    const headers = { 'cache-control': 'no-store', 'set-cookie': writeCookie(cookieOf(publicUrl), browser) };
     return c.json({ data: { flow, options: requestOptions(party, challenge) } }, 200, headers);
   });
   app.post(PASSKEY_PATH, async (c: ApiContext) => {
@@ -56,6 +56,6 @@ export function mountPasskeySignIn(app: App, { engine, publicUrl, ...options }: 
 }
 
 function readBrowser(c: ApiContext, publicUrl: string): string | undefined {
-  const browser = readFlowCookie(c, publicUrl, COOKIE);
+  const browser = readOwnCookie(c.req.header('cookie'), cookieOf(publicUrl));
   return browser !== undefined && BROWSER.test(browser) ? browser : undefined;
 }

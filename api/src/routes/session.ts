@@ -38,7 +38,8 @@ import {
   resetSchema,
   type sessionSchema,
 } from './session-schemas.ts';
-import { type CookieScope, cookieScope, sessionCookie, SESSION_HEADER, sessionIdOf } from '../web/session-cookie.ts';
+import type { CookieScope } from '../web/cookie.ts';
+import { sessionCookie, SESSION_HEADER, sessionIdOf, sessionScope } from '../web/session-cookie.ts';
 
 const POSTS = [
   INVITATION_PATH,
@@ -66,7 +67,7 @@ type SessionOptions = Pick<AppOptions, 'engine' | 'publicUrl' | 'adminKey' | 'cl
  */
 export function mountSession(app: App, options: SessionOptions): void {
   const { engine } = options;
-  const scope = cookieScope(options.publicUrl);
+  const scope = sessionScope(options.publicUrl);
   const mount = (method: 'get' | 'post' | 'delete', path: string, handle: (c: ApiContext) => Promise<Response>) =>
     app[method](path, (c: ApiContext) => {
       c.set('route', path);
