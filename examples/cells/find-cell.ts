@@ -107,7 +107,7 @@ function createLimiter() {
   };
 }
 
-/** Adds it as the newest one, and drops the oldest one that is too much. */
+/** Adds it as the newest entry, and drops the oldest one of a full map. */
 function keep<T>(map: Map<string, T>, key: string, value: T, max: number): void {
   map.delete(key);
   map.set(key, value);
@@ -120,7 +120,7 @@ interface Answer {
   isSure: boolean;
 }
 
-/** Asks all cells whose something is. */
+/** Asks all cells which account has an endpoint, execution or key. */
 function createLookups(table: () => Table, adminKey: string) {
   const awayUntil = new Map<string, number>();
   const limiters = new Map<string, ReturnType<typeof createLimiter>>();
@@ -143,7 +143,8 @@ function createLookups(table: () => Table, adminKey: string) {
       const answer = await fetch(at, { headers: { authorization: `Bearer ${adminKey}` }, signal });
       if (answer.status !== 200) throw new Error(`it answered ${answer.status} to the admin key`);
       const [account, other] = ((await answer.json()) as { data: { id: string }[] }).data;
-      if (other !== undefined) throw new Error('its version does not tell whose an endpoint is');
+      if (other !== undefined)
+        throw new Error('its version does not find the account of an endpoint or key: upgrade it');
       return account && { account: account.id, cell };
     } catch (error) {
       const { message, cause } = error as Error & { cause?: { code?: string } };
@@ -169,7 +170,7 @@ function createLookups(table: () => Table, adminKey: string) {
   };
 }
 
-/** Asks the cells whose something is, once. */
+/** The same, once for each: it remembers the owners. */
 export function createOwners(table: () => Table, adminKey: string) {
   const askAll = createLookups(table, adminKey);
   const owners = new Map<string, Owner>();
