@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { makeMember, PASSWORD, signIn } from '../support/members.ts';
+import { makeMember, newEmail, PASSWORD, signIn } from '../support/members.ts';
 import { browse, type OAuthServer, startOAuthServer } from '../support/oauth-server.ts';
 
 let provider: OAuthServer;
@@ -26,8 +26,6 @@ beforeEach(() => {
   provider.fails = undefined;
 });
 
-let people = 0;
-const newEmail = () => `ada.${people++}@example.com`;
 const invite = (to: Headwater, email: string, role: string) => to.api('POST', '/members/invitations', { email, role });
 
 /** Goes through the sign-in as a browser. Answers what the page gets, and a signed request. */

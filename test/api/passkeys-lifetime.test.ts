@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Browser, makeMember, PASSWORD, postSession, tokenOf } from '../support/members.ts';
-import { addPasskey, enter, forgetTries, newEmail } from '../support/passkeys.ts';
+import { linksTo, type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type Browser, makeMember, newEmail, PASSWORD, postSession, tokenOf } from '../support/members.ts';
+import { addPasskey, enter, forgetTries } from '../support/passkeys.ts';
 
 let mail: MailServer;
 let hw: Headwater;
@@ -102,16 +101,8 @@ test('a changed password leaves passkeys, which each session can look through', 
   expect((await enter(hw, authenticator)).status).toBe(200);
 });
 
-/** The token of the last of so many mails to the address. */
-async function mailedToken(email: string, kind: string, count = 1): Promise<string> {
-  const link = new RegExp(`#token=(${kind}\\w+)`);
-  // Long lines are folded in quoted-printable.
-  const textOf = (text: string) => text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
-  const tokens = () =>
-    mail.mails.filter(({ to }) => to.includes(email)).flatMap(({ text }) => link.exec(textOf(text))?.[1] ?? []);
-  await eventually(() => tokens().length >= count, { what: `${count} mails to ${email}` });
-  return tokens().at(-1) ?? '';
-}
+const mailedToken = async (email: string, kind: string, count = 1) =>
+  tokenOf((await linksTo(mail, email, kind, count)).at(-1) ?? '');
 
 test('a link that was mailed leaves no passkey of before', async () => {
   const [email, squatted] = [newEmail(), newEmail()];

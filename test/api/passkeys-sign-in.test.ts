@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { makeMember, postSession, signIn } from '../support/members.ts';
+import { makeMember, newEmail, postSession, signIn } from '../support/members.ts';
 import {
   addPasskey,
   beginPasskey,
@@ -9,7 +9,6 @@ import {
   finishSignIn,
   forgetTries,
   nameAndValue,
-  newEmail,
 } from '../support/passkeys.ts';
 import { createAuthenticator, type Misbehaviour } from '../support/software-authenticator.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { makeMember, PASSWORD, postSession, signIn } from '../support/members.ts';
-import { addPasskey, beginPasskey, beginSignIn, enter, forgetTries, newEmail } from '../support/passkeys.ts';
+import { makeMember, newEmail, PASSWORD, postSession, signIn } from '../support/members.ts';
+import { addPasskey, beginPasskey, beginSignIn, enter, forgetTries } from '../support/passkeys.ts';
 import { createAuthenticator, type Misbehaviour } from '../support/software-authenticator.ts';
 
 let hw: Headwater;

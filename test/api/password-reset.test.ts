@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { makeMember, PASSWORD, postSession, signIn, tokenOf } from '../support/members.ts';
+import { linksTo, type MailServer, startMailServer } from '../support/mail-server.ts';
+import { makeMember, newEmail, PASSWORD, postSession, signIn, tokenOf } from '../support/members.ts';
 
 let mail: MailServer;
 let hw: Headwater;
@@ -15,27 +14,18 @@ afterAll(async () => {
   await mail.stop();
 });
 
-let people = 0;
-const newEmail = () => `ada.${people++}@example.com`;
 const ask = (email: string) => postSession(hw, '/password_reset', { email });
 const reset = (token: string, password: string) => postSession(hw, '/password_reset/password', { token, password });
 
 const mailsTo = (email: string) => mail.mails.filter(({ to }) => to.includes(email));
 
-/** Links mailed to an address, once there are so many. */
-async function linksTo(email: string, count = 1, kind = 'hw_reset_'): Promise<string[]> {
-  const mails = () => mailsTo(email).filter(({ text }) => text.includes(kind));
-  await eventually(() => mails().length >= count, { what: `${count} mails to ${email}` });
-  // Long lines are folded in quoted-printable.
-  const textOf = (text: string) => text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
-  return mails().flatMap(({ text }) => /http:\S+#token=\w+/.exec(textOf(text))?.[0] ?? []);
-}
+const resetLinksTo = (email: string, count = 1) => linksTo(mail, email, 'hw_reset_', count);
 
 test('a mailed invitation proves the address, and its link is another one than the admin’s', async () => {
   const email = newEmail();
   const { data } = await hw.api('POST', '/members/invitations', { email, role: 'developer' });
   expect(data).toMatchObject({ email, mailed: true });
-  const [link = ''] = await linksTo(email, 1, 'hw_invite_');
+  const [link = ''] = await linksTo(mail, email, 'hw_invite_');
   expect(link).toMatch(new RegExp(`^${hw.url}/invitation#token=hw_invite_`));
   expect(tokenOf(link)).not.toBe(tokenOf(data.link));
   const accepted = await postSession(hw, '/invitation/accept', {
@@ -54,7 +44,7 @@ test('a mailed link sets a new password once, and ends the other sessions', asyn
   const before = await makeMember(hw, email, 'developer');
   const asked = await ask(email.toUpperCase());
   expect([asked.status, asked.text]).toEqual([202, '']);
-  const [link = ''] = await linksTo(email);
+  const [link = ''] = await resetLinksTo(email);
   expect(link).toMatch(new RegExp(`^${hw.url}/password#token=hw_reset_`));
   const stored = await hw.sql<{ row: string }[]>`select t::text as row from password_resets t`;
   expect(stored.map(({ row }) => row).join()).not.toContain(tokenOf(link));
@@ -76,7 +66,7 @@ test('an address that nobody has is answered alike, and gets no mail', async () 
   await makeMember(hw, known, 'viewer');
   const answers = [await ask(known), await ask(nobody), await ask(''), await ask('a\0b@example.com')];
   expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['202 ']));
-  await linksTo(known);
+  await resetLinksTo(known);
   expect(mailsTo(nobody)).toEqual([]);
 });
 
@@ -84,12 +74,12 @@ test('links end with their hour and with another password, and no address is flo
   const email = newEmail();
   const member = await makeMember(hw, email, 'viewer');
   for (let n = 0; n < 6; n++) expect((await ask(email)).status).toBe(202);
-  const links = await linksTo(email, 3);
+  const links = await resetLinksTo(email, 3);
   const other = newEmail();
   await makeMember(hw, other, 'viewer');
   await ask(other);
-  await linksTo(other);
-  expect(await linksTo(email, 3)).toHaveLength(3);
+  await resetLinksTo(other);
+  expect(await resetLinksTo(email, 3)).toHaveLength(3);
   const [first = '', second = ''] = links;
   const changed = await member.api('PUT', '/users/me/password', {
     current_password: PASSWORD,
@@ -97,7 +87,7 @@ test('links end with their hour and with another password, and no address is flo
   });
   expect(changed.status).toBe(204);
   for (const link of [first, second]) expect((await reset(tokenOf(link), 'another long password')).status).toBe(404);
-  const [late = ''] = await linksTo(other);
+  const [late = ''] = await resetLinksTo(other);
   await hw.sql`update password_resets set expires_at = now()`;
   expect((await reset(tokenOf(late), 'another long password')).status).toBe(404);
   for (const token of ['', 'hw_reset_', `hw_reset_${'x'.repeat(40)}`, '\0'])

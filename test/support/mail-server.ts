@@ -19,6 +19,19 @@ export interface MailServer {
   stop(): Promise<void>;
 }
 
+/**
+ * Links with a token that begins with `kind`, mailed to this address, once there are so many. The
+ * last one is the newest.
+ */
+export async function linksTo({ mails }: MailServer, email: string, kind: string, count = 1): Promise<string[]> {
+  const link = new RegExp(`http:\\S+#token=${kind}\\w+`);
+  // Long lines are folded in quoted-printable.
+  const textOf = (text: string) => text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+  const links = () =>
+    mails.filter(({ to }) => to.includes(email)).flatMap(({ text }) => link.exec(textOf(text))?.[0] ?? []);
+  return eventually(() => links().length >= count && links(), { what: `${count} links in mails to ${email}` });
+}
+
 /** An SMTP server on loopback that requires a login and keeps its mails. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];

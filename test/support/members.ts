@@ -65,6 +65,10 @@ export const signIn = (hw: Pick<Headwater, 'url'>, email: string, password = PAS
 
 export const tokenOf = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
 
+let people = 0;
+/** An address that nobody else has on a node of the test's own. */
+export const newEmail = () => `ada.${people++}@example.com`;
+
 /** Invites with the key of `hw`, or as the operator, and accepts. */
 export async function makeMember(hw: Headwater, email: string, role: Role, password = PASSWORD): Promise<Browser> {
   const { data, text } = await hw.admin('POST', `/accounts/${hw.accountId}/invitations`, { email, role });

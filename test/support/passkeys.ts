@@ -2,10 +2,6 @@ import type { Headwater } from './headwater.ts';
 import { type Browser, postSession } from './members.ts';
 import { createAuthenticator, type Misbehaviour } from './software-authenticator.ts';
 
-let people = 0;
-/** An address that no other test of the file has. */
-export const newEmail = () => `ada.${people++}@example.com`;
-
 /** Tests sign in from one address, which may try only so often. */
 export async function forgetTries({ sql }: Pick<Headwater, 'sql'>): Promise<void> {
   await sql`delete from sign_in_turns`;

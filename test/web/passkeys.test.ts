@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, picture, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { type Headwater, startHeadwater } from '../support/headwater.ts';
-import { makeMember, PASSWORD } from '../support/members.ts';
+import { makeMember, newEmail, PASSWORD } from '../support/members.ts';
 
 // Its packages set globals: not in the middle of a test.
 await import('@simplewebauthn/server');
@@ -33,9 +33,6 @@ async function addAuthenticator(page: Page): Promise<void> {
     },
   });
 }
-
-let people = 0;
-const newEmail = () => `ada.${people++}@example.com`;
 
 /** Opens the page on which nothing offers passkeys but the button. */
 async function signOutToKeys(page: Page): Promise<void> {
