@@ -96,9 +96,14 @@ test('two nodes that are sent the same at once carry it out once', async () => {
   expect(rows).toHaveLength(1);
 });
 
+const PUBLISH_FOR_MS = 60_000;
+const PAUSE_MS = 50;
+
 /** Sends it until a node has answered: to another one where the first does not. */
 async function publish(n: number): Promise<number> {
-  for (let tries = 0; ; tries++) {
+  const untilMs = performance.now() + PUBLISH_FOR_MS;
+  let last = 'nothing';
+  for (let tries = 0; performance.now() < untilMs; tries++) {
     const { url } = (tries % 2 === 0 ? dies : stays) as TestServer;
     const answer = await fetch(`${url}/v1/events`, {
       method: 'POST',
@@ -111,7 +116,10 @@ async function publish(n: number): Promise<number> {
     }).catch(() => undefined);
     if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer.status;
     if (answer?.status === 409 && !answer.headers.has('retry-after')) return publishWithoutKey(n);
+    if (answer !== undefined) last = `${answer.status} ${await answer.text()}`;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
+  throw new Error(`Event ${n} was not taken in ${PUBLISH_FOR_MS} ms; the last answer was ${last}`);
 }
 
 /** The node that had the key died: whether it had stored the event is asked by the event's id. */

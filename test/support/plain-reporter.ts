@@ -26,36 +26,53 @@ function countTests(modules: readonly TestModule[], unhandledErrors: readonly Se
   return counts;
 }
 
-/** Tests that failed first: what they say about time, or a race, is worth a look. */
-function secondTries(modules: readonly TestModule[]): string[] {
-  return modules.flatMap((module) =>
-    [...module.children.allTests('passed')].flatMap((test) => {
-      if (test.diagnostic()?.flaky !== true) return [];
-      const failed = test.result().errors?.[0]?.message.split('\n', 1)[0] ?? '';
-      return [`${module.relativeModuleId} > ${test.fullName}: ${failed}`];
-    }),
-  );
+/** Failures of a file by name, each with the first line of its error. */
+function failuresOf(module: TestModule, which: 'now' | 'at first'): Map<string, string> {
+  const failures = new Map<string, string>();
+  const note = (name: string, errors: readonly SerializedError[] | undefined) =>
+    failures.set(`${module.relativeModuleId}${name}`, errors?.[0]?.message.split('\n', 1)[0] ?? '');
+  if (module.errors().length > 0) note('', module.errors());
+  for (const suite of module.children.allSuites()) {
+    if (suite.errors().length > 0) note(` > ${suite.fullName}`, suite.errors());
+  }
+  for (const test of module.children.allTests()) {
+    const { state, errors } = test.result();
+    const wasFlaky = which === 'at first' && test.diagnostic()?.flaky === true;
+    if (state === 'failed' || wasFlaky) note(` > ${test.fullName}`, errors);
+  }
+  return failures;
 }
 
 /**
  * Ends the output with a line that machines and people read alike: `12 passed, 0 failed, 1
- * skipped`.
+ * skipped`. A file that ran again counts as it ended. Before the line are the tests that passed
+ * only at the second try: what they say about time, or a race, is worth a look.
  */
 export function plainReporter(): Reporter {
-  let closingLine: string | undefined;
-  let again: string[] = [];
+  const ended = new Map<string, TestModule>();
+  const failures = new Map<string, string>();
+  let unhandled: readonly SerializedError[] = [];
+  let hasRun = false;
   return {
     onInit() {
       // At exit, because global teardown and other reporters may print after the run's end.
       process.once('exit', () => {
-        for (const name of again) process.stdout.write(`\npassed at the second try: ${name}`);
-        if (closingLine !== undefined) process.stdout.write(`\n${closingLine}\n`);
+        if (!hasRun) return;
+        const { passed, failed, skipped } = countTests([...ended.values()], unhandled);
+        const failing = new Set([...ended.values()].flatMap((module) => [...failuresOf(module, 'now').keys()]));
+        for (const [name, error] of failures) {
+          if (!failing.has(name)) process.stdout.write(`\npassed at the second try: ${name}: ${error}`);
+        }
+        process.stdout.write(`\n${passed} passed, ${failed} failed, ${skipped} skipped\n`);
       });
     },
     onTestRunEnd(modules, unhandledErrors) {
-      const { passed, failed, skipped } = countTests(modules, unhandledErrors);
-      again = secondTries(modules);
-      closingLine = `${passed} passed, ${failed} failed, ${skipped} skipped`;
+      hasRun = true;
+      unhandled = [...unhandled, ...unhandledErrors];
+      for (const module of modules) {
+        ended.set(`${module.project.name} ${module.moduleId}`, module);
+        for (const [name, error] of failuresOf(module, 'at first')) failures.set(name, error);
+      }
     },
   };
 }
