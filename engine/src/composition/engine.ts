@@ -232,7 +232,7 @@ function assemblePeople(
 }
 
 function assemblePublisher({ code: { sources }, ground, runs, counts }: Parts): Publisher {
-  const { sql, limits, traces } = ground;
+  const { sql, limits, traces, activeTenants } = ground;
   return createPublisher({
     committer: runs.publishing,
     findSource: runs.runtimes.get,
@@ -241,6 +241,7 @@ function assemblePublisher({ code: { sources }, ground, runs, counts }: Parts): 
     traces,
     rate: createRequestRate(() => performance.now()),
     stats: counts.stats,
+    activeTenants,
     nowMs: Date.now,
   });
 }

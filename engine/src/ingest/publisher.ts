@@ -1,4 +1,4 @@
-import { type AccountLimits, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
+import { type AccountLimits, type ActiveTenants, HeadwaterError, type FieldError, notFound } from '@headwater/shared';
 import type { CallerTrace, NewEvent, Principal, Publication, Publisher, RateLimitState } from '../contract/index.ts';
 import { messageId } from '../outbox/index.ts';
 import type { PublishedEvent, RunCommit, RunCommitter, SourceRuntime } from '../runs/index.ts';
@@ -15,6 +15,8 @@ export interface PublisherOptions {
   rate: RequestRate;
   traces: Pick<TraceContexts, 'keep'>;
   stats: StatCount;
+  /** An account that publishes is active, even if nothing is delivered or run for it. */
+  activeTenants: Pick<ActiveTenants, 'saw'>;
   nowMs: () => number;
 }
 
@@ -58,6 +60,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const accountLimits = await limits.get(accountId);
       checkSizes(events, accountLimits);
       if (committer.isBehind(accountId)) throw behind();
+      options.activeTenants.saw(accountId, performance.now());
       const { maxRequestsPerSecond: perSecond } = accountLimits;
       const request = { events, perSecond, ...(caller === undefined ? {} : { caller }) };
       if (sourceId !== undefined) return publishTo(who, sourceId, request);

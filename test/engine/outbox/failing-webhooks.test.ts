@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue.sql.ts';
@@ -10,6 +11,7 @@ import { createLanes } from '../../../engine/src/outbox/lanes.ts';
 import type { ActiveTenants } from '../../../shared/src/index.ts';
 import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startHeadwater } from '../../support/headwater.ts';
 import { fc } from '../../support/properties.ts';
 import { startReceiver } from '../../support/receiver.ts';
 
@@ -25,6 +27,7 @@ const besideOthers: ActiveTenants = {
   hasLightOther: () => true,
   mustGiveWay: () => false,
 };
+const PUBLISH_EVERY_MS = 20;
 /** Retried at once, more often than a test takes. */
 const retry = { scheduleSeconds: Array.from({ length: 200 }, () => 0), jitter: 0 };
 
@@ -193,6 +196,38 @@ test('dead webhooks of an account are attempted at a pace beside others, its liv
   await deliverer.stop();
   await receiver.stop();
   await new Promise((resolve) => void back.close(resolve));
+});
+
+test('an account that only publishes has the pace of failures beside it', async () => {
+  const hw = await startHeadwater();
+  try {
+    const other = await hw.newAccount();
+    let isOver = false;
+    const publishing = (async () => {
+      for (; !isOver; await sleep(PUBLISH_EVERY_MS)) await other.api('POST', '/events', { data: {} });
+    })();
+    const { source_id: emitterId } = (await hw.api('POST', '/events', { data: {} })).data;
+    const dead = (await hw.api('POST', '/webhooks', { url: `http://127.0.0.1:${await freePort()}/` })).data;
+    await hw.api('POST', '/subscriptions', { emitter_id: emitterId, listener_id: dead.id });
+    const beganMs = performance.now();
+    const batch = { events: Array.from({ length: 100 }, () => ({ data: {} })) };
+    for (let n = 0; n < 5; n++) expect((await hw.api('POST', '/events', batch)).status).toBe(200);
+    const made = async () => {
+      const [row] = await hw.sql<{ made: number }[]>`
+        select sum(attempt_count)::int4 as made from deliveries where webhook_id = ${dead.id}`;
+      return row?.made ?? 0;
+    };
+    await eventually(async () => (await made()) > 2 * LIMITS.failedAttemptsPerSecond);
+    const attempts = await made();
+    const seconds = (performance.now() - beganMs) / 1_000;
+    // Attempts that had begun when the first ones failed are beyond the pace.
+    const most = LIMITS.failedAttemptsPerSecond * (seconds + 1) + LIMITS.maxDeliveriesPerWebhook;
+    isOver = true;
+    await publishing;
+    expect(attempts).toBeLessThanOrEqual(most);
+  } finally {
+    await hw.stop();
+  }
 });
 
 test('one that is alone on a node is held back by no failures', async () => {
