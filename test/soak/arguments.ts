@@ -8,6 +8,8 @@ export interface SoakArguments {
   seed: number;
   /** Requests a second to sources, over both accounts. Workflows get 2 for every 13. */
   ratePerSecond: number;
+  /** Events of each of these requests. */
+  emits: number;
   /** Keep the folder, with the database, also after a clean run. */
   keep: boolean;
   /** Default: a new folder where the system keeps temporary files. */
@@ -22,6 +24,7 @@ at random. Then it accounts for every id. Ends with 1 when anything was lost, do
   --minutes <n>   of load with faults, from 0.2 to 1440 (2)
   --seed <n>      of the faults (random)
   --rate <n>      requests a second to sources, from 1 to 5000; workflows get 2 for every 13 (130)
+  --emits <n>     events of each of these requests, from 1 to 50 (1)
   --keep          keep the folder with logs, timeline and database also after a clean run
   --folder <dir>  where that is kept (a new one in the folder for temporary files)`;
 
@@ -35,12 +38,13 @@ export function readArguments(argv: readonly string[]): SoakArguments {
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(randomInt(MAX_SEED)) },
       rate: { type: 'string', default: '130' },
+      emits: { type: 'string', default: '1' },
       keep: { type: 'boolean', default: false },
       folder: { type: 'string' },
     },
   });
   const faults: string[] = [];
-  const number = (name: 'minutes' | 'seed' | 'rate', min: number, max: number): number => {
+  const number = (name: 'minutes' | 'seed' | 'rate' | 'emits', min: number, max: number): number => {
     const value = Number(values[name]);
     if (!(value >= min && value <= max))
       faults.push(`--${name} is a number from ${min} to ${max}, not ${values[name]}`);
@@ -50,6 +54,7 @@ export function readArguments(argv: readonly string[]): SoakArguments {
     minutes: number('minutes', 0.2, 1_440),
     seed: number('seed', 0, MAX_SEED),
     ratePerSecond: number('rate', 1, 5_000),
+    emits: Math.round(number('emits', 1, 50)),
     keep: values.keep,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
   };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from 'postgres';
 import type { NodeProcess } from './node-process.ts';
 import type { PostgresServer } from './postgres-server.ts';
-import { readProgress } from './read-outcome.ts';
+import { countDone, countLeft } from './read-outcome.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface Drained {
@@ -18,7 +19,7 @@ const POLL_MS = 1_000;
  */
 const NO_PROGRESS_MS = 90_000;
 /** On the slowest machine. What moves at all may take this long. */
-const MAX_DRAIN_MS = 10 * 60_000;
+const MAX_DRAIN_MS = 20 * 60_000;
 const TELL_EVERY_MS = 10_000;
 
 /** Waits until nothing that was accepted is left. */
@@ -30,17 +31,28 @@ export async function drain(postgres: PostgresServer, timeline: Timeline, signal
   let last = { left: Infinity, done: -1 };
   while (!signal.aborted && elapsedMs() < MAX_DRAIN_MS && performance.now() - movedAtMs < NO_PROGRESS_MS) {
     // Faults are over, but a recovery may still be under way.
-    const now = await postgres.withConnection(readProgress).catch(() => last);
+    const now = await postgres.withConnection((sql) => readProgress(sql, last)).catch(() => last);
     if (now.left === 0) return { ended: true, tookMs: elapsedMs(), left: 0 };
     if (now.left < last.left || now.done > last.done) movedAtMs = performance.now();
     last = now;
     if (performance.now() - toldAtMs > TELL_EVERY_MS) {
       toldAtMs = performance.now();
-      timeline.add('draining', now);
+      timeline.add('draining', { ...now });
     }
     await sleep(POLL_MS);
   }
   return { ended: false, tookMs: elapsedMs(), left: last.left };
+}
+
+interface Progress {
+  left: number;
+  done: number;
+}
+
+/** What has ended takes long to count: only where no less is left than before. */
+async function readProgress(sql: Sql, last: Progress): Promise<Progress> {
+  const left = await countLeft(sql);
+  return { left, done: left < last.left ? last.done : await countDone(sql) };
 }
 
 const HEALTHY_TIMEOUT_MS = 180_000;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { NodeProcess } from './node-process.ts';
-import type { Answer, Outcome } from './records.ts';
-import { lateCalls, type Promised } from './judge.ts';
+import { lateCalls } from './judge.ts';
+import type { Promised } from './promised.ts';
+import type { Answer, Outcome, Target } from './records.ts';
 
 /** Measurements beside the promises: shown for a reader, not judged. */
 export type Figures = [name: string, value: string][];
@@ -42,9 +43,11 @@ const SHOWN: readonly [Answer, string][] = [
 export function figuresOfAnswers({ requests }: Outcome): Figures {
   const of = (answer: Answer) => requests.filter((sent) => sent.answer === answer);
   const accepted = of('accepted').map(({ tookMs }) => tookMs);
-  const toSources = requests.filter(({ to }) => to === 'source').length;
+  const sentTo = Map.groupBy(requests, ({ to }) => to);
+  const shown = (...targets: Target[]) => targets.map((to) => `${to} ${sentTo.get(to)?.length ?? 0}`).join(', ');
   return [
-    ['requests sent to sources; to workflows', `${toSources}; ${requests.length - toSources}`],
+    ['requests sent to sources', shown('source', 'notes', 'greatest', 'last')],
+    ['requests sent to workflows', shown('workflow', 'waits')],
     ...SHOWN.map(([answer, name]): [string, string] => {
       const quiet = of(answer).filter(({ wasDisturbed }) => !wasDisturbed).length;
       const atLiving = answer === 'accepted' || answer === 'refused' ? '' : `, of nodes that lived: ${quiet}`;
@@ -54,13 +57,23 @@ export function figuresOfAnswers({ requests }: Outcome): Figures {
   ];
 }
 
-export function figuresOfWork({ sourceEvents, messages, executions, calls, steps }: Outcome): Figures {
-  const again = [...messages.values()].reduce((sum, { taken }) => sum + Math.max(0, taken - 1), 0);
+export function figuresOfWork({ tenants, executions, calls }: Outcome, stops: number): Figures {
+  const events = tenants.flatMap(({ sourceEvents, notes, numbers }) => [
+    sourceEvents.length,
+    notes.length,
+    numbers.greatest.length,
+    numbers.last.length,
+  ]);
+  const messages = tenants.flatMap(({ hooks }) => [...hooks.values()].flatMap((ofHook) => [...ofHook.values()]));
+  const again = messages.reduce((sum, { taken }) => sum + Math.max(0, taken - 1), 0);
+  const replays = tenants.flatMap((tenant) => tenant.replays);
+  const replayed = replays.reduce((sum, { sent }) => sum + sent, 0);
   return [
-    ['events emitted by sources', String(sourceEvents.flat().length)],
-    ['messages taken again by their receiver', String(again)],
+    ['events emitted by sources', String(events.reduce((sum, count) => sum + count, 0))],
+    ['messages delivered; taken again', `${messages.length}; ${again}`],
+    ['stops of a webhook; replays, events of these', `${stops}; ${replays.length}, ${replayed}`],
     ['executions', String(executions.length)],
-    ['calls of steps that a frozen node sent late', String(lateCalls(calls, steps).length)],
+    ['calls of steps that a frozen node sent late', String(lateCalls(calls).length)],
   ];
 }
 

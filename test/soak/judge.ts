@@ -1,17 +1,24 @@
-import type { EventRow, ExecutionRow, Outcome, SentRequest, StepCall } from './records.ts';
-
-/** A promise, with the records that break it. Empty `broken`: it holds. */
-export interface Promised {
-  name: string;
-  broken: unknown[];
-}
+import { STEPS, WAITING_STEPS } from './components.ts';
+import { judgeNumbers } from './judge-numbers.ts';
+import { judgeNotes } from './judge-notes.ts';
+import { judgeWaits } from './judge-waits.ts';
+import { type Promised, repeated } from './promised.ts';
+import type { EventRow, ExecutionRow, Outcome, SentRequest, StepCall, TenantOutcome } from './records.ts';
 
 /** `dedupe: unique` remembers this many ids of a source. */
 const REMEMBERED_IDS = 100;
 
 /** Accounts for every id. Pure: the same records give the same judgement. */
 export function judge(outcome: Outcome): Promised[] {
-  return [...judgeAnswers(outcome), ...judgeEvents(outcome), ...judgeDeliveries(outcome), ...judgeExecutions(outcome)];
+  return [
+    ...judgeAnswers(outcome),
+    ...judgeEvents(outcome),
+    ...judgeDeliveries(outcome),
+    ...judgeNumbers(outcome),
+    ...judgeNotes(outcome),
+    ...judgeExecutions(outcome),
+    ...judgeWaits(outcome),
+  ];
 }
 
 function judgeAnswers({ requests }: Outcome): Promised[] {
@@ -28,75 +35,80 @@ function judgeAnswers({ requests }: Outcome): Promised[] {
 /** A node that stood still found requests in its sockets that were too old by then. */
 const isLate = ({ wasDisturbed, detail }: SentRequest) => wasDisturbed && detail.startsWith('408 ');
 
-interface Emitted extends EventRow {
+interface Emitted {
   id: string;
   request: number;
+  /** Its place among the events of its request. */
+  at: number;
+  invocationId: string | null;
 }
 
-function judgeEvents({ requests, sourceEvents, ticks, failedRuns, stuck }: Outcome): Promised[] {
+function judgeEvents({ requests, emits, tenants, failedRuns, stuck }: Outcome): Promised[] {
   const sent = new Map(requests.filter(({ to }) => to === 'source').map((one) => [one.request, one]));
-  const emitted = sourceEvents.map((events) => events.map(parseEvent));
-  const ids = new Set(emitted.flat().map(({ id }) => id));
-  const accepted = [...sent.values()].filter(({ answer }) => answer === 'accepted');
-  const isGhost = ({ request, id }: Emitted) => sent.get(request)?.id !== id;
+  const emitted = tenants.map(({ sourceEvents }) => sourceEvents.map(parseEvent));
+  const all = emitted.flat();
+  const ids = new Set(all.map(dedupeId));
+  const places = Array.from({ length: emits }, (_, at) => at);
+  const isMissing = ({ answer, id }: SentRequest) =>
+    answer === 'accepted' && !places.every((at) => ids.has(dedupeId({ id, at })));
+  const isGhost = ({ request, id, at }: Emitted) => sent.get(request)?.id !== id || at >= emits;
+  const ticks = tenants.map((tenant) => tenant.ticks.map(parseTick));
+  const ofRun = ({ invocationId, at }: { invocationId: string | null; at: number }) => `${invocationId} ${at}`;
+  const ofRuns = [...all, ...ticks.flat().map(({ invocationId }) => ({ invocationId, at: 0 }))];
   return [
-    { name: 'source ids accepted and not emitted', broken: accepted.filter(({ id }) => !ids.has(id)) },
-    { name: 'requests emitted twice', broken: repeated(emitted.flat(), ({ request }) => request) },
-    { name: 'runs committed twice', broken: repeated([...sourceEvents, ...ticks].flat(), (row) => row.invocationId) },
+    { name: 'source ids accepted and not emitted', broken: [...sent.values()].filter(isMissing) },
+    { name: 'requests emitted twice', broken: repeated(all, ({ request, at }) => request * emits + at) },
+    { name: 'runs committed twice', broken: repeated(ofRuns, ofRun) },
     { name: 'ids emitted again while remembered', broken: emitted.flatMap(violationsOfDedupe) },
-    { name: 'events that nobody sent', broken: emitted.flat().filter(isGhost) },
-    { name: 'ticks doubled', broken: ticks.flatMap((events) => repeated(events.map(parseTick), ({ tick }) => tick)) },
+    { name: 'events that nobody sent', broken: all.filter(isGhost) },
+    { name: 'ticks doubled', broken: ticks.flatMap((events) => repeated(events, ({ tick }) => tick)) },
     { name: 'runs given up (RUN_ABANDONED)', broken: failedRuns.filter(({ code }) => code === 'RUN_ABANDONED') },
     { name: 'runs failed otherwise', broken: failedRuns.filter(({ code }) => code !== 'RUN_ABANDONED') },
     { name: 'rows stuck at the end', broken: [...stuck] },
   ];
 }
 
-const parseEvent = (row: EventRow): Emitted => ({
-  ...row,
-  ...(JSON.parse(row.data) as { id: string; request: number }),
+const dedupeId = ({ id, at }: { id: string; at: number }) => `${id}.${at}`;
+const parseEvent = ({ data, invocationId }: EventRow): Emitted => ({
+  ...(JSON.parse(data) as { id: string; request: number; at: number }),
+  invocationId,
 });
 const parseTick = (row: EventRow) => ({ ...row, ...(JSON.parse(row.data) as { tick: number }) });
-
-/** All but the first of each key. */
-function repeated<T>(list: readonly T[], keyOf: (item: T) => unknown): T[] {
-  const seen = new Set<unknown>();
-  return list.filter((item) => {
-    const key = keyOf(item);
-    if (seen.has(key)) return true;
-    seen.add(key);
-    return false;
-  });
-}
 
 /** Emitted again among the `REMEMBERED_IDS` that follow. Beyond those it may be. */
 function violationsOfDedupe(events: readonly Emitted[]): Emitted[] {
   const lastAt = new Map<string, number>();
-  return events.filter(({ id }, i) => {
+  return events.filter((event, i) => {
+    const id = dedupeId(event);
     const before = lastAt.get(id);
     lastAt.set(id, i);
     return before !== undefined && i - before <= REMEMBERED_IDS;
   });
 }
 
-function judgeDeliveries({ messages, sourceEvents, ticks, subscribedAtMs }: Outcome): Promised[] {
-  const events = [...sourceEvents, ...ticks].flat();
-  const byMessage = new Map(events.map((event) => [event.messageId, event]));
-  const all = [...messages.values()];
-  const isDelivered = ({ messageId }: EventRow) => (messages.get(messageId)?.taken ?? 0) > 0;
-  const expected = events.filter(({ indexedAtMs }) => indexedAtMs >= subscribedAtMs);
+function judgeDeliveries({ tenants }: Outcome): Promised[] {
+  const judged = tenants.map(judgePlainWebhook);
   return [
-    { name: 'events not delivered', broken: expected.filter((event) => !isDelivered(event)) },
-    { name: 'messages of no event', broken: all.filter(({ id }) => !byMessage.has(id)) },
-    {
-      name: 'messages with another body than their event',
-      broken: all.filter(({ id, bodies }) => bodies.some((body) => body !== (byMessage.get(id)?.data ?? body))),
-    },
+    { name: 'events not delivered', broken: judged.flatMap(({ missing }) => missing) },
+    { name: 'messages of no event', broken: judged.flatMap(({ ghosts }) => ghosts) },
+    { name: 'messages with another body than their event', broken: judged.flatMap(({ changed }) => changed) },
   ];
 }
 
-function judgeExecutions({ requests, executions, calls, steps }: Outcome): Promised[] {
-  const sent = new Map(requests.filter(({ to }) => to === 'workflow').map((one) => [one.request, one]));
+function judgePlainWebhook({ sourceEvents, ticks, hooks, subscribedAtMs }: TenantOutcome) {
+  const messages = hooks.get('plain') ?? new Map<string, never>();
+  const byMessage = new Map([...sourceEvents, ...ticks].map((event) => [event.messageId, event]));
+  const isDelivered = ({ messageId }: EventRow) => (messages.get(messageId)?.taken ?? 0) > 0;
+  const all = [...messages.values()];
+  return {
+    missing: [...byMessage.values()].filter((event) => event.indexedAtMs >= subscribedAtMs && !isDelivered(event)),
+    ghosts: all.filter(({ id }) => !byMessage.has(id)),
+    changed: all.filter(({ id, bodies }) => bodies.some((body) => body !== (byMessage.get(id)?.data ?? body))),
+  };
+}
+
+function judgeExecutions({ requests, executions, calls }: Outcome): Promised[] {
+  const sent = new Map(requests.filter(isOfWorkflow).map((one) => [one.request, one]));
   const started = new Set(executions.map(({ request }) => request));
   const accepted = [...sent.values()].filter(({ answer }) => answer === 'accepted');
   const isGhost = ({ request }: ExecutionRow) => request === null || !sent.has(request);
@@ -105,14 +117,22 @@ function judgeExecutions({ requests, executions, calls, steps }: Outcome): Promi
     { name: 'requests with two executions', broken: repeated(executions, ({ request }) => request) },
     { name: 'executions that nobody asked for', broken: executions.filter(isGhost) },
     { name: 'executions not succeeded', broken: executions.filter(({ status }) => status !== 'succeeded') },
-    { name: 'steps repeated after completion', broken: repeatedSteps(calls, steps) },
-    { name: 'executions succeeded without all steps', broken: withoutCalls(executions, calls, steps) },
+    { name: 'steps repeated after completion', broken: repeatedSteps(calls) },
+    { name: 'steps begun after the end of their execution', broken: callsAfterEnd(executions, calls) },
+    { name: 'executions succeeded without all steps', broken: withoutCalls(executions, calls, sent) },
   ];
 }
 
+const isOfWorkflow = ({ to }: SentRequest) => to === 'workflow' || to === 'waits';
+
+/** The place of a step in its workflow. No step of one has the name of a step of the other. */
+const POSITIONS = new Map<string, number>(
+  [STEPS, WAITING_STEPS].flatMap((steps) => steps.map((step, i): [string, number] => [step, i])),
+);
+const positionOf = ({ step }: StepCall) => POSITIONS.get(step) ?? -1;
+
 /** A step's run that began after a later step of its execution had been seen outside. */
-function repeatedSteps(calls: readonly StepCall[], steps: readonly string[]): StepCall[] {
-  const positionOf = ({ step }: StepCall) => steps.indexOf(step);
+function repeatedSteps(calls: readonly StepCall[]): StepCall[] {
   return callsByExecution(calls).flatMap((ofOne) =>
     ofOne.filter((call) => ofOne.some((other) => positionOf(other) > positionOf(call) && other.atMs < call.begunAtMs)),
   );
@@ -122,14 +142,18 @@ function repeatedSteps(calls: readonly StepCall[], steps: readonly string[]): St
  * Calls that came after a later step's, but of runs that had begun before: a frozen node sent them
  * when it went on.
  */
-export function lateCalls(calls: readonly StepCall[], steps: readonly string[]): StepCall[] {
-  const positionOf = ({ step }: StepCall) => steps.indexOf(step);
+export function lateCalls(calls: readonly StepCall[]): StepCall[] {
   return callsByExecution(calls).flatMap((ofOne) =>
     ofOne.filter((call) => {
       const later = ofOne.filter((other) => positionOf(other) > positionOf(call));
       return later.some(({ atMs }) => atMs < call.atMs) && !later.some(({ atMs }) => atMs < call.begunAtMs);
     }),
   );
+}
+
+function callsAfterEnd(executions: readonly ExecutionRow[], calls: readonly StepCall[]): StepCall[] {
+  const endedAtMs = new Map(executions.map((one) => [one.id, one.endedAtMs ?? Infinity]));
+  return calls.filter(({ execution, begunAtMs }) => begunAtMs > (endedAtMs.get(execution) ?? Infinity));
 }
 
 function callsByExecution(calls: readonly StepCall[]): StepCall[][] {
@@ -139,10 +163,12 @@ function callsByExecution(calls: readonly StepCall[]): StepCall[][] {
 function withoutCalls(
   executions: readonly ExecutionRow[],
   calls: readonly StepCall[],
-  steps: readonly string[],
+  sent: ReadonlyMap<number | null, SentRequest>,
 ): ExecutionRow[] {
   const called = new Set(calls.map(({ execution, step }) => `${execution} ${step}`));
-  return executions.filter(
-    ({ id, status }) => status === 'succeeded' && !steps.every((step) => called.has(`${id} ${step}`)),
-  );
+  const hasAll = ({ id, request }: ExecutionRow) => {
+    const steps = sent.get(request)?.to === 'waits' ? WAITING_STEPS : STEPS;
+    return steps.every((step) => called.has(`${id} ${step}`));
+  };
+  return executions.filter((execution) => execution.status === 'succeeded' && !hasAll(execution));
 }

@@ -1,7 +1,8 @@
 import { Agent, request as sendRequest } from 'node:http';
 import type { NodeProcess } from './node-process.ts';
 import type { Random } from './random.ts';
-import type { Answer, SentRequest } from './records.ts';
+import { createContents } from './request-contents.ts';
+import type { Answer, SentRequest, Target } from './records.ts';
 import type { Tenant } from './tenants.ts';
 
 export interface Load {
@@ -16,8 +17,10 @@ export interface Load {
 export interface LoadOptions {
   nodes: readonly NodeProcess[];
   tenants: readonly Tenant[];
-  sourceRatePerSecond: number;
-  workflowRatePerSecond: number;
+  /** Requests a second, over all accounts. */
+  rates: Readonly<Record<Target, number>>;
+  /** Events of each request to `source`. */
+  emits: number;
   random: Random;
 }
 
@@ -25,22 +28,7 @@ const TICK_MS = 20;
 /** A delayed driver sends at most this many seconds of missed requests. */
 const MAX_BURST_S = 0.5;
 const ANSWER_TIMEOUT_MS = 30_000;
-const REPEATED_IDS = 0.05;
-/**
- * A repeated id was first sent among this many before: far less than what `dedupe: unique`
- * remembers.
- */
-const REPEATS_WITHIN = 30;
-/**
- * Shares of the runs that take longer, up to so long: kills find them under way, some more than
- * once.
- */
-const LONGER_RUNS = [
-  { share: 0.003, maxMs: 8_000 },
-  { share: 0.1, maxMs: 400 },
-] as const;
-
-type Sent = Pick<SentRequest, 'request' | 'to' | 'tenant' | 'id'>;
+type Sent = Pick<SentRequest, 'request' | 'to' | 'tenant' | 'id' | 'turn'>;
 
 /**
  * Open loop: requests go out at their rate, to the nodes in turn, even if earlier ones are
@@ -51,36 +39,23 @@ export function startLoad(options: LoadOptions): Load {
   const requests: SentRequest[] = [];
   const pending = new Set<Promise<void>>();
   const agents = new Map(nodes.map((node) => [node, new Agent({ keepAlive: true, timeout: 2_000 })]));
-  const recentIds: string[][] = tenants.map(() => []);
+  const contents = createContents(tenants.length, options.emits, random);
   let count = 0;
 
-  function chooseId(tenant: number): string {
-    const recent = recentIds[tenant] as string[];
-    const repeated = random.next() < REPEATED_IDS ? random.pick(recent) : undefined;
-    const id = repeated ?? `id-${count}`;
-    recent.push(id);
-    if (recent.length > REPEATS_WITHIN) recent.shift();
-    return id;
-  }
-
-  function send(to: 'source' | 'workflow'): void {
+  function send(to: Target): void {
     const request = ++count;
     const tenant = request % tenants.length;
-    const { [to]: target } = tenants[tenant] as Tenant;
-    const id = to === 'source' ? chooseId(tenant) : `id-${request}`;
+    const { path } = (tenants[tenant] as Tenant).targets[to];
+    const { id, turn, body } = contents.next(to, tenant, request);
     const node = random.pick(nodes) as NodeProcess;
-    const longer = LONGER_RUNS.find(({ share }) => random.next() < share);
-    const takesMs = Math.round(random.between(0, longer?.maxMs ?? 0));
-    const body = JSON.stringify({ id, request, takesMs });
-    const sent = exchange(node, agents.get(node) as Agent, target.path, body, { request, to, tenant, id });
+    const agent = agents.get(node) as Agent;
+    const sent = exchange(node, agent, path, JSON.stringify(body), { request, to, tenant, id, turn });
     const noted = sent.then((result) => void requests.push(result)).finally(() => pending.delete(noted));
     pending.add(noted);
   }
 
-  const stops = [
-    everyDue(options.sourceRatePerSecond, () => send('source')),
-    everyDue(options.workflowRatePerSecond, () => send('workflow')),
-  ];
+  const rates = Object.entries(options.rates) as [Target, number][];
+  const stops = rates.map(([to, ratePerSecond]) => everyDue(ratePerSecond, () => send(to)));
   return {
     requests,
     async stop() {

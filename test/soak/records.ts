@@ -9,13 +9,21 @@
  */
 export type Answer = 'accepted' | 'refused' | 'unreachable' | 'reset' | 'silent' | 'error' | 'odd';
 
+/**
+ * source: emits with `dedupe: unique`. notes: emits without dedupe. greatest, last: emit with that
+ * dedupe. workflow: three steps. waits: a workflow that waits between its steps.
+ */
+export type Target = 'source' | 'notes' | 'greatest' | 'last' | 'workflow' | 'waits';
+
 export interface SentRequest {
   /** Its number, which what comes of it carries. */
   request: number;
-  to: 'source' | 'workflow';
+  to: Target;
   tenant: number;
   /** For dedupe. Some are sent more than once. */
   id: string;
+  /** Which numbers it brings to `greatest` or `last`. Some are sent more than once. */
+  turn: number;
   node: string;
   sentAtMs: number;
   tookMs: number;
@@ -39,23 +47,31 @@ export interface WebhookMessage {
   /** Answered with 200. */
   taken: number;
   failed: number;
+  /** Places of its first attempt and of the first with a 200 among all attempts. 0: none. */
+  firstTry: number;
+  firstTaken: number;
 }
+
+/** By `webhook-id`. */
+export type Messages = ReadonlyMap<string, WebhookMessage>;
 
 export interface StepCall {
   request: number;
   step: string;
   execution: string;
+  /** How often the step has been run, from 1, when it asks for that itself. */
+  run: number;
   /** When the run of the step began, on the clock of its sandbox. */
   begunAtMs: number;
   atMs: number;
 }
 
 export interface EventRow {
-  emitterId: string;
   /** `webhook-id` of its deliveries. */
   messageId: string;
   invocationId: string | null;
   indexedAtMs: number;
+  channel: string;
   data: string;
 }
 
@@ -64,6 +80,18 @@ export interface ExecutionRow {
   status: string;
   error: string | null;
   request: number | null;
+  endedAtMs: number | null;
+}
+
+export interface ReplayRow {
+  id: string;
+  /** Name of its webhook at the receiver. */
+  hook: string;
+  sinceMs: number;
+  untilMs: number;
+  status: string;
+  count: number;
+  sent: number;
 }
 
 export interface FailedRun {
@@ -75,7 +103,7 @@ export interface FailedRun {
 
 /** Anything that is left once the system had time to end it. */
 export interface StuckRow {
-  kind: 'invocation' | 'execution' | 'delivery' | 'send';
+  kind: 'invocation' | 'execution' | 'delivery' | 'send' | 'replay';
   id: string;
   owner: string;
   leasedBy: string | null;
@@ -83,18 +111,26 @@ export interface StuckRow {
   ageSeconds: number;
 }
 
+/** What one account has in the end. Events are in the order of their emission. */
+export interface TenantOutcome {
+  sourceEvents: readonly EventRow[];
+  ticks: readonly EventRow[];
+  notes: readonly EventRow[];
+  numbers: Readonly<Record<'greatest' | 'last', readonly EventRow[]>>;
+  /** By the name of the webhook. */
+  hooks: ReadonlyMap<string, Messages>;
+  replays: readonly ReplayRow[];
+  /** Events before it may have had no webhook yet. */
+  subscribedAtMs: number;
+}
+
 export interface Outcome {
   requests: readonly SentRequest[];
-  messages: ReadonlyMap<string, WebhookMessage>;
+  /** Of each request to `source`. */
+  emits: number;
+  tenants: readonly TenantOutcome[];
   calls: readonly StepCall[];
-  /** Events of each tenant, in the order of their emission. */
-  sourceEvents: readonly (readonly EventRow[])[];
-  ticks: readonly (readonly EventRow[])[];
   executions: readonly ExecutionRow[];
   failedRuns: readonly FailedRun[];
   stuck: readonly StuckRow[];
-  /** Events before it may have had no webhook yet. */
-  subscribedAtMs: number;
-  /** In the order of the workflow. */
-  steps: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Figures } from './figures.ts';
-import type { Promised } from './judge.ts';
+import type { Promised } from './promised.ts';
 
 export interface Report {
   title: string;
@@ -28,11 +28,13 @@ export function formatReport(report: Report): string {
   return [report.title, '', ...lines].join('\n');
 }
 
-/** Writes the records that break each promise, as JSON, one file each. */
+const MAX_RECORDS = 2_000;
+
+/** Writes the first records that break each promise, as JSON, one file each. */
 export function writeBroken(folder: string, { promises }: Report): void {
   for (const { name, broken } of promises) {
     if (broken.length === 0) continue;
     const file = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.json`;
-    writeFileSync(path.join(folder, file), `${JSON.stringify(broken, undefined, 1)}\n`);
+    writeFileSync(path.join(folder, file), `${JSON.stringify(broken.slice(0, MAX_RECORDS), undefined, 1)}\n`);
   }
 }

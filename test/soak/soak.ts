@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import path from 'node:path';
 import type { SoakArguments } from './arguments.ts';
@@ -10,15 +10,27 @@ import { startLoad } from './load.ts';
 import { readHeldWork, readMetrics } from './node-metrics.ts';
 import { planFaults } from './plan-faults.ts';
 import { createRandom } from './random.ts';
-import { readEvents, readExecutions, readFailedRuns, readHolders, readStuck } from './read-outcome.ts';
-import type { Outcome, SentRequest } from './records.ts';
+import {
+  readEvents,
+  readExecutions,
+  readFailedRuns,
+  readHolders,
+  readReplays,
+  readStuck,
+  type Sql,
+} from './read-outcome.ts';
+import type { Outcome, SentRequest, Target, TenantOutcome } from './records.ts';
+import { replayNotes } from './replay-notes.ts';
 import type { Report } from './report.ts';
 import { type SoakSystem, startSystem, type SystemOptions } from './start-system.ts';
 import { summarizeLogs } from './summarize-logs.ts';
-import { STEPS, stopTimers } from './tenants.ts';
+import { switchWebhooks } from './switch-webhooks.ts';
+import { bringToRest, type Tenant } from './tenants.ts';
 import { figuresOfTicks } from './tick-pauses.ts';
 
 const WORKFLOW_SHARE = 2 / 13;
+/** Requests a second to what is tried beside the main load, over both accounts. */
+const SIDE_RATES = { notes: 4, greatest: 2, last: 2, waits: 2 } as const;
 
 /** Starts a system, hurts it, lets it come to an end and accounts for every id. */
 export async function soak(options: SoakArguments, context: Omit<SystemOptions, 'seed'>): Promise<Report> {
@@ -28,26 +40,27 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
   const { nodes, apiNodes, timeline } = system;
   const memory = watchMemory(nodes);
   const beganAtMs = Date.now();
-  const { counts, requests } = await sendUnderFaults(options, system, signal);
+  const { counts, requests, stops } = await sendUnderFaults(options, system, signal);
   timeline.add('faults are over', counts);
   loads.push(loadavg()[0] ?? 0);
   const ill = await untilHealthy(nodes, signal);
   const urls = apiNodes.map(({ url }) => url);
-  await stopTimers(urls, system.tenants);
+  await bringToRest(urls, system.tenants);
   const drained = await drain(system.postgres, timeline, signal);
   timeline.add(drained.ended ? 'drained' : 'not drained', { ...drained });
   const held = await readHeldWork(nodes, signal);
-  const outcome = await readOutcome(system, requests, drained);
+  const outcome = await readOutcome(system, options.emits, requests, drained);
   await writeEvidence(folder, system, requests);
   const memoryBytes = memory.stop();
+  const ticks = outcome.tenants.map((tenant) => tenant.ticks);
   const seconds = (Date.now() - beganAtMs) / 1_000;
   await Promise.all(nodes.map((node) => node.stop()));
   return {
     title: titleOf(options, counts, loads),
     figures: [
       ...figuresOfAnswers(outcome),
-      ...figuresOfWork(outcome),
-      ...figuresOfTicks(outcome.ticks, (fromMs, toMs) => canTick(system, fromMs, toMs), timeline.seconds),
+      ...figuresOfWork(outcome, stops),
+      ...figuresOfTicks(ticks, (fromMs, toMs) => canTick(system, fromMs, toMs), timeline.seconds),
       ['drained', `${drained.ended ? 'in' : 'NOT in'} ${Math.round(drained.tookMs / 1_000)} s`],
       ...figuresOfNodes(nodes, seconds, memoryBytes),
     ],
@@ -57,47 +70,75 @@ export async function soak(options: SoakArguments, context: Omit<SystemOptions, 
 
 /** Load and faults begin together. The load goes on until the last fault is over. */
 async function sendUnderFaults(
-  { minutes, seed, ratePerSecond }: SoakArguments,
+  { minutes, seed, ratePerSecond, emits }: SoakArguments,
   system: SoakSystem,
   signal: AbortSignal,
-): Promise<{ counts: FaultCounts; requests: readonly SentRequest[] }> {
+): Promise<{ counts: FaultCounts; requests: readonly SentRequest[]; stops: number }> {
   const durationMs = minutes * 60_000;
-  const load = startLoad({
-    nodes: system.apiNodes,
-    tenants: system.tenants,
-    sourceRatePerSecond: ratePerSecond,
-    workflowRatePerSecond: ratePerSecond * WORKFLOW_SHARE,
-    random: createRandom(seed + 3),
-  });
+  const { tenants, receivers, timeline } = system;
+  const rates: Record<Target, number> = {
+    source: ratePerSecond,
+    workflow: ratePerSecond * WORKFLOW_SHARE,
+    ...SIDE_RATES,
+  };
+  const load = startLoad({ nodes: system.apiNodes, tenants, rates, emits, random: createRandom(seed + 3) });
+  const calls = { nodeUrls: system.apiNodes.map(({ url }) => url), tenants, timeline };
+  const switches = switchWebhooks({ ...calls, random: createRandom(seed + 4) });
+  const replays = replayNotes({ ...calls, receivers, durationMs, random: createRandom(seed + 5) });
   const faults = planFaults(createRandom(seed), durationMs);
   const counts = await injectFaults(faults, durationMs, system, signal);
-  await load.stop();
-  return { counts, requests: load.requests };
+  const [, { stops }] = await Promise.all([load.stop(), switches.stop(), replays.stop()]);
+  return { counts, requests: load.requests, stops };
 }
 
 async function readOutcome(
-  { postgres, tenants, receiver }: SoakSystem,
+  system: SoakSystem,
+  emits: number,
   requests: readonly SentRequest[],
   drained: Drained,
 ): Promise<Outcome> {
+  const { postgres, tenants, receiver } = system;
   return postgres.withConnection(async (sql) => ({
     requests,
-    messages: receiver.messages,
+    emits,
+    tenants: await Promise.all(tenants.map((tenant, i) => readTenant(sql, tenant, receiver.hooksOf(i)))),
     calls: receiver.calls,
-    sourceEvents: await Promise.all(tenants.map(({ source }) => readEvents(sql, source.id))),
-    ticks: await Promise.all(tenants.map(({ timer }) => readEvents(sql, timer.id))),
     executions: await readExecutions(sql),
     failedRuns: await readFailedRuns(sql),
     stuck: drained.ended ? [] : await readStuck(sql),
-    subscribedAtMs: Math.max(...tenants.map((tenant) => tenant.subscribedAtMs)),
-    steps: STEPS,
   }));
 }
 
+async function readTenant(
+  sql: Sql,
+  { targets, timer, subscribedAtMs }: Tenant,
+  hooks: TenantOutcome['hooks'],
+): Promise<TenantOutcome> {
+  return {
+    sourceEvents: await readEvents(sql, targets.source.id),
+    ticks: await readEvents(sql, timer.id),
+    notes: await readEvents(sql, targets.notes.id),
+    numbers: {
+      greatest: await readEvents(sql, targets.greatest.id),
+      last: await readEvents(sql, targets.last.id),
+    },
+    hooks,
+    replays: await readReplays(sql, targets.notes.id),
+    subscribedAtMs,
+  };
+}
+
+const LINES_AT_ONCE = 10_000;
+
 /** Beside logs and timeline: what one needs to follow an id, and what holds what does not move. */
 async function writeEvidence(folder: string, system: SoakSystem, requests: readonly SentRequest[]): Promise<void> {
-  const write = (name: string, lines: readonly unknown[]) =>
-    writeFileSync(path.join(folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const write = (name: string, lines: readonly unknown[]) => {
+    // In parts: a text has a limit, and an hour has many lines.
+    for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
+      const part = lines.slice(at, at + LINES_AT_ONCE).map((line) => `${JSON.stringify(line)}\n`);
+      appendFileSync(path.join(folder, name), part.join(''));
+    }
+  };
   write('requests.jsonl', requests);
   write('calls.jsonl', system.receiver.calls);
   write('logged-errors.jsonl', summarizeLogs(system.nodes));
@@ -114,10 +155,10 @@ function canTick({ nodes, postgres }: SoakSystem, fromMs: number, toMs: number):
   return !postgres.wasDown(fromMs, toMs) && engines.some((node) => !node.wasDisturbed(fromMs, toMs));
 }
 
-function titleOf({ minutes, seed, ratePerSecond }: SoakArguments, counts: FaultCounts, loads: number[]): string {
+function titleOf({ minutes, seed, ratePerSecond, emits }: SoakArguments, counts: FaultCounts, loads: number[]): string {
   const faults = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
   return [
-    `soak: seed ${seed}, ${minutes} min, ${ratePerSecond} requests/s to sources`,
+    `soak: seed ${seed}, ${minutes} min, ${ratePerSecond} requests/s to sources, ${emits} events each`,
     `load of the machine ${loads.map((load) => load.toFixed(1)).join(' → ')}`,
     `faults: ${faults.join(', ')}`,
   ].join('\n');

@@ -7,7 +7,7 @@ import { type NodeProcess, startNode } from './node-process.ts';
 import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
 import { createRandom } from './random.ts';
 import { type SoakReceiver, startReceiver } from './receiver.ts';
-import { createTenants, type Tenant } from './tenants.ts';
+import { createTenants, type ReceiverUrls, type Tenant } from './tenants.ts';
 import { createTimeline, type Timeline } from './timeline.ts';
 
 /** Everything that runs in a soak. */
@@ -18,6 +18,8 @@ export interface SoakSystem {
   nodes: readonly NodeProcess[];
   apiNodes: readonly NodeProcess[];
   tenants: readonly Tenant[];
+  /** One for each account. */
+  receivers: readonly ReceiverUrls[];
 }
 
 export interface SystemOptions {
@@ -58,10 +60,10 @@ export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
   const ill = await untilHealthy(nodes, signal);
   if (ill.length > 0) throw new Error(`${ill.join(', ')} did not start; see the logs in ${folder}`);
   const apiNodes = nodes.filter(({ role }) => role === 'api');
-  const urls = Array.from({ length: TENANTS }, (_, i) => receiver.urlsOf(i));
+  const receivers = Array.from({ length: TENANTS }, (_, i) => receiver.urlsOf(i));
   const keys = { apiKey: API_KEY, adminKey: ADMIN_KEY };
-  const tenants = await createTenants((apiNodes[0] as NodeProcess).url, keys, urls);
-  return { timeline, postgres, receiver, nodes, apiNodes, tenants };
+  const tenants = await createTenants((apiNodes[0] as NodeProcess).url, keys, receivers);
+  return { timeline, postgres, receiver, nodes, apiNodes, tenants, receivers };
 }
 
 async function startNodes(

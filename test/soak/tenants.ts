@@ -1,13 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { callApi } from '../support/server.ts';
+import { type ApiData, callAnyNode, callNode } from './api-calls.ts';
+import { NOTES, numbersCode, ORDERS, stepsOf, TIMER, waitingStepsOf } from './components.ts';
+import { FILTERED } from './expected.ts';
+import type { Target } from './records.ts';
 
 /** One account with everything that the soak looks at. */
 export interface Tenant {
   apiKey: string;
-  source: Deployed;
+  /** What requests go to. */
+  targets: Readonly<Record<Target, Deployed>>;
   timer: { id: string };
-  workflow: Deployed;
-  /** Its webhook has all subscriptions since then: later events are delivered. */
+  /** The one that is stopped and started. */
+  switchedWebhookId: string;
+  /** Its webhooks have all subscriptions since then: later events are delivered. */
   subscribedAtMs: number;
 }
 
@@ -17,35 +21,9 @@ interface Deployed {
   path: string;
 }
 
-export const STEPS = ['reserve', 'charge', 'confirm'] as const;
-
-/** A tenth of the runs takes some time, so that kills find them under way. */
-const SOURCE = `export default { name: 'Orders', version: '1', dedupe: 'unique', props: { http: '$.interface.http' },
-  async run(event) {
-    const { id, request, takesMs } = event.body;
-    if (takesMs > 0) await new Promise((resolve) => setTimeout(resolve, takesMs));
-    this.$emit({ id, request }, { id });
-  } };`;
-
-const TIMER = `export default { name: 'Clock', version: '1', props: { timer: '$.interface.timer' },
-  run(event) { this.$emit({ tick: event.timestamp, run: Math.random() }); } };`;
-
-/**
- * `begunAtMs` tells a step that began after its successor from a request of an earlier attempt that
- * a frozen node sent late.
- */
-const stepCode = (step: string, url: string) => `export default { name: '${step}', version: '1', type: 'action',
-  async run({ $, steps }) {
-    const begunAtMs = Date.now();
-    const { request } = steps.trigger.event.body;
-    const body = JSON.stringify({ request, step: '${step}', execution: $.context.id, begunAtMs });
-    const answer = await fetch('${url}', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    if (answer.status !== 200) throw new Error('the receiver answered ' + answer.status);
-    return request;
-  } };`;
-
 export interface ReceiverUrls {
-  hook: string;
+  /** URL of the webhook with this name. */
+  hook: (name: string) => string;
   step: string;
 }
 
@@ -59,70 +37,69 @@ export async function createTenants(
 ): Promise<Tenant[]> {
   const tenants: Tenant[] = [];
   for (const [i, receiver] of receivers.entries()) {
-    const made = i === 0 ? undefined : await call(nodeUrl, keys.adminKey, 'POST', '/accounts', { name: `soak ${i}` });
+    const account = { key: keys.adminKey, method: 'POST', path: '/accounts', body: { name: `soak ${i}` } };
+    const made = i === 0 ? undefined : await callNode(nodeUrl, account);
     const apiKey = made === undefined ? keys.apiKey : (made['api_key'] as string);
     tenants.push(await createTenant(nodeUrl, apiKey, receiver));
   }
   return tenants;
 }
 
-async function createTenant(nodeUrl: string, apiKey: string, receiver: ReceiverUrls): Promise<Tenant> {
-  const post = (path: string, body: unknown) => call(nodeUrl, apiKey, 'POST', path, body);
-  const source = await post('/sources', { component_code: SOURCE });
+type Post = (path: string, body: unknown) => Promise<ApiData>;
+
+async function createTenant(nodeUrl: string, key: string, receiver: ReceiverUrls): Promise<Tenant> {
+  const post: Post = (path, body) => callNode(nodeUrl, { key, method: 'POST', path, body });
+  const targets = {
+    source: await deploySource(post, ORDERS),
+    notes: await deploySource(post, NOTES),
+    greatest: await deploySource(post, numbersCode('greatest')),
+    last: await deploySource(post, numbersCode('last')),
+    workflow: await deployWorkflow(post, 'soak', stepsOf(receiver.step)),
+    waits: await deployWorkflow(post, 'waits', waitingStepsOf(receiver.step)),
+  };
   const timer = await post('/sources', {
     component_code: TIMER,
     configured_props: { timer: { intervalSeconds: 1 } },
   });
-  const workflow = await post('/workflows', {
-    name: 'soak',
-    triggers: [{ type: 'http' }],
-    steps: STEPS.map((step) => ({ namespace: step, component_code: stepCode(step, receiver.step) })),
-  });
-  const webhook = await post('/webhooks', { url: receiver.hook, name: 'soak', description: 'of the soak' });
-  for (const emitter of [source, timer]) {
-    await post('/subscriptions', { emitter_id: emitter['id'], listener_id: webhook['id'] });
-  }
-  const { http } = source['configured_props'] as { http: { endpoint_url: string } };
-  const [trigger] = workflow['triggers'] as [{ endpoint_url: string }];
-  return {
-    apiKey,
-    source: { id: source['id'] as string, path: new URL(http.endpoint_url).pathname },
-    timer: { id: timer['id'] as string },
-    workflow: { id: workflow['id'] as string, path: new URL(trigger.endpoint_url).pathname },
-    subscribedAtMs: Date.now(),
+  const listen = async (name: string, emitterIds: readonly string[], settings = {}, subscription = {}) => {
+    const webhook = await post('/webhooks', { url: receiver.hook(name), name, ...settings });
+    for (const id of emitterIds)
+      await post('/subscriptions', { emitter_id: id, listener_id: webhook['id'], ...subscription });
+    return webhook['id'] as string;
   };
+  const { notes } = targets;
+  const all = { event_name: '*' };
+  await listen('plain', [targets.source.id, timer['id'] as string]);
+  await listen('fifo', [notes.id], { ordering: 'fifo' }, all);
+  await listen('fifo-by-key', [notes.id], { ordering: 'fifo', ordering_key: 'key' }, all);
+  await listen('filtered', [notes.id], {}, FILTERED);
+  const switchedWebhookId = await listen('switched', [notes.id], {}, all);
+  return { apiKey: key, targets, timer: { id: timer['id'] as string }, switchedWebhookId, subscribedAtMs: Date.now() };
 }
 
-const STOP_TRIES = 60;
-const STOP_RETRY_MS = 1_000;
+async function deploySource(post: Post, code: string): Promise<Deployed> {
+  const source = await post('/sources', { component_code: code });
+  const { http } = source['configured_props'] as { http: { endpoint_url: string } };
+  return { id: source['id'] as string, path: new URL(http.endpoint_url).pathname };
+}
+
+async function deployWorkflow(post: Post, name: string, steps: unknown): Promise<Deployed> {
+  const workflow = await post('/workflows', { name, triggers: [{ type: 'http' }], steps });
+  const [trigger] = workflow['triggers'] as [{ endpoint_url: string }];
+  return { id: workflow['id'] as string, path: new URL(trigger.endpoint_url).pathname };
+}
+
+const TRIES = 60;
 
 /**
- * Stops the timers, so that everything can come to an end. Any node will do. Rejects when none
- * does it.
+ * Stops the timers and starts every webhook, so that everything can come to an end. Rejects when no
+ * node does it.
  */
-export async function stopTimers(nodeUrls: readonly string[], tenants: readonly Tenant[]): Promise<void> {
-  for (const tenant of tenants) {
-    for (let tries = 1; ; tries++) {
-      const url = nodeUrls[tries % nodeUrls.length] as string;
-      try {
-        await call(url, tenant.apiKey, 'PUT', `/sources/${tenant.timer.id}`, { active: false });
-        break;
-      } catch (error) {
-        if (tries === STOP_TRIES) throw error;
-        await sleep(STOP_RETRY_MS);
-      }
-    }
+export async function bringToRest(nodeUrls: readonly string[], tenants: readonly Tenant[]): Promise<void> {
+  for (const { apiKey: key, timer, switchedWebhookId } of tenants) {
+    const put = (path: string, body: unknown) =>
+      callAnyNode(nodeUrls, { key, method: 'PUT', path, body }, { tries: TRIES });
+    await put(`/sources/${timer.id}`, { active: false });
+    await put(`/webhooks/${switchedWebhookId}`, { active: true });
   }
-}
-
-async function call(
-  nodeUrl: string,
-  key: string,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<Record<string, unknown>> {
-  const answer = await callApi(`${nodeUrl}/v1${path}`, method, body, key);
-  if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-  return (answer.body as { data: Record<string, unknown> }).data;
 }
