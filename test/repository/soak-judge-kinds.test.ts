@@ -15,7 +15,7 @@ import {
   sent,
 } from '../support/soak-outcome.ts';
 
-/** Runs of a source with this dedupe: which turn, and what it emitted. Turn and request are the same. */
+/** Runs of a source with this dedupe, each with what it emitted. Turn and request are the same. */
 function numbersOutcome(
   dedupe: 'greatest' | 'last',
   emits: [request: number, numbers: number[]][],
@@ -96,7 +96,7 @@ function notesOutcome(hooks: Record<string, Messages> = {}, changes: Partial<Ten
 }
 
 const without = (rows: readonly EventRow[], i: number) => delivered(rows.filter((_, at) => at !== i));
-/** Those of the default channel on another, which the filter lets pass no more than the default one. */
+/** The filter lets neither this channel pass nor the default one that the notes are on. */
 const onOtherChannel = noteRows.map((row) => (row.channel === '' ? { ...row, channel: 'other' } : row));
 /** The first two in the other order. */
 const swapped = delivered([noteRows[1], noteRows[0], ...noteRows.slice(2)] as EventRow[]);

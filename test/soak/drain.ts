@@ -49,7 +49,7 @@ interface Progress {
   done: number;
 }
 
-/** What has ended takes long to count: only where no less is left than before. */
+/** Counts ended work only where no less is left than before: that takes longer. */
 async function readProgress(sql: Sql, last: Progress): Promise<Progress> {
   const left = await countLeft(sql);
   return { left, done: left < last.left ? last.done : await countDone(sql) };

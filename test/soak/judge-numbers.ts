@@ -2,7 +2,7 @@ import { type NumberDedupe, numbersOf } from './expected.ts';
 import { type Promised, repeated } from './promised.ts';
 import type { EventRow, Outcome, SentRequest } from './records.ts';
 
-/** What a run has emitted. Runs that have emitted nothing leave no event. */
+/** The events of one run. Runs that have emitted nothing leave none. */
 interface RunOutput {
   invocationId: string | null;
   request: number;

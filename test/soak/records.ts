@@ -111,7 +111,7 @@ export interface StuckRow {
   ageSeconds: number;
 }
 
-/** What one account has in the end. Events are in the order of their emission. */
+/** Records of one account at the end. Events are in the order of their emission. */
 export interface TenantOutcome {
   sourceEvents: readonly EventRow[];
   ticks: readonly EventRow[];
@@ -126,7 +126,7 @@ export interface TenantOutcome {
 
 export interface Outcome {
   requests: readonly SentRequest[];
-  /** Of each request to `source`. */
+  /** Events of each request to `source`. */
   emits: number;
   tenants: readonly TenantOutcome[];
   calls: readonly StepCall[];

@@ -23,7 +23,7 @@ const MIN_EVERY_MS = 20_000;
 /** An account keeps its newest 100 replays that have ended. */
 const MAX_REPLAYS = 80;
 const RANGE_MS = 60_000;
-/** What was stored before is committed by now. */
+/** Events that were stored so long ago are committed. */
 const SETTLED_MS = 10_000;
 const RATE_PER_SECOND = 20;
 /** One in ten is of all notes since the begin of the soak. */

@@ -24,7 +24,7 @@ const LONGER_RUNS = [
   { share: 0.1, maxMs: 400 },
 ] as const;
 
-/** What each request brings. Random: whether it repeats an earlier one, and how long its run takes. */
+/** Draws for each request whether it repeats an earlier one, and how long its run takes. */
 export function createContents(
   tenants: number,
   emits: number,

@@ -6,7 +6,7 @@ import type { Target } from './records.ts';
 /** One account with everything that the soak looks at. */
 export interface Tenant {
   apiKey: string;
-  /** What requests go to. */
+  /** Sources and workflows that requests go to. */
   targets: Readonly<Record<Target, Deployed>>;
   timer: { id: string };
   /** The one that is stopped and started. */
