@@ -1,4 +1,4 @@
-import { accountLimits, type AccountLimits, HeadwaterError } from '@headwater/shared';
+import { accountLimits, type AccountLimits, HeadwaterError, keepKnownLimits } from '@headwater/shared';
 import { overLimit } from '../../accounts/index.ts';
 import { BIGINT_AS_NUMBER, codeOf, notifyAccountChanged, postgresAt, type Transaction } from '../../db/index.ts';
 import { HELD_LIMITS, readHeld } from '../../observe/index.ts';
@@ -180,7 +180,7 @@ function insertOf(one: (typeof ARCHIVED)[number], accountId: string, columns: re
 
 /** Checks that need all rows. */
 async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: ImportOptions): Promise<void> {
-  const [account] = await tx<{ limits: Partial<AccountLimits>; users: number }[]>`
+  const [account] = await tx<{ limits: Record<string, unknown>; users: number }[]>`
     select limits, (select count(*) from users where account_id = ${id}) as users from accounts where id = ${id}`;
   if (account === undefined || account.users === 0) throw damaged('has no account, or no user of it');
   const foreign = await tx`
@@ -189,7 +189,7 @@ async function checkLoaded(tx: Transaction, id: string, { defaults, sealer }: Im
   if (foreign.length > 0) throw damaged('has a workflow with the code of another account');
   const unsealed = await countSealedOtherwise(tx, id, sealer.currentPrefix());
   if (unsealed > 0) throw damaged(`lacks ${unsealed} of its secrets`);
-  const limits = accountLimits(defaults, account.limits);
+  const limits = accountLimits(defaults, keepKnownLimits(account.limits));
   const held = await readHeld(tx, id);
   // History over its limit is deleted as everywhere, the oldest first.
   for (const name of HELD_LIMITS) {
