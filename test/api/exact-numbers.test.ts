@@ -17,6 +17,7 @@ describe('JSON that is read and written again', () => {
     '[0.12345678901234567891,1234567.12345678901234]',
     '[1e400,-1E-400,1e-320,123456789012345678e2]',
     '[9007199254740990.65,1.0000000000000000000001]',
+    '[99999999999999.999,12345678901234.567,0.12345678901234567]',
     '{"__proto__":{"id":1234567890123456789}}',
     '{"a\\\\":1234567890123456789,"\\"1":"1234567890123456789 \\\\\\" 9007199254740993"}',
   ])('keeps the digits of %s', (text) => {
@@ -90,6 +91,19 @@ describe('ids of 64 bits', () => {
     const store = (await hw.api('POST', '/data_stores', { name: 'Ids' })).data;
     const { text } = await send('PUT', `/data_stores/${store.id}/record`, '{"key": "a", "value": 1234567890123456789}');
     expect(text).toContain('"value":1234567890123456789');
+  });
+
+  test.each([
+    ['o', '{"a": [1, {"b": 9007199254740993}]}', 'configured_props.o.a.1.b'],
+    ['n', '1e400', 'configured_props.n'],
+  ])('are refused in the prop %s, which would store another number', async (name, value, path) => {
+    const code = `export default { name: 'Props', version: '1', props: { n: 'number', o: 'object' }, run() {} };`;
+    const body = `{"component_code": ${JSON.stringify(code)}, "configured_props": {"${name}": ${value}}}`;
+    const { status, text } = await send('POST', '/sources', body);
+    expect([status, JSON.parse(text).errors]).toEqual([
+      400,
+      [{ path, message: 'is a number that would change when it is stored: give it as text' }],
+    ]);
   });
 
   test('are plain numbers in other parameters', async () => {

@@ -22,10 +22,11 @@ describe('what a run puts out', () => {
 
   test('ts may be a Date or digits, and a date that could not be parsed is no ts', async () => {
     const { outcome, host } = await sandbox.run(
-      withRun(`for (const ts of [new Date(5), '6', NaN, new Date('never'), 7.9]) this.$emit(0, { ts })`),
+      withRun(`for (const ts of [new Date(5), '6', NaN, new Date('never'), 7.9, 1e20]) this.$emit(0, { ts })`),
     );
     expect(outcome.ok).toBe(true);
-    expect(host.events.map((event) => event.ts)).toEqual([5, 6, undefined, undefined, 7]);
+    expect(host.events.map((event) => event.ts)).toEqual([5, 6, undefined, undefined, 7, undefined]);
+    expect(host.logs).toMatchObject([{ message: expect.stringContaining('ts 100000000000000000000') }]);
   });
 
   test('what a run emitted before it threw has arrived before its outcome', async () => {

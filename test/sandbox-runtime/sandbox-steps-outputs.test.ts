@@ -201,6 +201,7 @@ describe('$.send', () => {
     ['$.send.http({ url: "http://a.test", headers: "a" })', /headers must be an object/],
     ['$.send.http({ url: "http://a.test", auth: { username: "u" } })', /auth/],
     ['$.send.http({ url: "http://a.test", data: 1n })', /BigInt/],
+    ['$.send.http({ url: "http://a.test", method: "get", data: {} })', /a get request cannot have data/],
     ['$.send.email({ text: "t" })', /needs subject/],
     ['$.send.email({ subject: "s" })', /text or html/],
     ['$.send.s3({ prefix: "p", payload: 1 })', /needs bucket/],

@@ -45,6 +45,17 @@ export function markNumbers(text: string, path: string): MarkedJson | undefined 
   return parts.length === 0 ? undefined : { text: parts.join('') + text.slice(taken), mark };
 }
 
+/** Path of the first number of `value` that a double would change. */
+export function findMarked(value: unknown, marked: MarkedJson, path: string): string | undefined {
+  if (typeof value === 'string') return value.startsWith(marked.mark) ? path : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = findMarked(member, marked, `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** With the numbers of `json` as `JSON.stringify` writes them with all digits, or as plain ones. */
 export function numbersIn(value: unknown, marked: MarkedJson, exactly: boolean): unknown {
   const { mark } = marked;
@@ -133,10 +144,10 @@ function differs(source: string, value: number): boolean {
   const given = decimalOf(source);
   if (given === undefined) return false;
   const { digits, exponent } = given;
-  const isFraction = exponent < 0 && digits.length <= MAX_DIGITS_OF_DOUBLE;
-  if (isFraction && Math.abs(value) > SMALLEST_EXACT) return false;
-  const held = decimalOf(String(value));
-  return digits !== held?.digits || exponent !== held.exponent;
+  // Some programs write a double with more digits than it needs: 0.10000000000000001.
+  const mayBeLonger = exponent < 0 && digits.length <= MAX_DIGITS_OF_DOUBLE && Math.abs(value) > SMALLEST_EXACT;
+  const written = [String(value), ...(mayBeLonger ? [value.toPrecision(digits.length)] : [])];
+  return !written.map(decimalOf).some((held) => held?.digits === digits && held.exponent === exponent);
 }
 
 /** Significant digits and the exponent, equal for all ways to write one number. */

@@ -11,7 +11,7 @@ import {
 import { unescapedBytes } from '../ingest/form-pairs.ts';
 import { countUpTo } from '../ingest/multipart.ts';
 import { withoutPlus } from '../without-plus.ts';
-import { type MarkedJson, markNumbers, numbersIn } from './exact-numbers.ts';
+import { findMarked, type MarkedJson, markNumbers, numbersIn } from './exact-numbers.ts';
 import { parseMarkedJson } from './json-text.ts';
 import { findJsonDefect } from './json-value.ts';
 
@@ -154,7 +154,7 @@ function fromText(name: string, text: string, kind: ParameterKind): unknown {
     case 'batch':
     case 'any': {
       const { value, marked } = kind === 'any' ? parseOrKeep(name, text) : parseMarkedJson(text, name);
-      return numbersOf(checkDepth(value, name), kind, marked);
+      return numbersOf(name, checkDepth(value, name), kind, marked);
     }
     default:
       return text;
@@ -199,12 +199,17 @@ function takeJson(
     if (!Object.hasOwn(body, name)) continue;
     const value = (body as Record<string, unknown>)[name];
     if (kind === 'object' || kind === 'batch') checkSizes(value, name);
-    into[name] = numbersOf(checkDepth(value, name), kind, marked);
+    into[name] = numbersOf(name, checkDepth(value, name), kind, marked);
   }
 }
 
-function numbersOf(value: unknown, kind: ParameterKind, marked: MarkedJson | undefined): unknown {
-  return marked === undefined ? value : numbersIn(value, marked, kind === 'any' || kind === 'batch');
+/** Objects are stored as they were parsed, so a number in one that would change is refused. */
+function numbersOf(name: string, value: unknown, kind: ParameterKind, marked: MarkedJson | undefined): unknown {
+  if (marked === undefined) return value;
+  if (kind !== 'object') return numbersIn(value, marked, kind === 'any' || kind === 'batch');
+  const path = findMarked(value, marked, name);
+  if (path === undefined) return value;
+  throw invalid([{ path, message: 'is a number that would change when it is stored: give it as text' }]);
 }
 
 /** Checks each step and trigger of a workflow, and its props, separately. */

@@ -115,6 +115,8 @@ const testWebhook = itemEndpoint({
   method: 'post',
   path: '/v1/webhooks/{id}/test',
   name: 'testWebhook',
+  // The receiver may take as long as the webhook's timeout.
+  takesTurn: false,
   tag,
   summary: 'Send a signed test request',
   description:

@@ -35,7 +35,7 @@ export function emitEvent(
   const data = eventJson(event);
   const bytes = utf8LengthUpTo(data, maxEventBytes);
   if (bytes > maxEventBytes) throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
-  const meta = readMeta(options ?? {}, context);
+  const meta = readMeta(options ?? {}, context, warn);
   if (typeof options === 'object' && options !== null) tellUnknown(context, options, OPTIONS, warn);
   context.emits += 1;
   if (context.emits > maxEmitsPerRun)
@@ -66,7 +66,7 @@ function eventJson(event: unknown): string {
   return json;
 }
 
-function readMeta(options: unknown, context: RunContext): EmitMeta {
+function readMeta(options: unknown, context: RunContext, warn: (message: string) => void): EmitMeta {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError('The second argument of $emit must be an object such as { id, name, summary, ts }');
   }
@@ -90,7 +90,7 @@ function readMeta(options: unknown, context: RunContext): EmitMeta {
     // A summary is for people: a long one is cut, not refused.
     meta.summary = text.length > maxSummaryChars ? `${text.slice(0, maxSummaryChars - 1)}…` : text;
   }
-  const checkedTs = readTs(ts);
+  const checkedTs = readTs(ts, warn);
   if (checkedTs !== undefined) meta.ts = checkedTs;
   return meta;
 }
@@ -99,11 +99,13 @@ function readMeta(options: unknown, context: RunContext): EmitMeta {
  * Milliseconds, a Date, or digits. A date that could not be parsed (`Date.parse(item.created)` of
  * an item without one) is common: the event then has no ts, and is not lost.
  */
-function readTs(ts: unknown): number | undefined {
+function readTs(ts: unknown, warn: (message: string) => void): number | undefined {
   if (ts === undefined || ts === null) return undefined;
   const ms = ts instanceof Date ? ts.getTime() : typeof ts === 'string' && /^\d+$/.test(ts) ? Number(ts) : ts;
   if (typeof ms !== 'number') throw new TypeError(`$emit: ts must be a number of milliseconds, not a ${typeof ts}`);
-  return Math.abs(ms) <= MAX_TS_MS ? Math.trunc(ms) : undefined;
+  if (Math.abs(ms) <= MAX_TS_MS) return Math.trunc(ms);
+  if (!Number.isNaN(ms)) warn(`$emit: ts ${ms} is no moment in milliseconds; the event has no ts`);
+  return undefined;
 }
 
 function readId(id: unknown, dedupe: string, maxChars: number): string | number | undefined {

@@ -128,6 +128,8 @@ function readHttp({ method, url, data, headers, params, auth }: Fields, ofUrl: T
     throw new TypeError(`$.send.http: url must be one of http or https, not ${text.slice(0, 200)}`);
   if (method !== undefined && (typeof method !== 'string' || !/^[A-Za-z]{1,20}$/.test(method)))
     throw new TypeError('$.send.http: method must be a name such as POST');
+  if (/^(?:get|head)$/i.test(method ?? '') && data !== undefined && data !== null && data !== '')
+    throw new TypeError(`$.send.http: a ${method} request cannot have data: send it as params, or with another method`);
   for (const [name, value] of Object.entries({ headers, params, auth }))
     if (value !== undefined && value !== null && !isObjectValue(value))
       throw new TypeError(`$.send.http: ${name} must be an object, not a ${typeof value}`);

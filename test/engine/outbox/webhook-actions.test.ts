@@ -93,6 +93,17 @@ describe('the secret', () => {
   });
 });
 
+test('tests that their receiver keeps waiting hold up nothing else of the account', async () => {
+  const webhook = await webhookWith();
+  let answer: () => void = () => undefined;
+  receiver.answer = { after: new Promise<void>((resolve) => (answer = resolve)) };
+  const tests = Array.from({ length: 4 }, () => hw.api('POST', `/webhooks/${webhook.id}/test`));
+  await receiver.until(4);
+  expect((await hw.api('GET', '/users/me/webhooks')).status).toBe(200);
+  answer();
+  expect((await Promise.all(tests)).map(({ data }) => data.delivered)).toEqual([true, true, true, true]);
+});
+
 describe('own headers', () => {
   test('are sent, kept sealed, replaced as a whole, and left out of lists', async () => {
     const headers = { Authorization: 'Bearer 6f1c', 'x-team': 'orders', 'User-Agent': 'shop/1' };
