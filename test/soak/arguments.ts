@@ -10,6 +10,8 @@ export interface SoakArguments {
   ratePerSecond: number;
   /** Events of each of these requests. */
   emits: number;
+  /** Checkout of the project that half of the nodes are of. Default: this one. */
+  beside?: string;
   /** Keep the folder, with the database, also after a clean run. */
   keep: boolean;
   /** Default: a new folder where the system keeps temporary files. */
@@ -25,6 +27,7 @@ at random. Then it accounts for every id. Ends with 1 when anything was lost, do
   --seed <n>      of the faults (random)
   --rate <n>      requests a second to sources, from 1 to 5000; workflows get 2 for every 13 (130)
   --emits <n>     events of each of these requests, from 1 to 50 (1)
+  --beside <dir>  start one api and one engine node of the project that is checked out and installed there
   --keep          keep the folder with logs, timeline and database also after a clean run
   --folder <dir>  where that is kept (a new one in the folder for temporary files)`;
 
@@ -41,6 +44,7 @@ export function readArguments(argv: readonly string[]): SoakArguments {
       emits: { type: 'string', default: '1' },
       keep: { type: 'boolean', default: false },
       folder: { type: 'string' },
+      beside: { type: 'string' },
     },
   });
   const faults: string[] = [];
@@ -57,6 +61,7 @@ export function readArguments(argv: readonly string[]): SoakArguments {
     emits: Math.round(number('emits', 1, 50)),
     keep: values.keep,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
+    ...(values.beside === undefined ? {} : { beside: values.beside }),
   };
   if (faults.length > 0) throw new Error(faults.join('\n'));
   return read;

@@ -75,7 +75,7 @@ async function begin(fault: PlannedFault, targets: FaultTargets, signal: AbortSi
 function hitNode(fault: PlannedFault, { nodes, timeline }: FaultTargets, signal: AbortSignal): Begun | undefined {
   const [how, role] = fault.kind.split('-');
   const node = choose(
-    nodes.filter((one) => one.role === role && one.canBeHit()),
+    nodes.filter((one) => one.role === role && (how === 'freeze' ? one.canBeHit() : one.canBeEnded())),
     fault.choice,
   );
   if (node === undefined) return undefined;
@@ -95,9 +95,9 @@ function hitNode(fault: PlannedFault, { nodes, timeline }: FaultTargets, signal:
   return { hit };
 }
 
-/** Kills all running nodes at once, so that no node can take over. */
+/** Kills all running nodes at once, so that no node can take over; those that start once stay. */
 function killNodes(nodes: readonly NodeProcess[]): Begun | undefined {
-  const hit = nodes.filter((node) => node.canBeHit());
+  const hit = nodes.filter((node) => node.canBeEnded());
   for (const node of hit) node.kill();
   return hit.length === 0 ? undefined : { hit: { nodes: hit.map(({ name }) => name) } };
 }

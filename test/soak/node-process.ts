@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { NODE_FLAGS } from '../../cli/src/server/run-main.ts';
 import { isRunning, listProcessTree, type ProcessInfo } from '../../bench/src/system/process-tree.ts';
+import type { Checkout } from './checkout.ts';
 import { overlaps, type Period } from './periods.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -24,6 +23,8 @@ export interface NodeProcess {
   pid(): number | undefined;
   /** It runs, is not frozen, and was not asked to stop. */
   canBeHit(): boolean;
+  /** And it starts again once it has ended. */
+  canBeEnded(): boolean;
   kill(): void;
   /** SIGTERM. */
   askToStop(): void;
@@ -52,6 +53,9 @@ interface NodeFigures {
 export interface NodeOptions {
   name: string;
   role: 'api' | 'engine';
+  checkout: Checkout;
+  /** An older version does not start on a database that a newer one has migrated. */
+  startsOnce: boolean;
   port: number;
   env: Readonly<Record<string, string>>;
   logFile: string;
@@ -60,9 +64,6 @@ export interface NodeOptions {
   restartPauseMs: () => number;
 }
 
-const MAIN = fileURLToPath(new URL('../../api/src/main.ts', import.meta.url));
-/** Kept between starts, as `hw server start` does: a start takes a quarter of the time. */
-const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/headwater-compiled', import.meta.url));
 const PROBE_EVERY_MS = 100;
 const PROBE_TIMEOUT_MS = 2_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -121,6 +122,7 @@ export function startNode(options: NodeOptions): NodeProcess {
     if (!isOver) pause = setTimeout(start, options.restartPauseMs());
   }
 
+  const canBeHit = () => child !== undefined && (state === 'starting' || state === 'up');
   function beginDisturbance(): void {
     if (periods.at(-1)?.toMs !== Infinity) periods.push({ fromMs: Date.now(), toMs: Infinity });
   }
@@ -142,7 +144,8 @@ export function startNode(options: NodeOptions): NodeProcess {
     url,
     logFile,
     pid: () => child?.pid,
-    canBeHit: () => child !== undefined && (state === 'starting' || state === 'up'),
+    canBeHit,
+    canBeEnded: () => canBeHit() && !options.startsOnce,
     kill() {
       if (child?.pid !== undefined) killed.push(...listProcessTree(child.pid));
       hit('killed', 'SIGKILL');
@@ -171,15 +174,15 @@ export function startNode(options: NodeOptions): NodeProcess {
   };
 }
 
-function spawnNode({ role, port, env, logFile }: NodeOptions): ChildProcess {
+function spawnNode({ role, checkout, port, env, logFile }: NodeOptions): ChildProcess {
   const log = openSync(logFile, 'a');
   try {
-    return spawn(process.execPath, [...NODE_FLAGS, MAIN, role], {
+    return spawn(process.execPath, [...checkout.nodeFlags, checkout.main, role], {
       // To a file, so that the node's output arrives even while this process is busy.
       stdio: ['ignore', log, log],
       // Ctrl-C in the terminal reaches this process alone, which stops its nodes.
       detached: true,
-      env: { NODE_COMPILE_CACHE: COMPILED, ...inheritedEnv(), ...env, PORT: String(port) },
+      env: { NODE_COMPILE_CACHE: checkout.compiled, ...inheritedEnv(), ...env, PORT: String(port) },
     });
   } finally {
     closeSync(log);

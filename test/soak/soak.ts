@@ -33,10 +33,10 @@ const WORKFLOW_SHARE = 2 / 13;
 const SIDE_RATES = { notes: 4, greatest: 2, last: 2, waits: 2 } as const;
 
 /** Starts a system, hurts it, lets it come to an end and accounts for every id. */
-export async function soak(options: SoakArguments, context: Omit<SystemOptions, 'seed'>): Promise<Report> {
+export async function soak(options: SoakArguments, context: Omit<SystemOptions, 'seed' | 'beside'>): Promise<Report> {
   const { folder, signal } = context;
   const loads = [loadavg()[0] ?? 0];
-  const system = await startSystem({ ...context, seed: options.seed });
+  const system = await startSystem({ ...context, ...options, folder });
   const { nodes, apiNodes, timeline } = system;
   const memory = watchMemory(nodes);
   const beganAtMs = Date.now();
@@ -155,10 +155,15 @@ function canTick({ nodes, postgres }: SoakSystem, fromMs: number, toMs: number):
   return !postgres.wasDown(fromMs, toMs) && engines.some((node) => !node.wasDisturbed(fromMs, toMs));
 }
 
-function titleOf({ minutes, seed, ratePerSecond, emits }: SoakArguments, counts: FaultCounts, loads: number[]): string {
+function titleOf(
+  { minutes, seed, ratePerSecond, emits, beside }: SoakArguments,
+  counts: FaultCounts,
+  loads: number[],
+): string {
   const faults = Object.entries(counts).map(([kind, count]) => `${kind} ${count}`);
   return [
     `soak: seed ${seed}, ${minutes} min, ${ratePerSecond} requests/s to sources, ${emits} events each`,
+    ...(beside === undefined ? [] : [`api-2 and engine-2 of ${beside}`]),
     `load of the machine ${loads.map((load) => load.toFixed(1)).join(' → ')}`,
     `faults: ${faults.join(', ')}`,
   ].join('\n');

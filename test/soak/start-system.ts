@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Undo } from '../../bench/src/undo.ts';
 import { freePort } from '../support/server.ts';
+import { openCheckout, OWN_FOLDER } from './checkout.ts';
 import { untilHealthy } from './drain.ts';
 import { type NodeProcess, startNode } from './node-process.ts';
 import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
@@ -26,6 +27,8 @@ export interface SystemOptions {
   /** There already. */
   folder: string;
   seed: number;
+  /** Checkout that `api-2` and `engine-2` are of. Default: the one that this file is of. */
+  beside?: string;
   undo: Undo;
   signal: AbortSignal;
   tell: (line: string) => void;
@@ -33,10 +36,10 @@ export interface SystemOptions {
 
 const TENANTS = 2;
 const NODES = [
-  { name: 'api-1', role: 'api' },
-  { name: 'api-2', role: 'api' },
-  { name: 'engine-1', role: 'engine' },
-  { name: 'engine-2', role: 'engine' },
+  { name: 'api-2', role: 'api', canBeOther: true },
+  { name: 'engine-2', role: 'engine', canBeOther: true },
+  { name: 'api-1', role: 'api', canBeOther: false },
+  { name: 'engine-1', role: 'engine', canBeOther: false },
 ] as const;
 const API_KEY = `hw_soak_${'k'.repeat(32)}`;
 const ADMIN_KEY = `hw_soak_${'a'.repeat(32)}`;
@@ -46,8 +49,8 @@ const MIN_RESTART_PAUSE_MS = 1_000;
 const MAX_RESTART_PAUSE_MS = 2_000;
 
 /**
- * Starts four nodes at once on an empty database, then creates the accounts. `undo` stops all
- * started parts.
+ * Starts four nodes at once on an empty database, then creates the accounts. Nodes of another
+ * checkout start before the others, which then migrate beside them. `undo` stops all started parts.
  */
 export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
   const { folder, seed, undo, signal } = options;
@@ -67,20 +70,25 @@ export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
 }
 
 async function startNodes(
-  { folder, seed, undo }: SystemOptions,
+  { folder, seed, undo, signal, beside = OWN_FOLDER }: SystemOptions,
   databaseUrl: string,
   timeline: Timeline,
 ): Promise<NodeProcess[]> {
   const random = createRandom(seed + 2);
   const nodes: NodeProcess[] = [];
   undo.push(async () => void (await Promise.all(nodes.map((node) => node.stop()))));
-  for (const { name, role } of NODES) {
+  const [own, other] = [await openCheckout(OWN_FOLDER), await openCheckout(beside)];
+  for (const { name, role, canBeOther } of NODES) {
+    const isOther = canBeOther && beside !== OWN_FOLDER;
+    if (!isOther && beside !== OWN_FOLDER) await untilHealthy(nodes, signal);
     const dataDir = path.join(folder, 'nodes', name);
     mkdirSync(dataDir, { recursive: true });
     nodes.push(
       startNode({
         name,
         role,
+        checkout: isOther ? other : own,
+        startsOnce: isOther,
         port: await freePort(),
         env: {
           DATABASE_URL: databaseUrl,
@@ -97,5 +105,6 @@ async function startNodes(
       }),
     );
   }
-  return nodes;
+  // A seed hits the same nodes, in whichever order they have started.
+  return nodes.toSorted((a, b) => a.name.localeCompare(b.name));
 }
