@@ -9,6 +9,11 @@ const LOST_MS = 5_000;
  * runs have deadlines anyway.
  */
 const HOT_LOST_MS = 30_000;
+/**
+ * Silence until it has started. It runs no tenant's code by then, so it is slow because the machine
+ * is full. Killed for that, it would begin anew each time, and never start.
+ */
+const START_LOST_MS = 30_000;
 
 /** When a process is to be asked whether it lives, and when it has not answered for too long. */
 export class Heartbeat {
@@ -19,6 +24,7 @@ export class Heartbeat {
   /** Since when it owes an answer. Its start asks for the first one. */
   #openSinceMs: number | undefined = performance.now();
   #owed = 0;
+  #hasStarted = false;
 
   constructor(rests: ReadRests) {
     this.#rests = rests;
@@ -38,6 +44,7 @@ export class Heartbeat {
 
   /** It has started. */
   began(): void {
+    this.#hasStarted = true;
     this.#openSinceMs = undefined;
   }
 
@@ -51,6 +58,7 @@ export class Heartbeat {
 
   isLost(nowMs: number, isHot: boolean): boolean {
     if (this.#openSinceMs === undefined) return false;
-    return nowMs - this.#openSinceMs - this.#rests.creditMs(this.#mark) > (isHot ? HOT_LOST_MS : LOST_MS);
+    const lostMs = this.#hasStarted ? (isHot ? HOT_LOST_MS : LOST_MS) : START_LOST_MS;
+    return nowMs - this.#openSinceMs - this.#rests.creditMs(this.#mark) > lostMs;
   }
 }
