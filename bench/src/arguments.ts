@@ -19,6 +19,8 @@ export interface BenchArguments {
   executions: number;
   /** lists: in the table. */
   deliveries: number;
+  /** deliver: for dead webhooks, beside another account. */
+  waiting: number;
   /** The longest that one phase of load may take to send; what was not sent by then is left out. */
   maxPhaseMs: number;
   /** Receiver checks every n-th signature. */
@@ -44,6 +46,7 @@ const BOUNDS = {
   timers: { min: 1, max: 100_000 },
   sources: { min: 1, max: 100_000 },
   deliveries: { min: 10_000, max: 10_000_000 },
+  waiting: { min: 1_000, max: 10_000_000 },
   executions: { min: 1_000, max: 1_000_000 },
   'body-bytes': { min: 200, max: 500_000 },
   seconds: { min: 1, max: 300 },
@@ -75,12 +78,13 @@ export const USAGE = `npm run bench -- <command> [options]
   --sources <n>       timers: that they belong to, as many to each (200)
   --executions <n>    waiting: that wait, and as many that are queued (100000)
   --deliveries <n>    lists: in the table (1000000)
+  --waiting <n>       deliver: for dead webhooks, in the cases n, o and p (1000000)
   --body-bytes <n>    of each request (500)
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements; workflow, answer: the other systems
   --profile           e2e, answer, deliver: where the time of the server's main thread goes in the closed loop
-  --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghn by letter
+  --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghnop by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
   --before <folder>   answer: another working tree, measured in turn with this one; deliver: in its place
@@ -100,6 +104,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
       timers: { type: 'string', default: '10000' },
       sources: { type: 'string', default: '200' },
       deliveries: { type: 'string', default: '1000000' },
+      waiting: { type: 'string' },
       executions: { type: 'string', default: '100000' },
       'body-bytes': { type: 'string', default: '500' },
       seconds: { type: 'string', default: '60' },
@@ -116,6 +121,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
   });
   const [command = ''] = positionals;
   values.events ??= values.quick ? String(QUICK_EVENTS) : '20000';
+  values.waiting ??= values.quick ? String(BOUNDS.waiting.min) : '1000000';
   values.connections ??= command === 'answer' ? '32' : '64';
   const faults: string[] = [];
   const count = (name: keyof typeof BOUNDS): number => {
@@ -134,6 +140,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
     timers: count('timers'),
     sources: count('sources'),
     deliveries: count('deliveries'),
+    waiting: count('waiting'),
     executions: count('executions'),
     bodyBytes: count('body-bytes'),
     maxPhaseMs: count('seconds') * 1_000,

@@ -19,7 +19,7 @@ import { attachInspector, type Inspector } from '../profile/inspector.ts';
 import { type ProfileSummary, summarizeProfile } from '../profile/summarize-profile.ts';
 import { formatCount, formatCpu, formatMachine, formatProfile, line } from '../text.ts';
 import type { Undo } from '../undo.ts';
-import { type Bench, besideDead, DEAD_URL } from './beside-dead.ts';
+import { type Bench, besideDead, DEAD_URL, SHAPES } from './beside-dead.ts';
 import { fillDeliveries, orderKeyOfCase, startDelivering } from './fill-deliveries.ts';
 
 interface Case {
@@ -91,13 +91,15 @@ export async function benchDeliver(undo: Undo, options: BenchArguments): Promise
     results.push({ ...drained, ratio: (2 * drained.perSecond) / (before + after) });
     before = after;
   }
-  const neighbour =
-    (options.group?.includes('n') ?? true) ? await besideDead({ sql: db.sql, system, receiver, options }) : undefined;
+  const neighbours = [];
+  for (const shape of SHAPES.filter(({ letter }) => options.group?.includes(letter) ?? true)) {
+    neighbours.push(await besideDead({ sql: db.sql, system, receiver, options }, shape));
+  }
   const machine = describeMachine();
-  if (options.json) console.log(JSON.stringify({ machine, options, results, neighbour }, undefined, 2));
+  if (options.json) console.log(JSON.stringify({ machine, options, results, neighbours }, undefined, 2));
   else {
     const lines = results.flatMap((result) => format(result, options));
-    console.log([formatMachine(machine), ...lines, ...(neighbour?.text ?? [])].join('\n'));
+    console.log([formatMachine(machine), ...lines, ...neighbours.flatMap(({ text }) => text)].join('\n'));
   }
   return results.every(({ arrived, expected, duplicates }) => arrived === expected && duplicates === 0);
 }

@@ -25,6 +25,7 @@ export {
   type SendPayload,
   TASKS,
   type WakeExecutionPayload,
+  type WebhookBacklogPayload,
 } from './jobs/tasks.ts';
 export { freeLostJobs, unlockJobs } from './jobs/unlock-jobs.ts';
 export { decodeKeyCursor, encodeKeyCursor } from './key-cursor.ts';

@@ -4,6 +4,7 @@ export { createDeliverer, type Deliverer, type DelivererOptions, type Deliveries
 export type { DueDelivery } from './deliveries/due-delivery.ts';
 export { readOrdering, releaseParked } from './deliveries/ordered-deliveries.sql.ts';
 export { releaseDeliveries } from './deliveries/release-deliveries.sql.ts';
+export { workOffBacklog } from './deliveries/webhook-backlog.ts';
 export { shownStatus } from './deliveries/shown-status.sql.ts';
 export { createRetryPolicy, type RetryPolicy } from './retry-policy.ts';
 export { createSampleReceiver } from './sample-receiver/sample-receiver.ts';

@@ -138,7 +138,12 @@ export const retrySchema = z
   .meta({ id: 'Retry' });
 
 export const discardSchema = z
-  .object({ count: z.int().meta({ description: 'Deliveries that are cancelled.' }) })
+  .object({
+    count: z.int().meta({
+      description:
+        'Deliveries that are cancelled. Of hundreds of thousands, the last ones are cancelled soon after the answer.',
+    }),
+  })
   .meta({ id: 'Discard' });
 
 export type Delivery = Shown<typeof deliverySchema>;

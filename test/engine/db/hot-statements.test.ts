@@ -19,6 +19,10 @@ import { countRedeliverable, redeliverFailed } from '../../../engine/src/outbox/
 import { releaseDeliveries, releaseUnbegun } from '../../../engine/src/outbox/deliveries/release-deliveries.sql.ts';
 import { readReplayEvents } from '../../../engine/src/runs/replays/replay-events.sql.ts';
 import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue.sql.ts';
+import { cancelDue } from '../../../engine/src/observe/search/cancel-due.sql.ts';
+import { readOldestWaiting } from '../../../engine/src/observe/stats/stats.sql.ts';
+import { orderHeld } from '../../../engine/src/outbox/deliveries/order-held.sql.ts';
+import { readBacklogs } from '../../../engine/src/runs/counts/counts.sql.ts';
 import { retryPending } from '../../../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { searchEvents } from '../../../engine/src/observe/search/search-events.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -216,6 +220,28 @@ test.each(STATEMENTS)('no table that grows is read as a whole by %s', async (_, 
   expect(plans).not.toEqual([]);
   const scanned = plans.flatMap((plan) => scannedTables(plan).filter((table) => BIG.includes(table)));
   expect(scanned).toEqual([]);
+});
+
+const span = () => ({ accountId, emitterId: 'dc_absent', from: { ms: 0, seq: 0 }, to: { ms: before, seq: 0 } });
+
+test.each([
+  ['a start of a webhook', () => orderHeld(sql, accountId, webhookId, { maxMs: 60_000 })],
+  ['a deletion of events', () => cancelDue(sql, span())],
+  ['what has waited the longest', () => readOldestWaiting(sql, accountId)],
+])('what waits is not sorted for %s', async (_, work) => {
+  const plans = (await watched.of(work)).filter((plan) => plan.includes('deliveries_pending'));
+  expect(plans).not.toEqual([]);
+  for (const plan of plans) {
+    const ofDeliveries = plan.slice(0, plan.indexOf('deliveries_pending')).split('Limit ').at(-1);
+    expect(ofDeliveries).not.toMatch(/-> {2}Sort /);
+  }
+});
+
+test('what waits is counted from its index, by one process', async () => {
+  const plans = await watched.of(() => readBacklogs(sql));
+  const plan = plans.find((one) => one.includes('octet_length'));
+  expect(plan).toMatch(/using deliveries_pending on deliveries|Bitmap Index Scan on deliveries_pending/);
+  expect(plan).not.toMatch(/Seq Scan on deliveries|Gather/);
 });
 
 test('executions of a workflow that is older than most are found by their workflow', async () => {

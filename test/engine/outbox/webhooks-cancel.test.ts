@@ -2,6 +2,9 @@ import { LIMITS } from '@headwater/shared';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Principal, WebhookRecord, Webhooks } from '../../../engine/src/contract/engine.ts';
 import { createWebhooks } from '../../../engine/src/outbox/webhooks/webhooks.ts';
+import { cancelDeliveries } from '../../../engine/src/outbox/deliveries/cancel-deliveries.sql.ts';
+import { orderHeld } from '../../../engine/src/outbox/deliveries/order-held.sql.ts';
+import { workOffBacklog } from '../../../engine/src/outbox/deliveries/webhook-backlog.ts';
 import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
 import { roomWith } from '../../support/account-room.ts';
 import { blockedBy } from '../../support/blocked-backends.ts';
@@ -11,6 +14,8 @@ import { type WatchedTransactions, watchTransactions } from '../../support/watch
 
 /** As in cancel-deliveries.ts. */
 const CANCEL_BATCH = 2_000;
+/** As in order-held.sql.ts. */
+const LOOKED_AT = 2_000;
 
 let world: DeliveryWorld;
 let sql: DeliveryWorld['database']['db']['sql'];
@@ -126,4 +131,33 @@ test('where the database fails before all of a deleted webhook is cancelled, the
     await sql`drop function fail_second cascade`;
     await sql`drop sequence updates`;
   }
+});
+
+test('what a request has no time to cancel is left to a job, and what came since stays', async () => {
+  await world.emit(webhook, who, 2 * CANCEL_BATCH + 10, null);
+  const cancel = { accountId: who.accountId, webhookId: webhook.id, reason: 'It was discarded' };
+  const { count, until = '' } = await cancelDeliveries(sql, { ...cancel, maxMs: 0 }, (work) => work());
+  expect(count).toBe(CANCEL_BATCH);
+  await world.emit(webhook, who, 3, null);
+  await eventually(async () => {
+    await workOffBacklog(sql, { ...cancel, act: 'cancel', until });
+    return (await states())['pending'] === 3;
+  });
+  expect(await states()).toEqual({ cancelled: 2 * CANCEL_BATCH + 10, pending: 3 });
+  expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 10]);
+});
+
+test('what a request has no time to put in order is left to a job', async () => {
+  await world.emit(webhook, who, LOOKED_AT + 500, null);
+  await sql`
+    update deliveries set attempts = '[{}]', next_attempt_at = now() + interval '1 hour' where webhook_id = ${webhook.id}`;
+  const order = { accountId: who.accountId, webhookId: webhook.id };
+  const after = await orderHeld(sql, order.accountId, order.webhookId, { maxMs: 0 });
+  if (after === undefined) throw new Error('Nothing was left');
+  const due = async () => (await world.rows(webhook.id)).filter(({ due_in_seconds: seconds }) => seconds <= 0).length;
+  expect(await due()).toBe(LOOKED_AT);
+  await eventually(async () => {
+    await workOffBacklog(sql, { ...order, act: 'order', after });
+    return (await due()) === LOOKED_AT + 500;
+  });
 });

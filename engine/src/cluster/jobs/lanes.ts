@@ -18,9 +18,10 @@ import {
   startJobRunner,
   TASKS,
   type WakeExecutionPayload,
+  type WebhookBacklogPayload,
 } from '../../db/index.ts';
 import { restAfterMs } from '../../fairness/index.ts';
-import type { Deliverer, SendRunner } from '../../outbox/index.ts';
+import { type Deliverer, type SendRunner, workOffBacklog } from '../../outbox/index.ts';
 import { addRunLanes, createReplayer, type Dispatcher, type ReplayerOptions } from '../../runs/index.ts';
 import { type Turns, wakeExecutions } from '../../workflows/index.ts';
 import type { NodeLease } from '../node-lease.ts';
@@ -125,6 +126,7 @@ export async function startLanes(options: LanesOptions): Promise<JobRunner> {
       [TASKS.replayEvents]: (payload) => replay(payload as ReplayEventsPayload),
       [TASKS.deleteAccount]: (payload) => deleteAccount(payload as DeleteAccountPayload),
       [TASKS.wakeExecution]: (payload) => wake(payload as WakeExecutionPayload),
+      [TASKS.webhookBacklog]: (payload) => workOffBacklog(sql, payload as WebhookBacklogPayload),
     },
   });
   return {

@@ -20,6 +20,8 @@ export const TASKS = {
   replayEvents: 'replay-events',
   /** The next rows of an account that is being deleted. */
   deleteAccount: 'delete-account',
+  /** The next of very many deliveries that a change of their webhook cancels or puts in order. */
+  webhookBacklog: 'webhook-backlog',
 } as const;
 
 export interface RunSourcePayload {
@@ -48,6 +50,11 @@ export interface DeleteAccountPayload {
   /** Nothing was left before. */
   isSecondLook?: boolean;
 }
+
+export type WebhookBacklogPayload = { accountId: string; webhookId: string } & (
+  | { act: 'cancel'; reason: string; until: string }
+  | { act: 'order'; after: { at: string; id: string } }
+);
 
 export interface SendPayload {
   accountId: string;

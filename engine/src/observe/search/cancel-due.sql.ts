@@ -82,7 +82,8 @@ async function cancelSome(
     select id, next_attempt_at::text as at, ${within(sql, span)} as "isMeant" from deliveries
     where leased_by is null and webhook_id = ${webhookId} and status = 'pending'
       and (next_attempt_at, id) > (${after.at}::text::timestamptz, ${after.id}::text)
-    order by next_attempt_at, id limit ${LOOKED_AT}`,
+    -- in the order of the index, or all that is left would be sorted each time
+    order by leased_by, next_attempt_at, id limit ${LOOKED_AT}`,
   );
   const ids = next.filter(({ isMeant }) => isMeant).map(({ id }) => id);
   if (ids.length > 0)

@@ -253,7 +253,8 @@ export async function readOldestWaiting(sql: Sql, accountId: string): Promise<Wa
       from webhooks w cross join lateral (
         select next_attempt_at from deliveries d
         where d.status = 'pending' and d.leased_by is null and d.webhook_id = w.id and d.next_attempt_at <= now()
-        order by d.next_attempt_at limit 1
+        -- in the order of the index, or all that waits would be sorted
+        order by d.leased_by, d.next_attempt_at limit 1
       ) as first
       where w.account_id = ${accountId} and w.active
       order by first.next_attempt_at limit 1`,

@@ -19,6 +19,22 @@ interface Cancelling {
   /** Later deliveries were not meant, or is cancelled when it is claimed. */
   until: string;
   inTurn: InTurn;
+  isOver: () => boolean;
+}
+
+export interface Cancellation {
+  accountId: string;
+  webhookId: string;
+  reason: string;
+  /** Later deliveries stay. Default: now, by the database's clock. */
+  until?: string;
+  maxMs: number;
+}
+
+export interface Cancelled {
+  count: number;
+  /** Given where the time was over before all of them were cancelled: `until` of the next call. */
+  until?: string;
 }
 
 /** Does one short transaction or read when the account's turn has come. */
@@ -28,21 +44,24 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
  * Cancels the pending deliveries of a webhook, after its deletion is visible or when its owner
  * discards them. Works in short transactions: one for hundreds of thousands would delay the
  * outcomes of all tenants' attempts. The lease of an attempt in flight stays, so that its outcome
- * can still be recorded. Returns the number cancelled. If it ends early, the deliveries of a
- * deleted webhook are cancelled when they are claimed.
+ * can still be recorded. Ends early after `maxMs`. What is left of a deleted webhook is cancelled
+ * when it is claimed.
  */
 export async function cancelDeliveries(
   sql: Sql,
-  { accountId, webhookId, reason }: { accountId: string; webhookId: string; reason: string },
+  { accountId, webhookId, reason, maxMs, ...given }: Cancellation,
   inTurn: InTurn,
-): Promise<number> {
+): Promise<Cancelled> {
+  const endMs = performance.now() + maxMs;
+  const isOver = () => performance.now() >= endMs;
   const [row] = await sql<{ until: string }[]>`select now()::text as until`;
-  const until = row?.until ?? 'now';
-  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until, inTurn };
+  const until = given.until ?? row?.until ?? 'now';
+  const cancelling = { accountId, webhookId, note: cancelNote(reason, Date.now()), until, inTurn, isOver };
   for (let count = 0; ; ) {
     count += await cancelAll(sql, cancelling, 'waiting');
     count += await cancelAll(sql, cancelling, 'leased');
-    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return count;
+    if (!(await inTurn(() => isSomeLeft(sql, cancelling)))) return { count };
+    if (isOver()) return { count, until };
     await sleep(PAUSE_MS);
   }
 }
@@ -53,7 +72,7 @@ async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'l
     const begunMs = performance.now();
     const some = await cancelling.inTurn(() => cancelSome(sql, cancelling, which));
     count += some;
-    mayBeMore = some === CANCEL_BATCH;
+    mayBeMore = some === CANCEL_BATCH && !cancelling.isOver();
     if (mayBeMore) await sleep(restAfterMs(performance.now() - begunMs));
   }
   return count;
@@ -89,4 +108,12 @@ async function isSomeLeft(sql: Sql, { accountId, webhookId, until }: Cancelling)
   const [row] = await sql<{ left: boolean }[]>`
     select exists (${some} and leased_by is null) or exists (${some} and leased_by is not null) as left`;
   return row?.left === true;
+}
+
+/** How many wait, without reading them. */
+export async function countWaiting(sql: Sql, webhookId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int4 as count from deliveries
+    where webhook_id = ${webhookId} and status = 'pending' and leased_by is null`;
+  return row?.count ?? 0;
 }

@@ -2,8 +2,9 @@ import { LIMITS } from '@headwater/shared';
 import type { AccountRoom } from '../../accounts/index.ts';
 import { createBoundedTurns } from '../../fairness/index.ts';
 import type { Principal } from '../../contract/index.ts';
-import { cancelDeliveries } from './cancel-deliveries.sql.ts';
-import type { Database } from '../../db/index.ts';
+import { cancelDeliveries, countWaiting } from './cancel-deliveries.sql.ts';
+import { addJobs, type Database } from '../../db/index.ts';
+import { backlogJob } from './webhook-backlog.ts';
 
 export interface EndOptions {
   db: Database;
@@ -12,9 +13,12 @@ export interface EndOptions {
   giveBack: (webhookId: string) => Promise<void>;
 }
 
+/** A client waits no longer. Hundreds of thousands of deliveries are left to a job. */
+const REQUEST_MS = 10_000;
+
 /**
- * Makes the change, then cancels the webhook's pending deliveries for `reason`. Returns the number
- * cancelled.
+ * Makes the change, then cancels the webhook's pending deliveries for `reason`. Returns how many
+ * are cancelled, those included that are left to a job.
  */
 export type EndDeliveries = (
   who: Principal,
@@ -35,9 +39,13 @@ export function createEnd({ db, room, giveBack }: EndOptions): EndDeliveries {
     return turns.run(accountId, async () => {
       await inTurn(change);
       const givenBack = giveBack(id);
-      const count = await cancelDeliveries(db.sql, { accountId, webhookId: id, reason }, inTurn);
+      const cancellation = { accountId, webhookId: id, reason };
+      const { count, until } = await cancelDeliveries(db.sql, { ...cancellation, maxMs: REQUEST_MS }, inTurn);
       await givenBack;
-      return count;
+      if (until === undefined) return count;
+      const rest = await countWaiting(db.sql, id);
+      await addJobs(db.sql, [backlogJob({ ...cancellation, act: 'cancel', until })]);
+      return count + rest;
     });
   };
 }

@@ -12,16 +12,26 @@ interface Place {
   id: string;
 }
 
+const FIRST: Place = { at: '-infinity', id: '' };
+
 /**
  * Makes the held deliveries of a stopped webhook due in the order of their events. Without this,
  * those that wait for a retry would come after later events. Works in short transactions with
- * pauses; if it ends early, the rest keeps its place.
+ * pauses; if it ends early, the rest keeps its place. Answers after `maxMs` where the next call has
+ * to go on.
  */
-export async function orderHeld(sql: Sql, accountId: string, webhookId: string): Promise<void> {
-  for (let after: Place | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
+export async function orderHeld(
+  sql: Sql,
+  accountId: string,
+  webhookId: string,
+  { after = FIRST, maxMs }: { after?: Place; maxMs: number },
+): Promise<Place | undefined> {
+  const endMs = performance.now() + maxMs;
+  for (let place: Place | undefined = after; ; ) {
     const begunMs = performance.now();
-    after = await orderSome(sql, accountId, webhookId, after);
-    if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
+    place = await orderSome(sql, accountId, webhookId, place);
+    if (place === undefined || performance.now() >= endMs) return place;
+    await sleep(restAfterMs(performance.now() - begunMs));
   }
 }
 
@@ -32,12 +42,18 @@ async function orderSome(sql: Sql, accountId: string, webhookId: string, after: 
       select id, next_attempt_at::text as at, jsonb_array_length(attempts) > 0 as "wasAttempted" from deliveries
       where leased_by is null and webhook_id = ${webhookId} and account_id = ${accountId} and status = 'pending'
         and (next_attempt_at, id) > (${after.at}::text::timestamptz, ${after.id}::text)
-      order by next_attempt_at, id limit ${LOOKED_AT}`,
+      -- in the order of the index, or all that is left would be sorted each time
+      order by leased_by, next_attempt_at, id limit ${LOOKED_AT}`,
   );
   const ids = next.filter(({ wasAttempted }) => wasAttempted).map(({ id }) => id);
   if (ids.length > 0)
     await sql`
-      update deliveries set next_attempt_at = to_timestamp(indexed_at_ms / 1000.0)
-      where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null`;
+      with found as (
+        select webhook_id, id from deliveries
+        where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null
+        for update skip locked
+      )
+      update deliveries d set next_attempt_at = to_timestamp(d.indexed_at_ms / 1000.0)
+      from found where d.webhook_id = found.webhook_id and d.id = found.id`;
   return next.length === LOOKED_AT ? next.at(-1) : undefined;
 }

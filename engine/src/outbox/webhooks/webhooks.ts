@@ -11,9 +11,10 @@ import {
 } from '../../contract/index.ts';
 import type { Sealer } from '../../secrets/index.ts';
 import { createWebhook } from './create-webhook.sql.ts';
-import { type Database, inPageOrder, namedLike, readPage } from '../../db/index.ts';
+import { addJobs, type Database, inPageOrder, namedLike, readPage } from '../../db/index.ts';
 import { deleteWebhook } from './delete-webhook.sql.ts';
 import { orderHeld } from '../deliveries/order-held.sql.ts';
+import { backlogJob } from '../deliveries/webhook-backlog.ts';
 import { readWebhooks } from './read-webhooks.sql.ts';
 import { changesDelivery, updateWebhook, type WebhookChange } from './update-webhook.sql.ts';
 import { createDeliveries } from '../deliveries/deliveries.ts';
@@ -25,6 +26,9 @@ import { validateWebhook } from './validate-webhook.ts';
 import { createEnd } from '../deliveries/end-deliveries.ts';
 import { createWebhookActions } from './webhook-actions.ts';
 import { findWebhook, sealHeaders, webhookRecordOf } from './webhook-record.ts';
+
+/** The start of a webhook answers by then. Where very many are held, a job orders the rest. */
+const ORDERED_MS = 5_000;
 
 export interface WebhooksOptions {
   db: Database;
@@ -133,8 +137,13 @@ function createApply({ db, sealer, checkUrl }: Look) {
     const before = await findWebhook(db, who, id);
     checkRevision(`webhook ${id}`, before.revision, expected);
     validateWebhook(update, checkUrl);
-    if (update.active === true && !before.active) await orderHeld(db.sql, who.accountId, id);
+    const held = { accountId: who.accountId, webhookId: id };
+    const left =
+      update.active === true && !before.active
+        ? await orderHeld(db.sql, who.accountId, id, { maxMs: ORDERED_MS })
+        : undefined;
     const row = await updateWebhook(db, who.accountId, id, changeOf(sealer, who.accountId, update), expected);
+    if (left !== undefined) await addJobs(db.sql, [backlogJob({ ...held, act: 'order', after: left })]);
     return row === undefined ? refuse(db, who, id) : webhookRecordOf(sealer, row);
   };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
 import { isWorkflow } from '../../events/index.ts';
 import { NOTHING_QUEUED, type Queued, sumOf } from '../commit/queued.ts';
 
@@ -24,17 +24,30 @@ export interface Backlogs {
   ofWebhook: ReadonlyMap<string, number>;
 }
 
-/** Postgres knows the length of a long event without reading it. */
+/**
+ * Postgres knows the length of a long event without reading it. Deliveries are counted from their
+ * index, without the rows, and in one process: several would take all cores from others. Those of a
+ * deleted webhook are not counted, they are about to be cancelled.
+ */
 export async function readBacklogs(sql: Sql): Promise<Backlogs> {
+  const waits = sql`d.status = 'pending' and d.leased_by is null`;
   // A draining delivery was held, and takes nothing from what else waits.
-  const isHeld = sql`coalesce(not w.active or d.created_at <= w.drain_before, false)`;
-  const rows = await sql<(Queued & { account_id: string; webhook_id: string | null })[]>`
+  const held = sql`case when not w.active then d.count when w.drain_before is not null then (
+    select count(*) from deliveries d where ${waits} and d.webhook_id = w.id and d.created_at <= w.drain_before
+  ) else 0 end`;
+  const count = (tx: Transaction) => tx<(Queued & { account_id: string; webhook_id: string | null })[]>`
     select account_id, null as webhook_id, count(*) as invocations, sum(octet_length(event))::int8 as chars, 0 as deliveries, 0 as held
     from invocations where leased_by is null group by account_id
     union all
-    select d.account_id, d.webhook_id, 0, 0, count(*) filter (where not ${isHeld}), count(*) filter (where ${isHeld})
-    from deliveries d left join webhooks w on w.id = d.webhook_id
-    where d.status = 'pending' and d.leased_by is null group by d.account_id, d.webhook_id`;
+    select account_id, id, 0, 0, greatest(count - held, 0), held from (
+      select w.account_id, w.id, d.count, ${held} as held
+      from (select d.webhook_id, count(*) as count from deliveries d where ${waits} group by d.webhook_id) as d
+      join webhooks w on w.id = d.webhook_id
+    ) as counted`;
+  const rows = await sql.begin(async (tx) => {
+    await tx`set local max_parallel_workers_per_gather = 0`;
+    return count(tx);
+  });
   const ofAccount = new Map<string, Queued>();
   const ofWebhook = new Map<string, number>();
   for (const { account_id: accountId, webhook_id: webhookId, ...queued } of rows) {
