@@ -5,6 +5,7 @@ import postgres from 'postgres';
 import { startEmbeddedPostgres } from '../../engine/src/db/server/embedded-postgres.ts';
 import { migrate } from '../../engine/src/db/server/migrate.ts';
 import { testLog } from './logs.ts';
+import { freshenWeb } from './fresh-web.ts';
 import { openRunFolder } from './run-folder.ts';
 import { CLONE_STRATEGY_VARIABLE, TEMPLATE_DATABASE, TEST_SERVER_VARIABLE } from './database.ts';
 
@@ -24,7 +25,8 @@ interface SharedSetup {
 const shared = globalThis as { headwaterTestRun?: SharedSetup | undefined };
 
 /**
- * One Postgres for the whole run, with a migrated database that tests clone. Where the variable
+ * One Postgres for the whole run, with a migrated database that tests clone, and a build of the UI
+ * as it is now. Where the variable
  * names a server already (any Postgres ≥ 14, as superuser), that one is used. Called by each
  * project of the run; the last one that ends stops it.
  */
@@ -40,6 +42,7 @@ export async function setup(): Promise<() => Promise<void>> {
 }
 
 async function startRun(): Promise<() => Promise<void>> {
+  await freshenWeb();
   const folder = openRunFolder();
   const stopServer = await startServer();
   return async () => {

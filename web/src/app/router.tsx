@@ -87,7 +87,11 @@ const shell = createRoute({
   id: 'shell',
   component: portal === undefined ? Shell : PortalShell,
   beforeLoad: ({ location }) => {
-    if (portal !== undefined || currentSession() !== undefined) return;
+    if (portal !== undefined) return;
+    const session = currentSession();
+    // The admin key has no account: its requests for one's pages would end the session.
+    if (session?.role === 'operator' && !location.pathname.endsWith('/operator')) throw redirect({ to: '/operator' });
+    if (session !== undefined) return;
     throw redirect({ to: '/sign-in', search: { from: location.href } });
   },
 });
@@ -196,7 +200,7 @@ const execution = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => shell,
   path: '/webhooks',
-  validateSearch: texts('action', 'q'),
+  validateSearch: texts('action', 'url', 'q'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/webhooks/webhook-list.tsx')),
     'WebhookList',

@@ -34,6 +34,16 @@ export function Empty(props: {
 export const STEP_CLASS =
   'inline-flex h-8 items-center rounded-md bg-accent px-3 text-sm font-medium text-on-accent hover:bg-accent-strong';
 
+/** The next step of a list whose form stands above it: the first field of that form. */
+export function ToForm({ form, children }: { form: string; children: ReactNode }) {
+  const go = () => document.getElementById(form)?.querySelector<HTMLElement>('input, select')?.focus();
+  return (
+    <Button kind="primary" onClick={go}>
+      {children}
+    </Button>
+  );
+}
+
 interface NoMatchProps {
   noun: string;
   text: string;

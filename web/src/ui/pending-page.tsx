@@ -8,7 +8,7 @@ interface PendingPageProps {
   /** Null: it is still being asked for. */
   error: unknown;
   /** The list to go on from where there is no such thing. */
-  list: '/sources' | '/webhooks' | '/workflows';
+  list: '/sources' | '/webhooks' | '/workflows' | '/traces';
 }
 
 /** The page of one thing until it is there, or why it is not. */

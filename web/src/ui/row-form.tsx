@@ -2,6 +2,8 @@ import type { ReactNode } from 'react';
 import { ProblemNote } from './problem.tsx';
 
 interface RowFormProps {
+  /** For a link to the form. */
+  id?: string;
   onSubmit: () => void;
   /** Shown below the fields. */
   error: unknown;
@@ -9,9 +11,10 @@ interface RowFormProps {
 }
 
 /** A short form: its fields and its button stand side by side, as far as there is room. */
-export function RowForm({ onSubmit, error, children }: RowFormProps) {
+export function RowForm({ id, onSubmit, error, children }: RowFormProps) {
   return (
     <form
+      id={id}
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit();

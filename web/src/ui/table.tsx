@@ -43,6 +43,9 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
     rowPx: ROW_PX,
     keyOf: (index) => keyOf(rows[index] as T),
   });
+  const lastNarrow = columns.findLast((column) => !isWide(column));
+  const cellOf = (column: Column<T>) =>
+    classNames(CELL, isWide(column) && '@max-2xl:hidden', column === lastNarrow && '@max-2xl:pr-4', column.className);
   const onKeyDown = (event: KeyboardEvent, index: number) => {
     if (event.target !== event.currentTarget) return;
     const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
@@ -61,11 +64,7 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
         <thead>
           <tr className="border-b border-line text-left text-xs text-ink-faint">
             {columns.map((column) => (
-              <th
-                key={column.header}
-                scope="col"
-                className={classNames(CELL, 'font-medium', isWide(column) && '@max-2xl:hidden', column.className)}
-              >
+              <th key={column.header} scope="col" className={classNames('font-medium', cellOf(column))}>
                 {column.header}
               </th>
             ))}
@@ -95,11 +94,9 @@ export function Table<T>({ label, columns, rows, keyOf, onOpen, selected }: Tabl
                     <td
                       key={column.header}
                       className={classNames(
-                        CELL,
                         'max-w-0 truncate',
                         column.wraps === true && '@max-2xl:break-words @max-2xl:whitespace-normal',
-                        isWide(column) && '@max-2xl:hidden',
-                        column.className,
+                        cellOf(column),
                       )}
                     >
                       {column.cell(row)}

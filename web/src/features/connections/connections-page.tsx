@@ -5,7 +5,7 @@ import { pagesOf } from '../../api/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch, ToForm } from '../../ui/empty.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -36,7 +36,7 @@ export function ConnectionsPage() {
     >
       <Accounts onReconnect={setSlug} />
       {/* Its place is known when the list above it is there. */}
-      <div className={isPending ? 'hidden' : 'contents'}>
+      <div id="apps" className={isPending ? 'hidden' : 'contents'}>
         <Apps onConnect={setSlug} />
       </div>
       {slug !== undefined && (
@@ -118,7 +118,12 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
         title="Connected accounts"
         count={rows.length}
         empty={
-          <Empty icon="connection" title="No connected accounts" command="hw connect <app>">
+          <Empty
+            icon="connection"
+            title="No connected accounts"
+            command="hw connect <app>"
+            action={<ToForm form="apps">Find an app</ToForm>}
+          >
             Connect an account of an app below once; every source and step that you choose may use it.
           </Empty>
         }
@@ -187,7 +192,7 @@ function Apps({ onConnect }: { onConnect: (slug: string) => void }) {
       title="Apps"
       actions={<SearchBox value={text} label="Search apps" onChange={setText} />}
       count={rows.length}
-      empty={<p className="p-4 text-sm text-ink-soft">No app matches “{text}”.</p>}
+      empty={<NoMatch noun="app" text={text} places="the names of apps" onClear={() => setText('')} />}
     >
       <Table label="Apps" columns={columns} rows={rows} keyOf={({ id }) => id} />
     </Paged>

@@ -79,6 +79,11 @@ export function DataPage() {
           onOpen={({ id }) => void navigate({ search: { store: id } })}
         />
       </Paged>
+      {store !== undefined && chosen === undefined && list.isSuccess && !list.hasNextPage && (
+        <p role="alert" className="rounded-md bg-warn-soft px-3 py-2 text-sm">
+          No data store <code className="font-mono text-xs">{store}</code> is in this account. Choose one above.
+        </p>
+      )}
       <Below
         isOpen={chosen !== undefined}
         title={`Records of ${chosen?.name ?? ''}`}
@@ -211,11 +216,7 @@ function Records({ store }: { store: DataStore }) {
           </>
         }
         count={rows.length}
-        empty={
-          <p className="p-4 text-sm text-ink-soft">
-            No records{prefix === '' ? '' : ` with keys that begin with “${prefix}”`}.
-          </p>
-        }
+        empty={<NoRecords storeId={id} prefix={prefix} onAdd={() => setEdited('new')} onClear={() => setText('')} />}
       >
         <Table label="Records" columns={columns} rows={rows} keyOf={({ key }) => key} onOpen={setEdited} />
       </Paged>
@@ -234,6 +235,41 @@ function Records({ store }: { store: DataStore }) {
         <ProblemNote error={deleting.error} />
       </Confirm>
     </>
+  );
+}
+
+interface NoRecordsProps {
+  storeId: string;
+  prefix: string;
+  onAdd: () => void;
+  onClear: () => void;
+}
+
+function NoRecords({ storeId, prefix, onAdd, onClear }: NoRecordsProps) {
+  if (prefix !== '') {
+    return (
+      <Empty
+        icon="search"
+        title={`No key begins with “${prefix}”`}
+        action={<Button onClick={onClear}>Show all records</Button>}
+      >
+        Capital letters count.
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      icon="data"
+      title="No records"
+      command={`hw data-stores set ${storeId} customer:42 '{"name":"Ada"}'`}
+      action={
+        <Button kind="primary" onClick={onAdd}>
+          Add the first record
+        </Button>
+      }
+    >
+      Steps and sources write records by their keys, and so can you.
+    </Empty>
   );
 }
 

@@ -46,5 +46,6 @@ export const eventQuery = (emitId: string) =>
 
 /** An event that a link names and the list does not show: it is older, or of another filter. */
 export function useLinkedEvent(emitId: string | undefined) {
-  return useQuery({ ...eventQuery(emitId ?? ''), enabled: emitId !== undefined });
+  // An event that is gone does not come back by asking again.
+  return useQuery({ ...eventQuery(emitId ?? ''), enabled: emitId !== undefined, retry: false });
 }

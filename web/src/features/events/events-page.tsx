@@ -205,9 +205,14 @@ function NewEvents({
 }
 
 function Nothing({ filter, hasMore }: { filter: EventFilter; hasMore: boolean }) {
+  const navigate = useNavigate({ from: '/events' });
   if (Object.keys(filter).length > 0) {
     return (
-      <Empty icon="search" title="No event matches">
+      <Empty
+        icon="search"
+        title="No event matches"
+        action={<Button onClick={() => void navigate({ search: {} })}>Show all events</Button>}
+      >
         {hasMore
           ? 'None of those that were looked through. Look further back, or narrow the time.'
           : 'Text is searched for letter by letter. Take a filter away, or widen the time.'}

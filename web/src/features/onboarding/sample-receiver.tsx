@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import { SkeletonRows } from '../../ui/skeleton.tsx';
@@ -44,7 +44,7 @@ export function SampleReceiver() {
           </p>
           <p className="text-sm text-ink-soft">
             Make a{' '}
-            <Link to="/webhooks" search={{ action: 'create' }} className="underline">
+            <Link to="/webhooks" search={{ action: 'create', url }} className="underline">
               webhook
             </Link>{' '}
             with this URL to try deliveries before you have a receiver of your own. It takes deliveries of this account
@@ -55,7 +55,16 @@ export function SampleReceiver() {
       <Panel title="Received">
         {requests === undefined && <SkeletonRows rows={4} />}
         {requests?.length === 0 && (
-          <Empty icon="webhook" title="Nothing yet" command="hw receiver requests">
+          <Empty
+            icon="webhook"
+            title="Nothing yet"
+            command={url === undefined ? 'hw receiver requests' : `hw webhooks create ${url}`}
+            action={
+              <Link to="/webhooks" search={{ action: 'create', url }} className={STEP_CLASS}>
+                New webhook to this URL
+              </Link>
+            }
+          >
             What your webhooks deliver to this URL appears here as it comes.
           </Empty>
         )}

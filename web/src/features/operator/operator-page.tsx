@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
@@ -7,7 +7,7 @@ import { messagesFor } from '../../api/problem.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Page, Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -48,7 +48,15 @@ export function OperatorPage() {
   if (session?.role !== 'operator') {
     return (
       <Page title="Operator">
-        <Empty icon="operator" title="Only for the operator">
+        <Empty
+          icon="operator"
+          title="Only for the operator"
+          action={
+            <Link to="/" className={STEP_CLASS}>
+              Go to the overview
+            </Link>
+          }
+        >
           Sign in with the admin key (HEADWATER_ADMIN_KEY) to see the accounts of this instance.
         </Empty>
       </Page>

@@ -6,7 +6,7 @@ import { pagesOf } from '../../api/pages.ts';
 import { CodeView } from '../../ui/code-view.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, NoMatch, STEP_CLASS } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -70,13 +70,22 @@ export function RegistryPage() {
         list={list}
         count={rows.length}
         empty={
-          <Empty
-            icon="registry"
-            title={q === '' ? 'The registry is empty' : 'Nothing matches'}
-            command="hw registry import <folder>"
-          >
-            Components that are published to the registry appear here, for every account of this instance.
-          </Empty>
+          q === '' ? (
+            <Empty
+              icon="registry"
+              title="The registry is empty"
+              command="hw registry import <folder>"
+              action={
+                <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
+                  New source from code
+                </Link>
+              }
+            >
+              Components that are published to the registry appear here, for every account of this instance.
+            </Empty>
+          ) : (
+            <NoMatch noun="component" text={q} places="names, keys and descriptions" onClear={() => search({})} />
+          )
         }
       >
         <Table

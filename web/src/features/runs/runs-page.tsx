@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { hwLine, isoOf } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS } from '../../ui/empty.tsx';
 import { FILTER_CLASS } from '../../ui/field.tsx';
 import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -57,7 +57,20 @@ export function RunsPage() {
             list={list}
             count={rows.length}
             empty={
-              <Empty icon="check" title="No abandoned runs" command="hw runs list">
+              <Empty
+                icon="check"
+                title={Object.keys(choice).length === 0 ? 'No abandoned runs' : 'No abandoned run matches'}
+                command="hw runs list"
+                action={
+                  Object.keys(choice).length === 0 ? (
+                    <Link to="/sources" className={STEP_CLASS}>
+                      Look at the sources
+                    </Link>
+                  ) : (
+                    <Button onClick={() => void navigate({ search: {} })}>Show all</Button>
+                  )
+                }
+              >
                 A run whose process ends again and again, alone in it, is given up and kept here with its event. Once
                 its source is mended it runs again.
               </Empty>

@@ -4,7 +4,7 @@ import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, ToForm } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -52,7 +52,12 @@ export function Environment() {
         title="Variables"
         count={rows.length}
         empty={
-          <Empty icon="settings" title="No variables" command="hw env set NAME value">
+          <Empty
+            icon="settings"
+            title="No variables"
+            command="hw env set NAME value"
+            action={<ToForm form="set-variable">Set the first one</ToForm>}
+          >
             Steps read them as {'{{env.NAME}}'}.
           </Empty>
         }
@@ -77,7 +82,7 @@ function SetVariable() {
   });
   return (
     <Panel title="Set a variable">
-      <RowForm onSubmit={() => setting.mutate()} error={setting.error}>
+      <RowForm id="set-variable" onSubmit={() => setting.mutate()} error={setting.error}>
         <TextField
           label="Variable name"
           required

@@ -7,7 +7,7 @@ import { missingRight, useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, ToForm } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Paged } from '../../ui/paged.tsx';
@@ -109,7 +109,12 @@ function MemberList() {
         title="Members"
         count={rows.length}
         empty={
-          <Empty icon="operator" title="No members yet" command="hw members invite ada@example.com">
+          <Empty
+            icon="operator"
+            title="No members yet"
+            command="hw members invite ada@example.com"
+            action={<ToForm form="invite">Ask the first one</ToForm>}
+          >
             A member signs in by e-mail, with a role. Until one is invited, only API keys work here.
           </Empty>
         }
@@ -169,7 +174,7 @@ function Invite() {
   const made = inviting.data?.data;
   return (
     <Panel title="Invite a member">
-      <RowForm onSubmit={() => inviting.mutate()} error={inviting.error}>
+      <RowForm id="invite" onSubmit={() => inviting.mutate()} error={inviting.error}>
         <TextField
           label="E-mail of the member"
           type="email"

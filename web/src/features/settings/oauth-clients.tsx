@@ -5,7 +5,7 @@ import { api, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton, CopyMenu } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, ToForm } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -76,7 +76,12 @@ export function OAuthClients() {
       >
         {clients === undefined && error === null && <SkeletonRows rows={2} />}
         {clients?.length === 0 && (
-          <Empty icon="connection" title="No clients of your own" command="hw apps set-client github">
+          <Empty
+            icon="connection"
+            title="No clients of your own"
+            command="hw apps set-client github"
+            action={<ToForm form="set-client">Choose the app</ToForm>}
+          >
             Accounts are connected with the client that the operator has set for the app. Set one of your own above to
             use that instead.
           </Empty>
@@ -131,7 +136,7 @@ function SetClient({ client, onDone }: { client: Client | undefined; onDone: () 
   const redirect = publicUrl('/oauth/callback');
   return (
     <Panel title={client === undefined ? 'Set a client' : `Change the client of ${client.app.name}`}>
-      <RowForm onSubmit={() => setting.mutate()} error={setting.error}>
+      <RowForm id="set-client" onSubmit={() => setting.mutate()} error={setting.error}>
         <p className="flex basis-full flex-wrap items-center gap-1 text-sm text-ink-soft">
           Register this redirect URI at the provider: <code className="font-mono text-xs break-all">{redirect}</code>
           <CopyButton text={redirect} what="redirect URI" />

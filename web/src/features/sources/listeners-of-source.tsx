@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { useNames } from '../../api/names.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS, ToForm } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -80,8 +80,17 @@ export function ListenersOfSource({ source }: { source: Source }) {
             icon="webhook"
             title="Nothing listens"
             command={`hw subscriptions create ${source.name_slug} <webhook>`}
+            action={
+              names.size === 0 ? (
+                <Link to="/webhooks" search={{ action: 'create' }} className={STEP_CLASS}>
+                  New webhook
+                </Link>
+              ) : (
+                <ToForm form="subscribe">Choose a listener</ToForm>
+              )
+            }
           >
-            Choose a webhook or workflow above; each event that this source emits from then on reaches it.
+            Each event that this source emits reaches the webhooks and workflows that listen to it from then on.
           </Empty>
         }
       >
@@ -124,7 +133,7 @@ function Subscribe({ source, names }: { source: Source; names: ReadonlyMap<strin
   });
   return (
     <Panel title="Subscribe">
-      <RowForm onSubmit={() => subscribing.mutate()} error={subscribing.error}>
+      <RowForm id="subscribe" onSubmit={() => subscribing.mutate()} error={subscribing.error}>
         <div className="min-w-56 flex-1">
           <Field label="Listener">
             {(ids) => (

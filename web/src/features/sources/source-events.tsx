@@ -12,6 +12,7 @@ import { useLinkedEvent } from '../events/event-queries.ts';
 import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
 import { ReplayEvents } from '../webhooks/replay-events.tsx';
+import { FirstRunOfSource } from './first-run-of-source.tsx';
 import { PublishEvent } from './publish-event.tsx';
 import { endpointOf, type Source } from './source-queries.ts';
 
@@ -65,8 +66,13 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
         <NewRows count={live.waiting} onShow={showNew} />
         <ProblemNote error={linked.error} />
         {live.shown.length === 0 ? (
-          <Empty icon="event" title="No events yet" command={emptyCommand(source)}>
-            Events appear here as the source emits them. Press Run now, or send a request to its endpoint.
+          <Empty
+            icon="event"
+            title="No events yet"
+            command={emptyCommand(source)}
+            action={<FirstRunOfSource source={source} />}
+          >
+            Events appear here as the source emits them.
             {source.last_error !== null && <LastFailure error={source.last_error} />}
           </Empty>
         ) : (

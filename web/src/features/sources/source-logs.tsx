@@ -10,6 +10,7 @@ import { LiveBadge } from '../../ui/live-badge.tsx';
 import { useLongList } from '../../ui/long-list.ts';
 import { Panel } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { FirstRunOfSource } from './first-run-of-source.tsx';
 import type { Source } from './source-queries.ts';
 
 interface LogLine {
@@ -74,10 +75,20 @@ export function SourceLogs({ source }: { source: Source }) {
       }
     >
       {lines.length > 0 && shown.length === 0 && (
-        <p className="p-4 text-sm text-ink-soft">None of the {lines.length} newest lines is of that level and run.</p>
+        <p className="flex flex-wrap items-center gap-2 p-4 text-sm text-ink-soft">
+          None of the {lines.length} newest lines is of that level and run.
+          <Button size="small" onClick={() => narrow({ level: undefined, run: undefined })}>
+            Show all lines
+          </Button>
+        </p>
       )}
       {lines.length === 0 ? (
-        <Empty icon="trace" title="No log lines" command={`hw logs ${source.name_slug} -f`}>
+        <Empty
+          icon="trace"
+          title="No log lines"
+          command={`hw logs ${source.name_slug} -f`}
+          action={<FirstRunOfSource source={source} />}
+        >
           What the component writes with console.log, and the errors of its runs, appear here.
         </Empty>
       ) : (

@@ -7,6 +7,7 @@ import { Paged } from '../../ui/paged.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
+import { FirstRunOfSource } from './first-run-of-source.tsx';
 import { runsQuery, type Source } from './source-queries.ts';
 
 type Run = Schemas['Run'];
@@ -45,7 +46,12 @@ export function SourceRuns({ source }: { source: Source }) {
         list={list}
         count={rows.length}
         empty={
-          <Empty icon="trace" title="No quiet runs" command={`hw runs recent ${source.name_slug}`}>
+          <Empty
+            icon="trace"
+            title="No runs yet"
+            command={`hw runs recent ${source.name_slug}`}
+            action={<FirstRunOfSource source={source} />}
+          >
             Runs that emitted nothing, or only what dedupe dropped, appear here, and those that logged or failed. The
             others are among the events.
           </Empty>

@@ -120,7 +120,11 @@ export function TracePage() {
       aside={<span className="font-mono text-xs text-ink-faint">{id}</span>}
       actions={<TraceActions id={id} onRefresh={() => void trace.refetch()} />}
     >
-      <ProblemNote error={trace.error} />
+      <ProblemNote error={trace.error}>
+        <Link to="/traces" className="mt-1 inline-block text-accent underline">
+          Newest events and their traces
+        </Link>
+      </ProblemNote>
       {trace.isPending && <SkeletonRows />}
       {trace.data?.truncated === true && (
         <p className="text-sm text-warn">There is more than is shown: see the limits in docs/traces.md.</p>
@@ -154,7 +158,8 @@ function TraceActions({ id, onRefresh }: { id: string; onRefresh: () => void }) 
 
 const ICONS: Record<TraceRow['kind'], IconName> = {
   run: 'source',
-  step: 'workflow',
+  execution: 'workflow',
+  step: 'play',
   event: 'event',
   delivery: 'webhook',
   missed: 'dash',

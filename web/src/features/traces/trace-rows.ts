@@ -15,7 +15,7 @@ export interface TraceRow {
   /** Unique in the trace; stands in the URL when the row is open. */
   key: string;
   depth: number;
-  kind: 'run' | 'step' | 'event' | 'delivery' | 'missed' | 'deduped' | 'send';
+  kind: 'run' | 'execution' | 'step' | 'event' | 'delivery' | 'missed' | 'deduped' | 'send';
   label: string;
   /** A word of the API: `ok`, `failed`, `missed`. Absent for events. */
   status?: string;
@@ -47,7 +47,7 @@ function runRows(run: TraceRun, depth: number): TraceRow[] {
   const own: TraceRow = {
     key: run.id,
     depth,
-    kind: 'run',
+    kind: run.emitter_id.startsWith('p_') ? 'execution' : 'run',
     label: run.emitter_name ?? run.emitter_id,
     status: run.status,
     spans,

@@ -10,8 +10,14 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 
-export function CreateWebhook({ onClose }: { onClose: () => void }) {
-  const [url, setUrl] = useState('');
+interface CreateWebhookProps {
+  /** The URL to begin with. Default: none. */
+  given?: string | undefined;
+  onClose: () => void;
+}
+
+export function CreateWebhook({ given = '', onClose }: CreateWebhookProps) {
+  const [url, setUrl] = useState(given);
   const [name, setName] = useState('');
   const navigate = useNavigate();
   const queries = useQueryClient();

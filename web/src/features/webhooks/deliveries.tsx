@@ -89,7 +89,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
             count={rows.length}
             empty={
               isFiltered ? (
-                <Empty icon="search" title="No delivery matches">
+                <Empty
+                  icon="search"
+                  title="No delivery matches"
+                  action={<Button onClick={() => void navigate({ search: {} })}>Show all deliveries</Button>}
+                >
                   Take a filter away, or widen the time.
                 </Empty>
               ) : (
@@ -97,7 +101,11 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
                   icon="webhook"
                   title="Nothing was sent yet"
                   action={
-                    <Button onClick={() => void navigate({ search: { tab: 'subscriptions' } })}>
+                    <Button
+                      kind="primary"
+                      needs={null}
+                      onClick={() => void navigate({ search: { tab: 'subscriptions' } })}
+                    >
                       Choose what it gets
                     </Button>
                   }
@@ -160,7 +168,7 @@ function Filters() {
   };
   return (
     <>
-      <div role="group" aria-label="Status" className="-ml-1.5 flex flex-wrap max-sm:col-span-full">
+      <div role="group" aria-label="Status" className="-ml-1.5 flex basis-full flex-wrap max-sm:col-span-full">
         {STATUSES.map((status) => (
           <Button
             key={status}

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useNames } from '../../api/names.ts';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem.tsx';
-import { SkeletonRows } from '../../ui/skeleton.tsx';
+import { PendingPage } from '../../ui/pending-page.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { deliveryQuery } from './webhook-queries.ts';
 
@@ -14,7 +13,7 @@ export function DeliveryPage() {
   const names = useNames('webhooks');
   const { data: delivery, error } = useQuery(deliveryQuery(id));
   if (delivery === undefined) {
-    return <Page title="Delivery">{error === null ? <SkeletonRows /> : <ProblemNote error={error} />}</Page>;
+    return <PendingPage title="Delivery" error={error} list="/webhooks" />;
   }
   const params = { id: delivery.webhook_id };
   return (

@@ -1,10 +1,11 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { portal } from '../../app/portal.ts';
 import { api } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyMenu } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Empty, STEP_CLASS, ToForm } from '../../ui/empty.tsx';
 import { Field, INPUT_CLASS, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -70,8 +71,21 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
         title="Subscriptions"
         count={own.length}
         empty={
-          <Empty icon="webhook" title="It listens to nothing" command={`hw subscriptions create <source> ${webhookId}`}>
-            Choose a source or workflow above; each event that it emits from then on is sent to this webhook.
+          <Empty
+            icon="webhook"
+            title="It listens to nothing"
+            command={`hw subscriptions create <source> ${webhookId}`}
+            action={
+              names.size === 0 && portal === undefined ? (
+                <Link to="/sources" search={{ action: 'create' }} className={STEP_CLASS}>
+                  New source
+                </Link>
+              ) : (
+                <ToForm form="subscribe">Choose an emitter</ToForm>
+              )
+            }
+          >
+            Each event of a source or workflow that it listens to is sent to this webhook from then on.
           </Empty>
         }
       >
@@ -105,7 +119,7 @@ function Subscribe({ webhookId, names }: { webhookId: string; names: Map<string,
   });
   return (
     <Panel title="Subscribe">
-      <RowForm onSubmit={() => subscribing.mutate()} error={subscribing.error}>
+      <RowForm id="subscribe" onSubmit={() => subscribing.mutate()} error={subscribing.error}>
         <div className="min-w-56 flex-1">
           <Field label="Emitter">
             {(ids) => (

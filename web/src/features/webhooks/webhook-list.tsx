@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
 const SHOWN_COLUMNS = portal === undefined ? COLUMNS : COLUMNS.filter(({ header }) => header !== 'Last hour');
 
 export function WebhookList() {
-  const { action, q = '' } = useSearch({ from: '/shell/webhooks' });
+  const { action, url, q = '' } = useSearch({ from: '/shell/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
   const list = useInfiniteQuery({ ...webhooksQuery(q), refetchInterval: refreshEvery(REFRESH_MS) });
   const all = list.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -124,7 +124,7 @@ export function WebhookList() {
           onOpen={({ id }) => void navigate({ to: '/webhooks/$id', params: { id } })}
         />
       </Paged>
-      {action === 'create' && <CreateWebhook onClose={() => void navigate({ search: {} })} />}
+      {action === 'create' && <CreateWebhook given={url} onClose={() => void navigate({ search: {} })} />}
     </Page>
   );
 }

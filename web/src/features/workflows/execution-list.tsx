@@ -57,7 +57,13 @@ function titleOfNone(status: string | undefined, times: object): string {
   return `No execution${isAnyTime ? '' : ' of this time'} is ${status.replace(',', ' or ')}`;
 }
 
-export function ExecutionList({ workflowId }: { workflowId: string }) {
+interface ExecutionListProps {
+  workflowId: string;
+  /** Opens the dialog that runs the workflow. */
+  onRun: () => void;
+}
+
+export function ExecutionList({ workflowId, onRun }: ExecutionListProps) {
   const { status, time, since, until } = useSearch({ from: '/shell/workflows/$id' });
   const navigate = useNavigate({ from: '/workflows/$id' });
   const wanted = [...STATUSES, ENDED_WELL].find((one) => one === status);
@@ -112,8 +118,21 @@ export function ExecutionList({ workflowId }: { workflowId: string }) {
         list={list}
         count={rows.length}
         empty={
-          <Empty icon="workflow" title={titleOfNone(wanted, times)}>
-            Press Run now, or send it an event. Executions appear here as they begin.
+          <Empty
+            icon="workflow"
+            title={titleOfNone(wanted, times)}
+            command={`hw workflows run ${workflowId}`}
+            action={
+              wanted === undefined && Object.keys(times).length === 0 ? (
+                <Button kind="primary" onClick={onRun}>
+                  Run it once
+                </Button>
+              ) : (
+                <Button onClick={() => void navigate({ search: {} })}>Show all executions</Button>
+              )
+            }
+          >
+            Executions appear here as they begin: by a run of yours, or by an event of a trigger.
           </Empty>
         }
       >

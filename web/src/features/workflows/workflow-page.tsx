@@ -33,6 +33,7 @@ export function WorkflowPage() {
 
 function WorkflowView({ workflow }: { workflow: Workflow }) {
   const { tab = 'executions', ...search } = useSearch({ from: '/shell/workflows/$id' });
+  const [isRunning, setRunning] = useState(false);
   const builder = useBuilder(workflow, () => undefined);
   const navigate = useNavigate({ from: '/workflows/$id' });
   const names = useEmitterNames();
@@ -47,7 +48,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
           <span className="text-xs text-ink-faint">version {version}</span>
         </>
       }
-      actions={<WorkflowActions workflow={workflow} builder={builder} />}
+      actions={<WorkflowActions workflow={workflow} builder={builder} onRun={() => setRunning(true)} />}
     >
       <ul className="flex flex-wrap gap-x-4 gap-y-1 font-mono text-xs text-ink-soft">
         {workflow.triggers.map((trigger) => (
@@ -59,7 +60,11 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
         value={tab}
         onChange={(value) => void navigate({ search: { tab: value } })}
         tabs={[
-          { value: 'executions', label: 'Executions', panel: <ExecutionList workflowId={id} /> },
+          {
+            value: 'executions',
+            label: 'Executions',
+            panel: <ExecutionList workflowId={id} onRun={() => setRunning(true)} />,
+          },
           {
             value: 'build',
             label: builder.isChanged ? 'Build •' : 'Build',
@@ -76,6 +81,7 @@ function WorkflowView({ workflow }: { workflow: Workflow }) {
           { value: 'settings', label: 'Settings', panel: <WorkflowSettings workflow={workflow} /> },
         ]}
       />
+      {isRunning && <RunDialog id={id} onClose={() => setRunning(false)} />}
     </Page>
   );
 }
@@ -109,11 +115,11 @@ function TriggerItem({ trigger, names }: TriggerItemProps) {
 interface ActionsProps {
   workflow: Workflow;
   builder: Builder;
+  onRun: () => void;
 }
 
-function WorkflowActions({ workflow, builder }: ActionsProps) {
+function WorkflowActions({ workflow, builder, onRun }: ActionsProps) {
   const { id, name, name_slug: slug, active } = workflow;
-  const [isRunning, setRunning] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -144,7 +150,7 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
           </Button>
         </>
       )}
-      <Button kind={builder.isChanged ? 'plain' : 'primary'} onClick={() => setRunning(true)}>
+      <Button kind={builder.isChanged ? 'plain' : 'primary'} onClick={onRun}>
         <Icon name="play" />
         Run now
       </Button>
@@ -168,7 +174,6 @@ function WorkflowActions({ workflow, builder }: ActionsProps) {
           Delete: { method: 'DELETE', path: `/v1/workflows/${id}`, hw: `hw delete ${id}` },
         }}
       />
-      {isRunning && <RunDialog id={id} onClose={() => setRunning(false)} />}
       <Confirm
         open={isDeleting}
         onClose={() => setDeleting(false)}

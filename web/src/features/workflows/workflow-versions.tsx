@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { Below } from '../../ui/beside.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -76,6 +76,14 @@ export function Versions({ workflow }: { workflow: Workflow }) {
       <Paged list={list} count={rows.length} empty={null}>
         <Table label="Versions" columns={columns} rows={rows} keyOf={({ id }) => id} selected={shown} />
       </Paged>
+      {rows.length === 1 && (
+        <p className="text-sm text-ink-soft">
+          Each deploy makes a version, which is compared with the current one here and deployed again.{' '}
+          <Link from="/workflows/$id" search={{ tab: 'build' }} className="text-accent underline">
+            Change the workflow
+          </Link>
+        </p>
+      )}
       <Below
         isOpen={shown !== undefined}
         title="Version"
