@@ -229,6 +229,7 @@ const replays = createRoute({
 const subscriptions = createRoute({
   getParentRoute: () => shell,
   path: '/subscriptions',
+  validateSearch: texts('q', 'of'),
   component: lazyRouteComponent(
     whenBack(() => import('../features/webhooks/subscriptions-page.tsx')),
     'SubscriptionsPage',

@@ -20,6 +20,8 @@ export interface Layout {
   edges: PlacedEdge[];
   /** Height of the picture, in rows. */
   rows: number;
+  /** Workflows between the sources and the webhooks. */
+  between: number;
 }
 
 function columnOf(id: string): Column {
@@ -58,5 +60,5 @@ export function layoutOf(subscriptions: readonly Subscription[]): Layout {
     from: place(subscription.emitter_id),
     to: place(subscription.listener_id),
   }));
-  return { nodes: [...places.values()], edges, rows: Math.max(...counts) };
+  return { nodes: [...places.values()], edges, rows: Math.max(...counts), between: counts[1] };
 }
