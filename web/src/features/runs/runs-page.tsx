@@ -59,7 +59,7 @@ export function RunsPage() {
             empty={
               <Empty
                 icon="check"
-                title={Object.keys(choice).length === 0 ? 'No abandoned runs' : 'No abandoned run matches'}
+                title="No abandoned runs"
                 command="hw runs list"
                 action={
                   Object.keys(choice).length === 0 ? (
