@@ -25,7 +25,7 @@ async function measure(): Promise<void> {
     const { page } = await browser.open();
     const source = await publishEvents(headwater);
     await signIn(page, headwater.url, headwater.apiKey);
-    report('50 events on screen after their data', await measureFirstRows(page, headwater.url));
+    report('100 events on screen after their data', await measureFirstRows(page, headwater.url));
     report(`${PAGE_ROWS * PAGES} deliveries, scrolled`, await measureDeliveries(page, headwater));
     report(`${STEPS} steps, scrolled`, await measureSteps(page, headwater));
     report(`${KEYS} keys, scrolled`, await measureKeys(page, headwater, source));
