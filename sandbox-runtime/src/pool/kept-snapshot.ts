@@ -11,6 +11,18 @@ export interface SnapshotFile {
   bytes: number;
 }
 
+/**
+ * The guest as processes are given it: its code, or the snapshot that an earlier start has kept, or
+ * that the node's first process has made.
+ */
+export interface GuestImage {
+  code: string;
+  /** A file of 1.8 MB that each process is given open: nothing of it passes the node's thread. */
+  snapshot: SnapshotFile | undefined;
+  /** For later starts of the node. Default: it ends with this one. */
+  keep?(snapshot: Uint8Array): Promise<void>;
+}
+
 export interface SnapshotStore {
   /** One that an earlier start has kept. */
   kept: SnapshotFile | undefined;

@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { AccountLimits, ReadPacer } from '@headwater/shared';
-import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { FrameError } from '../bridge/frames.ts';
 import type { EntryLimits, FromSandbox, OpenFile, RunOrder, StartSettings, ToSandbox } from '../bridge/messages.ts';
 import { MAX_SENT_MAP_CHARS } from '../bridge/source-map.ts';
@@ -11,13 +10,13 @@ import { Heartbeat } from './heartbeat.ts';
 import { IdleWords } from './idle-words.ts';
 import type { Launch } from '../confinement/confinement.ts';
 import { BOOT_NICE } from '../confinement/cpu-priority.ts';
-import type { SnapshotFile } from './kept-snapshot.ts';
+import type { GuestImage } from './kept-snapshot.ts';
 import { LimitsLedger } from './limits-ledger.ts';
 import { ReadRests } from './read-rests.ts';
 import type { Blame, ProcessClient } from './run-client.ts';
 import { FIRST_FILE_FD } from '../starter/orders.ts';
 import type { ProcessEnd, ProcessHandle, ProcessStarter } from '../starter/starter.ts';
-import { UsageWatch } from './usage-watch.ts';
+import { outOfMemory, UsageWatch } from './usage-watch.ts';
 
 /** Beyond its wall limit a run has this long to end by itself before its process is killed. */
 const DEADLINE_GRACE_MS = 1_000;
@@ -27,18 +26,6 @@ const LONG_TASK_MS = 40;
 const IDLE_LOOK_MS = 1_000;
 /** How long other runs of a process that is to be killed may go on. */
 const CONDEMNED_MS = 2_000;
-
-/**
- * The guest as processes are given it: its code, or the snapshot that an earlier start has kept, or
- * that the node's first process has made.
- */
-interface GuestImage {
-  code: string;
-  /** A file of 1.8 MB that each process is given open: nothing of it passes the node's thread. */
-  snapshot: SnapshotFile | undefined;
-  /** For later starts of the node. Default: it ends with this one. */
-  keep?(snapshot: Uint8Array): Promise<void>;
-}
 
 export interface ProcessOptions {
   settings: StartSettings;
@@ -404,11 +391,4 @@ export class SandboxProcess {
   #send(message: ToSandbox): void {
     if (!this.exited) this.#channel?.send(message);
   }
-}
-
-/** `used`: at least; the kernel, which may be the first to end it, does not say. */
-function outOfMemory(value: number, used: number): RunFault {
-  const limit = { name: 'sandboxMemoryMb', value, used } as const;
-  // The operator knows it by the name of the variable.
-  return { ...limitFault(limit), message: describeLimit(limit, 'HEADWATER_SANDBOX_MEMORY_MB') };
 }

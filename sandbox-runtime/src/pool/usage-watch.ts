@@ -1,5 +1,7 @@
+import { describeLimit, limitFault } from '../bridge/exceeded-limit.ts';
 import { CpuPriority } from '../confinement/cpu-priority.ts';
 import type { ProcessRights } from '../confinement/process-rights.ts';
+import type { RunFault } from '../sandbox-types.ts';
 import type { ProcessStarter } from '../starter/starter.ts';
 import { readUsage } from './read-usage.ts';
 
@@ -73,4 +75,14 @@ export class UsageWatch {
     else if (this.#idle?.tasksServed !== tasksServed) this.#idle = { tasksServed, cpuMs };
     return this.#idle === undefined ? 0 : cpuMs - this.#idle.cpuMs;
   }
+}
+
+/**
+ * The fault of runs in a process over its memory limit. `used`: at least; the kernel, which may be
+ * the first to end it, does not say.
+ */
+export function outOfMemory(value: number, used: number): RunFault {
+  const limit = { name: 'sandboxMemoryMb', value, used } as const;
+  // The operator knows it by the name of the variable.
+  return { ...limitFault(limit), message: describeLimit(limit, 'HEADWATER_SANDBOX_MEMORY_MB') };
 }
