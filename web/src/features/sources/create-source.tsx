@@ -12,7 +12,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { isShown, type PropDefinition } from '../props/prop-definition.ts';
 import { PropForm, useProps } from '../props/prop-form.tsx';
 import { codeProblems } from './code-problems.ts';
-import { readComponent } from './read-component.ts';
+import { lookUpComponent } from './look-up-component.ts';
 import { RegistrySearch } from './registry-search.tsx';
 import { TEMPLATES } from './templates.ts';
 
@@ -197,7 +197,7 @@ function commandOf({ origin, code, address, registryKey: key }: ChosenCode, name
 }
 
 async function componentOf({ origin, code, address, registryKey }: ChosenCode): Promise<Component> {
-  if (origin === 'key') return readComponent(registryKey);
+  if (origin === 'key') return lookUpComponent(registryKey);
   const body = origin === 'url' ? { component_url: address } : { component_code: code };
   return (await api.post('/v1/components', { body })).data;
 }

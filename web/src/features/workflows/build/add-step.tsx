@@ -8,7 +8,7 @@ import { ProblemNote } from '../../../ui/problem.tsx';
 import { SkeletonRows } from '../../../ui/skeleton.tsx';
 import { Tabs } from '../../../ui/tabs.tsx';
 import type { PropDefinition } from '../../props/prop-definition.ts';
-import { readComponent } from '../../sources/read-component.ts';
+import { lookUpComponent } from '../../sources/look-up-component.ts';
 import { type DraftStep, newNamespace, newStepKey } from './draft.ts';
 
 type Component = Schemas['Component'];
@@ -101,7 +101,7 @@ function ActionSearch({ onAdd }: { onAdd: (component: Component) => void }) {
       return api.get('/v1/components', { query, signal });
     },
   });
-  const adding = useMutation({ mutationFn: readComponent, onSuccess: onAdd });
+  const adding = useMutation({ mutationFn: lookUpComponent, onSuccess: onAdd });
   const shown = [...(own.data?.data ?? []), ...(found.data?.data ?? [])].filter(
     ({ id }, at, all) => all.findIndex((one) => one.id === id) === at,
   );
