@@ -32,7 +32,7 @@ const ALL_RATE_PER_SECOND = 100;
 
 /**
  * Replays notes of each account to new webhooks, slowly, so that faults find a replay under way.
- * Where a call has no answer the next one is made with another webhook: the database knows which
+ * A call without an answer is followed by one with another webhook. The database knows which
  * replays there are.
  */
 export function replayNotes(options: ReplayOptions): NoteReplays {
