@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
 
 /** A file that begins with the snapshot. */
-export interface SnapshotFile {
+interface SnapshotFile {
   path: string;
   bytes: number;
 }
