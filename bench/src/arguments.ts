@@ -28,7 +28,7 @@ export interface BenchArguments {
   json: boolean;
   /** Whether it works, not how fast: tiny counts. */
   quick: boolean;
-  /** answer: another working tree, measured in turn with this one. */
+  /** answer, workflow: another working tree, measured in turn with this one. */
   before?: string;
   profile: boolean;
   baselines: boolean;
@@ -83,11 +83,11 @@ export const USAGE = `npm run bench -- <command> [options]
   --seconds <n>       the longest that one phase may send (60)
   --verify            check the signature of every event instead of every ${SAMPLED_VERIFY_EVERY}th
   --no-baselines      leave out the raw measurements; workflow, answer: the other systems
-  --profile           e2e, answer, deliver: where the time of the server's main thread goes in the closed loop
+  --profile           e2e, answer, deliver, workflow: where the time of the server's main thread goes in the closed loop
   --group <name>      hostile: only the attacks in that folder; deliver: only the cases abcdfghnop by letter
   --attack <name>     hostile: only the attack of that name
   --samples <n>       hostile: requests of the neighbour in each phase (240)
-  --before <folder>   answer: another working tree, measured in turn with this one; deliver: in its place
+  --before <folder>   answer, workflow: another working tree, measured in turn with this one; deliver: in its place
   --quick             tiny counts: whether it works, not how fast
   --json              one JSON document instead of text`;
 

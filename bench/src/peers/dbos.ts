@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import { startEmbeddedPostgres } from '../../../engine/src/db/server/embedded-postgres.ts';
 import { nextMessage, startChild } from '../start-child.ts';
+import { listProcessTree, type ProcessInfo } from '../system/process-tree.ts';
 import { installPeers } from './install-peers.ts';
 import type { WorkflowSystem } from './workflow-system.ts';
 
@@ -24,14 +24,12 @@ export const DBOS: WorkflowSystem = {
     const port = await nextMessage<number>(child);
     return {
       endpoint: (steps) => `http://127.0.0.1:${port}/steps${steps}`,
-      async stop() {
-        if (child.exitCode === null && child.signalCode === null) {
-          const gone = once(child, 'exit');
-          child.kill('SIGKILL');
-          await gone;
-        }
-        await database.stop();
-      },
+      processes: () => [...listProcessTree(child.pid as number), ...postgresOf(dataDir)],
     };
   },
 };
+
+function postgresOf(dataDir: string): ProcessInfo[] {
+  const server = listProcessTree(process.pid).find(({ command }) => command.includes(dataDir));
+  return server === undefined ? [] : listProcessTree(server.pid);
+}

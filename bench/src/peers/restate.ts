@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nextMessage, startChild } from '../start-child.ts';
 import { findFreePort } from '../system/free-port.ts';
+import { listProcessTree } from '../system/process-tree.ts';
 import type { Undo } from '../undo.ts';
 import { installPeers, restateBinary } from './install-peers.ts';
 import type { WorkflowSystem } from './workflow-system.ts';
@@ -30,10 +31,7 @@ export const RESTATE: WorkflowSystem = {
     await register(`http://127.0.0.1:${admin}/deployments`, `http://127.0.0.1:${servicePort}`);
     return {
       endpoint: (steps) => `http://127.0.0.1:${ingress}/bench/steps${steps}`,
-      async stop() {
-        await end(server);
-        await end(service);
-      },
+      processes: () => [server, service].flatMap(({ pid }) => listProcessTree(pid as number)),
     };
   },
 };

@@ -1,3 +1,4 @@
+import type { ProcessInfo } from '../system/process-tree.ts';
 import type { Undo } from '../undo.ts';
 
 /**
@@ -13,7 +14,9 @@ export interface WorkflowSystem {
 export interface StartedSystem {
   /** Takes `POST` with `{ "n": 10 }`. */
   endpoint(steps: number): string;
-  stop(): Promise<void>;
+  processes(): ProcessInfo[];
+  /** Of the process that is profiled. */
+  inspectorUrl?: string;
 }
 
 /** The workflows of every system that is compared. */

@@ -16,12 +16,14 @@ export function cpuTimes(before: readonly ProcessInfo[], after: readonly Process
 }
 
 const ROLES: readonly (readonly [RegExp, string])[] = [
+  [/(?:dbos|restate-service)-main\.ts/, 'service'],
   [/postgres/, 'postgres'],
   [/receiver-main\.ts/, 'receiver'],
   [/bench\/src\/main\.ts/, 'driver'],
   [/api\/src\/main\.ts/, 'api + engine'],
   [/\/workerd /, 'workerd'],
   [/hono-echo-main\.ts/, 'echo'],
+  [/restate-server/, 'restate-server'],
   [/npm/, 'npm'],
 ];
 
