@@ -15,7 +15,7 @@ export interface StartedSystem {
   /** Takes `POST` with `{ "n": 10 }`. */
   endpoint(steps: number): string;
   processes(): ProcessInfo[];
-  /** Of the process that is profiled. */
+  /** Debugger URL of the process that is profiled. */
   inspectorUrl?: string;
 }
 
