@@ -32,11 +32,21 @@ const WORKFLOW_SHARE = 2 / 13;
 /** Requests a second to what is tried beside the main load, over both accounts. */
 const SIDE_RATES = { notes: 4, greatest: 2, last: 2, waits: 2 } as const;
 
+type SoakContext = Omit<SystemOptions, 'seed' | 'beside'>;
+
 /** Starts a system, hurts it, lets it come to an end and accounts for every id. */
-export async function soak(options: SoakArguments, context: Omit<SystemOptions, 'seed' | 'beside'>): Promise<Report> {
-  const { folder, signal } = context;
+export async function soak(options: SoakArguments, context: SoakContext): Promise<Report> {
   const loads = [loadavg()[0] ?? 0];
-  const system = await startSystem({ ...context, ...options, folder });
+  const system = await startSystem({ ...context, ...options });
+  return Promise.race([system.receiver.died, soakSystem(options, context, system, loads)]);
+}
+
+async function soakSystem(
+  options: SoakArguments,
+  { folder, signal }: SoakContext,
+  system: SoakSystem,
+  loads: number[],
+): Promise<Report> {
   const { nodes, apiNodes, timeline } = system;
   const memory = watchMemory(nodes);
   const beganAtMs = Date.now();
@@ -98,11 +108,12 @@ async function readOutcome(
   drained: Drained,
 ): Promise<Outcome> {
   const { postgres, tenants, receiver } = system;
+  const { hooks, calls } = await receiver.finish(tenants.length);
   return postgres.withConnection(async (sql) => ({
     requests,
     emits,
-    tenants: await Promise.all(tenants.map((tenant, i) => readTenant(sql, tenant, receiver.hooksOf(i)))),
-    calls: receiver.calls,
+    tenants: await Promise.all(tenants.map((tenant, i) => readTenant(sql, tenant, hooks[i] ?? new Map()))),
+    calls,
     executions: await readExecutions(sql),
     failedRuns: await readFailedRuns(sql),
     stuck: drained.ended ? [] : await readStuck(sql),
@@ -140,7 +151,6 @@ async function writeEvidence(folder: string, system: SoakSystem, requests: reado
     }
   };
   write('requests.jsonl', requests);
-  write('calls.jsonl', system.receiver.calls);
   write('logged-errors.jsonl', summarizeLogs(system.nodes));
   const holders = await system.postgres.withConnection(readHolders);
   const metrics = await Promise.all(

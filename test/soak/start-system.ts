@@ -57,7 +57,7 @@ export async function startSystem(options: SystemOptions): Promise<SoakSystem> {
   const timeline = createTimeline(path.join(folder, 'timeline.jsonl'), options.tell);
   const postgres = await startPostgresServer(path.join(folder, 'postgres'));
   undo.push(() => postgres.stop());
-  const receiver = await startReceiver(createRandom(seed + 1));
+  const receiver = await startReceiver(folder, seed + 1);
   undo.push(() => receiver.stop());
   const nodes = await startNodes(options, postgres.url, timeline);
   const ill = await untilHealthy(nodes, signal);
