@@ -20,23 +20,23 @@ const SOON_MS = 2 * LIMITS.deliveryLaneRetryMs;
 const MAX_DOUBTFUL = 500;
 
 /**
- * How many attempts of a tenant may fail while other tenants are active, or were within a minute:
- * failedAttemptsPerSecond. Neither successes nor lanes that are trusted pay. Without other tenants
- * nothing is held back.
+ * How many attempts of a tenant may fail while other tenants are active, or were within a minute,
+ * or beside lanes of its own that answer (`hasLive`): failedAttemptsPerSecond. Neither successes
+ * nor lanes that are trusted pay. Otherwise nothing is held back.
  */
 export interface FailurePace {
   /** An attempt in a lane that is not trusted has failed, or is going to. */
-  failed(tenantId: string): void;
+  failed(tenantId: string, hasLive: boolean): void;
   /**
    * Whether one more may fail, with so many in flight of which nothing is known. False: `mayStart`
    * is called for the tenant soon, to ask again.
    */
-  mayFail(tenantId: string, unknownInFlight: number): boolean;
+  mayFail(tenantId: string, unknownInFlight: number, hasLive: boolean): boolean;
   /**
    * How many may wait of lanes that fail: as many as may fail until lanes come back; and of all
    * lanes of which no success is known, if failures hold the tenant back.
    */
-  maxDoubtful(tenantId: string): { failing: number; all: number };
+  maxDoubtful(tenantId: string, hasLive: boolean): { failing: number; all: number };
 }
 
 export interface FailurePaceOptions {
@@ -55,20 +55,20 @@ export function createFailurePace({ activeTenants, mayStart }: FailurePaceOption
   }
   const aheadMs = (tenantId: string) => failures.owedMs(tenantId, performance.now()) - BURST_MS;
   return {
-    failed(tenantId) {
-      if (!hasOthers()) failures.forget(tenantId);
+    failed(tenantId, hasLive) {
+      if (!hasLive && !hasOthers()) failures.forget(tenantId);
       else if (aheadMs(tenantId) <= SOON_MS) failures.add(tenantId, FAILURE_MS, performance.now());
     },
-    mayFail(tenantId, unknownInFlight) {
+    mayFail(tenantId, unknownInFlight, hasLive) {
       // The next attempts of a tenant without recent failures are expected to succeed.
       if (aheadMs(tenantId) <= -BURST_MS) return true;
       const ms = aheadMs(tenantId) + unknownInFlight * FAILURE_MS;
-      if (ms <= 0 || !hasOthers()) return true;
+      if (ms <= 0 || !(hasLive || hasOthers())) return true;
       pause(tenantId, PAUSE_MS);
       return false;
     },
-    maxDoubtful(tenantId) {
-      if (!hasOthers()) return { failing: Number.POSITIVE_INFINITY, all: Number.POSITIVE_INFINITY };
+    maxDoubtful(tenantId, hasLive) {
+      if (!hasLive && !hasOthers()) return { failing: Number.POSITIVE_INFINITY, all: Number.POSITIVE_INFINITY };
       const ms = aheadMs(tenantId);
       const failing = Math.max(0, Math.ceil((SOON_MS - ms) / FAILURE_MS));
       return { failing, all: ms > 0 ? MAX_DOUBTFUL : Number.POSITIVE_INFINITY };

@@ -1,5 +1,5 @@
 import { afterFailure, FAILING, SURE, type Trust, TRUSTED, UNKNOWN } from './lane-trust.ts';
-import { countDoubtful, isBusy, kindOf, type Lane, newTenant, setTrust, type Tenant } from './tenant-lanes.ts';
+import { countDoubtful, hasLive, isBusy, kindOf, type Lane, newTenant, setTrust, type Tenant } from './tenant-lanes.ts';
 
 export interface LaneLimits {
   /**
@@ -17,20 +17,21 @@ export interface LaneLimits {
   maxPerTurn: (tenantId: string) => number;
   /**
    * Whether another attempt of the tenant may fail, asked each time, with the number of its
-   * attempts in flight of which nothing is known. False: no lane begins that is not trusted, until
-   * a `newTurn` of the tenant's own. Default: it may.
+   * attempts in flight of which nothing is known. `hasLive`: other lanes of the tenant answer.
+   * False: no lane begins that is not trusted, until a `newTurn` of the tenant's own. Default: it
+   * may.
    */
-  mayFail?: (tenantId: string, unknownInFlight: number) => boolean;
+  mayFail?: (tenantId: string, unknownInFlight: number, hasLive: boolean) => boolean;
   /**
    * An attempt of the tenant has failed in a lane of which nothing was known, or begins in one that
    * fails. Once for each.
    */
-  failed?: (tenantId: string) => void;
+  failed?: (tenantId: string, hasLive: boolean) => void;
   /**
    * Items of a tenant that wait in lanes that fail, and in all that are not trusted. Default: any
    * number.
    */
-  maxDoubtful?: (tenantId: string) => { failing: number; all: number };
+  maxDoubtful?: (tenantId: string, hasLive: boolean) => { failing: number; all: number };
 }
 
 /** News of its lane that an item brings. */
@@ -197,7 +198,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     const begunAs = this.#doubted.get(item);
     this.#doubted.delete(item);
     if (begunAs === UNKNOWN) lane.tenant.unknownInFlight--;
-    if (begunAs === UNKNOWN && isSuccess === false) this.#limits.failed?.(lane.tenant.id);
+    if (begunAs === UNKNOWN && isSuccess === false) this.#limits.failed?.(lane.tenant.id, hasLive(lane.tenant));
     if (lane.isSlow) lane.tenant.slowInFlight -= lane.inFlight;
     lane.inFlight--;
     lane.tenant.inFlight--;
@@ -205,6 +206,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     if (lane.isSlow) lane.tenant.slowInFlight += lane.inFlight;
     lane.window = outcome === 'timeout' ? Math.max(1, lane.window >> 1) : Math.min(maxPerLane, lane.window + 1);
     if (isSuccess !== undefined) setTrust(lane, isSuccess ? TRUSTED : afterFailure(lane.trust));
+    if (isSuccess === true) lane.tenant.answered = { lane, atMs: performance.now() };
     const shed = lane.waiting.splice(Math.max(lane.window, this.#maxHeld(lane) - lane.inFlight));
     this.#waits(lane, -shed.length);
     this.#settle(lane);
@@ -233,14 +235,16 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
   }
 
   roomOfFailing(tenantId: string): number {
-    const most = this.#limits.maxDoubtful?.(tenantId).failing ?? Number.POSITIVE_INFINITY;
-    const own = Math.max(0, most - (this.#tenants.get(tenantId)?.ofFailing ?? 0));
+    const tenant = this.#tenants.get(tenantId);
+    const most = this.#limits.maxDoubtful?.(tenantId, hasLive(tenant)).failing ?? Number.POSITIVE_INFINITY;
+    const own = Math.max(0, most - (tenant?.ofFailing ?? 0));
     return Math.min(own, this.#roomOfDoubtful(tenantId));
   }
 
   #roomOfDoubtful(tenantId: string): number {
-    const most = this.#limits.maxDoubtful?.(tenantId).all ?? Number.POSITIVE_INFINITY;
-    return Math.max(0, most - (this.#tenants.get(tenantId)?.doubtful ?? 0));
+    const tenant = this.#tenants.get(tenantId);
+    const most = this.#limits.maxDoubtful?.(tenantId, hasLive(tenant)).all ?? Number.POSITIVE_INFINITY;
+    return Math.max(0, most - (tenant?.doubtful ?? 0));
   }
 
   held(laneId: string): number {
@@ -337,9 +341,9 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     return doubtful;
   }
 
-  #mayDoubtfulBegin({ id, unknown, failing, unknownInFlight }: Tenant<T>): boolean {
-    if (unknown.size + failing.size === 0) return false;
-    return this.#limits.mayFail?.(id, unknownInFlight) ?? true;
+  #mayDoubtfulBegin(tenant: Tenant<T>): boolean {
+    if (tenant.unknown.size + tenant.failing.size === 0) return false;
+    return this.#limits.mayFail?.(tenant.id, tenant.unknownInFlight, hasLive(tenant)) ?? true;
   }
 
   /** An attempt in a lane that fails is counted as failed at once. */
@@ -347,7 +351,7 @@ class FairLanes<T extends { accountId: string }> implements Lanes<T> {
     if (trust >= SURE) return;
     this.#doubted.set(item, trust);
     if (trust === UNKNOWN) tenant.unknownInFlight++;
-    else this.#limits.failed?.(tenant.id);
+    else this.#limits.failed?.(tenant.id, hasLive(tenant));
   }
 
   #maxSlow({ id }: Tenant<T>): number {

@@ -4,6 +4,9 @@ import { FAILING, SURE, type Trust } from './lane-trust.ts';
  * The state of lanes.ts: what it keeps of each lane and of the tenant that it belongs to.
  */
 
+/** A lane that answered so recently may have the next item at any moment. */
+const LIVE_MS = 60_000;
+
 export interface Lane<T> {
   tenant: Tenant<T>;
   waiting: T[];
@@ -37,6 +40,8 @@ export interface Tenant<T> {
   ofFailing: number;
   /** Begun when nothing was known of their lanes. */
   unknownInFlight: number;
+  /** The last success. */
+  answered: { lane: Lane<T>; atMs: number } | undefined;
 }
 
 export const newTenant = (id: string) => ({
@@ -54,6 +59,7 @@ export const newTenant = (id: string) => ({
   ofFailing: 0,
   unknownInFlight: 0,
   behindSlow: new Set<never>(),
+  answered: undefined,
 });
 export const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.inFlight > 0;
 
@@ -61,6 +67,16 @@ export const isBusy = (lane: Lane<unknown>) => lane.waiting.length > 0 || lane.i
 export function kindOf<T>({ trust, tenant }: Lane<T>): Set<Lane<T>> {
   if (trust >= SURE) return tenant.ready;
   return trust === FAILING ? tenant.failing : tenant.unknown;
+}
+
+/**
+ * Whether a lane is trusted and has answered within a minute. One that has failed since is not: by
+ * itself, a receiver that refuses much has no pace.
+ */
+export function hasLive(tenant: Tenant<unknown> | undefined): boolean {
+  const answered = tenant?.answered;
+  if (answered === undefined || answered.lane.trust < SURE) return false;
+  return performance.now() - answered.atMs < LIVE_MS;
 }
 
 /** `more` items wait in the lane; a negative number: fewer. */

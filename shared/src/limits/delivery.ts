@@ -43,7 +43,7 @@ export const DELIVERY_LIMITS = defineLimits({
   claimCharsPerSecond: { default: 8 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which lanes take what is larger, while others are here' },
   smallSendChars: { default: 64 * 1024, unit: 'characters', scope: 'account', why: 'characters of a delivery or send after which the next need not wait, while others are here' },
   sendCharsPerSecond: { default: 16 * 1024 * 1024, unit: 'characters per second', scope: 'account', why: 'pace at which larger deliveries, and larger sends, begin, while others are here' },
-  failedAttemptsPerSecond: { default: 50, unit: 'per second', scope: 'account', why: 'failed attempts at deliveries that a node makes for an account while others are here; webhooks that answer go on' },
+  failedAttemptsPerSecond: { default: 50, unit: 'per second', scope: 'account', why: 'failed attempts that a node makes for an account beside others, or beside its webhooks that answer' },
   deliveryLaneRetryMs: { default: 1_000, unit: 'ms', scope: 'webhook', why: 'pause of a lane that found no room on its node' },
   maxScannedDeliveries: { default: 10_000, unit: 'count', scope: 'request', why: 'deliveries that one page of a filtered list looks through, divided among its webhooks; its cursor leads on' },
   minScannedDeliveries: { default: 200, unit: 'count', scope: 'webhook', why: 'deliveries that such a page looks through at least, where there are many webhooks' },

@@ -81,10 +81,10 @@ test('however many attempts fail that had begun together, the pace asks again wi
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     const pace = createFailurePace({ activeTenants: besideOthers, mayStart: () => undefined });
-    for (let n = 0; n < 1_000; n++) pace.failed('o');
-    expect(pace.mayFail('o', 0)).toBe(false);
+    for (let n = 0; n < 1_000; n++) pace.failed('o', false);
+    expect(pace.mayFail('o', 0, false)).toBe(false);
     vi.advanceTimersByTime(4_000);
-    expect(pace.mayFail('o', 0)).toBe(true);
+    expect(pace.mayFail('o', 0, false)).toBe(true);
   } finally {
     vi.useRealTimers();
   }
@@ -198,11 +198,49 @@ test('dead webhooks of an account are attempted at a pace beside others, its liv
   await new Promise((resolve) => void back.close(resolve));
 });
 
+test('a dead webhook of an account that is alone has the pace beside one that answers', async () => {
+  const receiver = await startReceiver();
+  const who = await world.account();
+  const dead = await world.webhook(who, { url: `http://127.0.0.1:${await freePort()}/` });
+  const live = await world.webhook(who, { url: receiver.url });
+  const deliverer = world.deliverer({ node: 'node_own', retry });
+  const runner = await world.runLanes(deliverer);
+  const { failedAttemptsPerSecond: perSecond, maxDeliveriesPerWebhook: atOnce } = LIMITS;
+  deliverer.take(await world.emit(live, who, 1, 'node_own'));
+  await eventually(() => deliverer.stats().delivered === 1);
+  const beganMs = performance.now();
+  await world.emit(dead, who, 200, null);
+  await deliverer.runLane({ webhookId: dead.id });
+  for (let sent = 1; deliverer.stats().retried <= 3 * perSecond; sent++) {
+    deliverer.take(await world.emit(live, who, 1, 'node_own'));
+    await eventually(() => deliverer.stats().delivered === sent + 1);
+    const seconds = (performance.now() - beganMs) / 1_000;
+    // Attempts that had begun when the first ones failed are beyond the pace.
+    expect(deliverer.stats().retried).toBeLessThanOrEqual(perSecond * (seconds + 1) + atOnce);
+  }
+  await runner.stop();
+  await deliverer.stop();
+  await receiver.stop();
+});
+
+test('a receiver that refuses most is held back by no failures of its own', () => {
+  const alone: ActiveTenants = { ...besideOthers, hasSeveral: () => false };
+  const pace = createFailurePace({ activeTenants: alone, mayStart: () => undefined });
+  const lanes = createLanes<DueDelivery>({ ...wide, maxPerTurn: () => 1e6, ...pace }, ({ webhookId }) => webhookId);
+  for (let n = 0; n < 20 * LIMITS.failedAttemptsPerSecond; n++) {
+    lanes.push(item('choosy', String(n)));
+    lanes.done(lanes.next()!, 'answered', n % 10 === 0);
+  }
+  expect(lanes.waiting()).toBe(0);
+});
+
 test('an account that only publishes has the pace of failures beside it', async () => {
   const hw = await startHeadwater();
   try {
     const other = await hw.newAccount();
     let isOver = false;
+    // It is active before anything fails.
+    await other.api('POST', '/events', { data: {} });
     const publishing = (async () => {
       for (; !isOver; await sleep(PUBLISH_EVERY_MS)) await other.api('POST', '/events', { data: {} });
     })();
