@@ -78,6 +78,7 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
   const { environment, signal } = process;
   const profiles = openProfiles(environment.configDir, output.warn);
   const given = { url: input.text('url'), apiKey: input.text('api-key'), profile: input.text('profile') };
+  const onWait = (seconds: number) => output.note(`The server is busy; trying again in ${seconds} s`);
   let chosen: Promise<ServerChoice> | undefined;
   const server = () => (chosen ??= chooseServer(given, environment, profiles));
   return {
@@ -91,14 +92,14 @@ function contextOf(process: CliProcess, output: Output, input: CommandInput): Co
     workDir: process.workDir,
     readStdin: () => process.readStdin(),
     connect(to) {
-      return createApiClient({ ...to, signal, proxy: useProxy(to.url, environment.inherited) });
+      return createApiClient({ ...to, signal, onWait, proxy: useProxy(to.url, environment.inherited) });
     },
     async api(within = signal) {
       const choice = await server();
       const { url, apiKey } = choice;
       if (apiKey === undefined) throw notLoggedIn(url);
       const proxy = useProxy(url, environment.inherited);
-      return createApiClient({ url, apiKey, signal: within, refusedHint: refusedHint(choice), proxy });
+      return createApiClient({ url, apiKey, signal: within, onWait, refusedHint: refusedHint(choice), proxy });
     },
   };
 }

@@ -1,5 +1,6 @@
 export { type Client, type ClientOptions, createClient } from './client.ts';
-export type { Answer, Body, Method, PathOf, RequestOptions, Tagged } from './operations.ts';
+export type { Answer, Body, PathOf, RequestOptions, Tagged } from './operations.ts';
 export { HeadwaterProblem, type Problem } from './problem.ts';
 export type { components, paths } from './schema.d.ts';
 export { readStream, type StreamMessage } from './read-stream.ts';
+export type { Method } from './transport.ts';

@@ -1,6 +1,5 @@
 import type { paths } from './schema.d.ts';
-
-export type Method = 'get' | 'post' | 'put' | 'delete';
+import type { Method } from './transport.ts';
 
 /** The paths that have the method. */
 export type PathOf<M extends Method> = {

@@ -1,7 +1,18 @@
-import type { components } from './schema.d.ts';
-
 /** The server's answer to a request that it refuses (RFC 9457). */
-export type Problem = components['schemas']['Problem'];
+export interface Problem {
+  /** Stable; compare this. */
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  error: string;
+  /** Everything that is wrong with the input, at once. `line` counts from 1, `column` from 0. */
+  errors?: { path: string; message: string; file?: string; line?: number; column?: number }[];
+  /** The limit that is the reason. */
+  limit?: { name: string; value: number; used: number };
+  retry_after_seconds?: number;
+  request_id: string;
+}
 
 /** The server refused. */
 export class HeadwaterProblem extends Error {

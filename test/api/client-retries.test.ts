@@ -13,6 +13,7 @@ type Options = { path?: Record<string, string>; signal?: AbortSignal; header?: R
 interface ClientModule {
   createClient: (options: { url: string; apiKey: string }) => {
     get(path: string, options?: Options): Promise<unknown>;
+    post(path: string): Promise<unknown>;
     all(path: string): AsyncGenerator<{ id: string }>;
     stream(path: string, options: Options): AsyncGenerator<Message>;
   };
@@ -22,7 +23,7 @@ interface ClientModule {
 const load = (name: string): Promise<unknown> => import(new URL(`../../client/src/${name}.ts`, import.meta.url).href);
 const { createClient, HeadwaterProblem } = (await load('index')) as ClientModule;
 const { readStream } = (await load('read-stream')) as {
-  readStream: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Message>;
+  readStream: (body: ReadableStream<Uint8Array>, maxSilenceMs?: number) => AsyncGenerator<Message>;
 };
 
 const closing: (() => void)[] = [];
@@ -58,6 +59,18 @@ test('a refusal with Retry-After is tried again, three times at most, and one wi
   expect([bare.count(), patient.count()]).toEqual([1, 1]);
 });
 
+test('what a lost database may have carried out is not asked for twice', async () => {
+  const type = 'urn:headwater:error:database-away';
+  const { client, count } = await serve((request, response, nth) => {
+    if (request.method === 'GET' && nth === 3) return void response.end('{"data":{}}');
+    response.writeHead(503, { 'retry-after': '0' }).end(JSON.stringify({ type }));
+  });
+  await expect(client.post('/v1/sources')).rejects.toMatchObject({ code: 'DATABASE_AWAY' });
+  expect(count()).toBe(1);
+  expect(await client.get('/v1/users/me')).toEqual({ data: {} });
+  expect(count()).toBe(3);
+});
+
 test('an option that would have no effect is refused, and nothing is sent', async () => {
   const { client, count } = await serve((_, response) => void response.end('{}'));
   const options = { path: { id: 'dc_1' }, header: { 'if-match': '"1"' } };
@@ -86,6 +99,15 @@ test('a list is read page after page, also where a page is empty', async () => {
     ['a', 'c'],
     [null, 'a', 'b'],
   ]);
+});
+
+test('a list without cursors is read once', async () => {
+  const { client, count } = await serve((_, response) => {
+    response.end(JSON.stringify({ data: [{ id: 'a' }], page_info: { end_cursor: 'a' } }));
+  });
+  const ids = [];
+  for await (const { id } of client.all('/v1/nodes')) ids.push(id);
+  expect([ids, count()]).toEqual([['a'], 2]);
 });
 
 test('a stream that breaks off goes on behind the last message, and ends with its signal', async () => {
@@ -130,4 +152,28 @@ test('messages are read whole however they are cut', async () => {
       { id: '1', event: '', data: 'b' },
     ]);
   }
+});
+
+test('a stream that goes silent, and a message without end, break off', async () => {
+  const silent = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('data: a\n\ndata: b')),
+  });
+  const messages = readStream(silent, 20);
+  expect(await messages.next()).toMatchObject({ value: { data: 'a' } });
+  await expect(messages.next()).rejects.toThrow('Nothing came for 0.02 s');
+  for (const line of ['x', `data: ${'x'.repeat(1_017)}\n`]) {
+    const piece = new TextEncoder().encode(line.repeat((4 * 1024 * 1024) / line.length));
+    const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(piece) });
+    await expect(readStream(endless).next()).rejects.toThrow('A message has more than');
+  }
+});
+
+test('an answer that is no stream ends it', async () => {
+  const { client, count } = await serve((_, response) => void response.end('{"data":[]}'));
+  const stream = client.stream('/v1/sources/{id}/sse', { path: { id: 'dc_1' } });
+  await expect(stream.next()).rejects.toMatchObject({
+    status: 200,
+    message: 'The server does not stream /v1/sources/dc_1/sse',
+  });
+  expect(count()).toBe(1);
 });

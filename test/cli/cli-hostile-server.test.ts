@@ -125,7 +125,9 @@ describe('an answer without end', () => {
 
   test('so does a list whose pages never end', async () => {
     const data = Array.from({ length: 100 }, () => ({ id: 'x'.repeat(1_000) }));
-    says({ data, page_info: { total_count: 1e9, end_cursor: 'again' } });
+    answer = (_, response) => {
+      response.end(JSON.stringify({ data, page_info: { total_count: 1e9, end_cursor: `after-${asked.length}` } }));
+    };
     await expect(createApiClient({ url, ...options }).all('/components')).rejects.toThrow('answers without end');
     expect(asked.length).toBeLessThan(100);
   });
@@ -169,6 +171,29 @@ test('of a folder that is imported, components are sent with what they import, a
     'package.json',
   ]);
   expect(body).not.toContain('SECRET');
+});
+
+describe('a server that is busy', () => {
+  const me = { data: { id: 'u', username: 'u', email: null, orgs: [], quotas: {} } };
+  const busy = (response: ServerResponse, seconds: number, status = 429) =>
+    void response.writeHead(status, { 'retry-after': String(seconds) }).end();
+
+  test('is asked again when it says so, which is told, and not among the JSON', async () => {
+    answer = (_, response) => (asked.length % 3 === 0 ? response.end(JSON.stringify(me)) : busy(response, 0, 503));
+    expect(await user.hw(['whoami', '--json'])).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await user.hw(['whoami']);
+    expect([code, asked.length, stderr.match(/is busy; trying again in 0 s/g)?.length]).toEqual([0, 6, 2]);
+  });
+
+  test('for longer than a minute is not waited for, and Ctrl-C ends a wait', async () => {
+    answer = (_, response) => busy(response, 61);
+    expect((await user.hw(['whoami'])).code).toBe(1);
+    expect(asked).toHaveLength(1);
+    answer = (_, response) => busy(response, 60);
+    const waiting = user.start(['whoami']);
+    await waiting.untilOutput(/trying again in 60 s/);
+    expect(await waiting.end()).toMatchObject({ code: 130, stdout: '' });
+  });
 });
 
 test('a redirect is not followed, and the key goes nowhere else', async () => {

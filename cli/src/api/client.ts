@@ -1,4 +1,12 @@
 import { openAsBlob } from 'node:fs';
+import {
+  createTransport,
+  HeadwaterProblem,
+  type Method,
+  type RequestParts,
+  type StreamMessage,
+  type Transport,
+} from '@headwater/client/transport';
 import { NDJSON_TYPE } from '@headwater/shared';
 import { CliError } from '../cli-error.ts';
 import { problemError } from './problem.ts';
@@ -24,10 +32,7 @@ export interface ApiClient {
   page<T>(path: string, query?: Parameters): Promise<T[]>;
   /** One page with the cursor of what follows it. */
   list<T>(path: string, query?: Parameters): Promise<ListAnswer<T>>;
-  /**
-   * Everything, page after page. Not of events: a page of them can be short, or empty, before the
-   * last one.
-   */
+  /** Everything, page after page. */
   all<T>(path: string, query?: Parameters): Promise<T[]>;
   /**
    * Everything that a list has, read as it comes: one record is in memory. A connection that breaks
@@ -36,16 +41,26 @@ export interface ApiClient {
   lines<T>(path: string, query: Parameters, cursorOf: (record: T) => string): AsyncGenerator<T>;
   /** A resource with its `etag`, which the answer has in a header. */
   tagged<T>(path: string): Promise<T & { etag?: string }>;
-  send<T>(
-    method: 'POST' | 'PUT' | 'DELETE',
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<T>;
+  send<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown, headers?: Named): Promise<T>;
   /** POSTs a file, however long that and the answer take. */
-  upload<T>(path: string, file: string, headers: Readonly<Record<string, string>>): Promise<T>;
+  upload<T>(path: string, file: string, headers: Named): Promise<T>;
   /** An answer that goes on, of which nothing has been read; throws where it is refused. */
-  open(path: string, query: Parameters, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
+  open(path: string, query: Parameters, headers: Named): Promise<Response>;
+  /**
+   * Messages of a stream, over any number of connections: each goes on behind the last message.
+   * Throws `interrupted` with Ctrl-C, and the server's error where it refuses for good.
+   */
+  stream(path: string, query: Parameters, watch: Watch): AsyncGenerator<StreamMessage>;
+}
+
+type Named = Readonly<Record<string, string>>;
+
+interface Watch {
+  /** The last message that is known already. */
+  lastId?: string | undefined;
+  /** The connection was lost; told once until it is back. */
+  onLost(reason: string): void;
+  onBack(): void;
 }
 
 export interface ClientOptions {
@@ -64,143 +79,122 @@ export interface ClientOptions {
    * MAX_ANSWER_BYTES.
    */
   maxAnswerBytes?: number;
+  /** Called before each wait that a busy server asks for. */
+  onWait?: (seconds: number) => void;
+}
+
+interface Limits {
+  /** A request with its answer ends after this time. */
+  timeoutMs?: number;
+  /** All answers together have no more. */
+  maxBytes?: number;
 }
 
 const TIMEOUT_MS = 180_000;
-const PAGE_SIZE = 100;
 
 export function createApiClient(options: ClientOptions): ApiClient {
-  const { url, signal, timeoutMs = TIMEOUT_MS, proxy, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  const lost = (cause: unknown) => (signal.aborted ? interrupted() : unreachableError(url, cause, proxy));
-  const request = requesting(options, lost);
-  const call = async <T>(
-    method: string,
-    path: string,
-    init: RequestInit = {},
-    room: Room = { bytes: maxAnswerBytes },
-    onHeaders: (headers: Headers) => void = () => undefined,
-  ): Promise<T> => {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const response = await request(
-      method,
-      path,
-      { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } },
-      within,
-    );
-    onHeaders(response.headers);
-    return readAnswer<T>(response, options, room);
-  };
-  const list = <T>(path: string, query: Parameters, room?: Room) =>
-    call<ListAnswer<T>>('GET', path + queryString(query), {}, room);
-  const open = opening(request, options);
+  const { url, signal, timeoutMs = TIMEOUT_MS, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const connect = (limits: Limits = {}) => connectWithin(options, limits);
+  const lost = (cause: unknown) => describeError(cause, options);
+  const fail = (cause: unknown) => Promise.reject(lost(cause));
+  const ask = (method: Method, path: string, parts: RequestParts = {}, limits: Limits = { timeoutMs }) =>
+    connect(limits)
+      .ask(method, path, { ...parts, signal })
+      .catch(fail);
+  const list = async <T>(path: string, query: Parameters) => (await ask('get', path, { query })).body as ListAnswer<T>;
+  const open: ApiClient['open'] = (path, query, headers) =>
+    connect().open('get', path, { query, headers, signal }).catch(fail);
   return {
     url,
-    get: async <T>(path: string, query: Parameters = {}) =>
-      (await call<{ data: T }>('GET', path + queryString(query))).data,
+    get: async <T>(path: string, query: Parameters = {}) => dataOf(await ask('get', path, { query })) as T,
     page: async <T>(path: string, query: Parameters = {}) => (await list<T>(path, query)).data,
     list: (path, query = {}) => list(path, query),
-    all: <T>(path: string, query: Parameters = {}) =>
-      readAll<T>((page, room) => list<T>(path, { limit: PAGE_SIZE, ...query, ...page }, room), maxAnswerBytes),
+    async all<T>(path: string, query: Parameters = {}) {
+      const transport = connect({ timeoutMs, maxBytes: maxAnswerBytes * LIST_ANSWERS });
+      const items: T[] = [];
+      try {
+        for await (const item of transport.all(path, { query, signal })) items.push(item as T);
+      } catch (cause) {
+        throw lost(cause);
+      }
+      return items;
+    },
     lines: <T>(path: string, query: Parameters, cursorOf: (record: T) => string) =>
-      readRecords<T>((after) => open(path, { ...query, after }, { accept: NDJSON_TYPE }, signal), { cursorOf, lost }),
+      readRecords<T>((after) => open(path, { ...query, after }, { accept: NDJSON_TYPE }), { cursorOf, lost }),
+    async *stream(path, query, { lastId, onLost, onBack }) {
+      const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
+      const reasonOf = (cause: unknown) => (cause === undefined ? 'the server closed the stream' : lost(cause).message);
+      const watch = { onBack, onLost: (cause: unknown) => onLost(reasonOf(cause)) };
+      try {
+        yield* connect().stream(path, { query, headers, signal }, watch);
+      } catch (cause) {
+        throw lost(cause);
+      }
+    },
     async tagged<T>(path: string) {
-      let etag: string | undefined;
-      const { data } = await call<{ data: T }>('GET', path, {}, undefined, (headers) => {
-        etag = headers.get('etag')?.replaceAll('"', '');
-      });
-      return etag === undefined ? data : { ...data, etag };
+      const answer = await ask('get', path);
+      const etag = answer.headers.get('etag')?.replaceAll('"', '');
+      return { ...(dataOf(answer) as T), ...(etag === undefined ? {} : { etag }) };
     },
-    async send<T>(
-      method: 'POST' | 'PUT' | 'DELETE',
-      path: string,
-      body: unknown = {},
-      headers: Readonly<Record<string, string>> = {},
-    ) {
-      const init = { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
-      return (await call<{ data: T } | undefined>(method, path, init))?.data as T;
-    },
-    async upload<T>(path: string, file: string, headers: Readonly<Record<string, string>>) {
-      const response = await request('POST', path, { headers, body: await openAsBlob(file) }, signal);
-      return (await readAnswer<{ data: T }>(response, options, { bytes: maxAnswerBytes })).data;
-    },
+    send: async <T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown = {}, headers: Named = {}) =>
+      dataOf(await ask(LOWER[method], path, { body, headers })) as T,
+    upload: async <T>(path: string, file: string, headers: Named) =>
+      dataOf(await ask('post', path, { body: await openAsBlob(file), headers }, {})) as T,
     open,
   };
 }
 
-type Request = (method: string, path: string, init: RequestInit, within: AbortSignal) => Promise<Response>;
-
-function requesting({ url, apiKey }: ClientOptions, lost: (cause: unknown) => CliError): Request {
-  return async (method, path, init, within) => {
-    const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as Record<string, string>) };
-    try {
+function connectWithin(options: ClientOptions, { timeoutMs, maxBytes }: Limits): Transport {
+  const { url, apiKey, signal, maxAnswerBytes = MAX_ANSWER_BYTES, onWait } = options;
+  let room = maxBytes ?? maxAnswerBytes;
+  return createTransport({
+    url: `${url}/v1`,
+    apiKey,
+    ...(onWait === undefined ? {} : { onWait }),
+    fetch(to, init) {
+      const within = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       // A redirect could lead the key elsewhere.
-      return await fetch(`${url}/v1${path}`, { ...init, method, headers, redirect: 'manual', signal: within });
-    } catch (cause) {
-      throw lost(cause);
-    }
-  };
+      return fetch(to, { ...init, redirect: 'manual', signal: within });
+    },
+    async text(response) {
+      const { text, bytes } = await readText(response, Math.min(room, maxAnswerBytes));
+      room -= bytes;
+      return text;
+    },
+    parse: parseAnswer,
+  });
 }
 
-function opening(request: Request, options: ClientOptions): ApiClient['open'] {
-  const room = { bytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES };
-  return async (path, query, headers, within) => {
-    const response = await request('GET', path + queryString(query), { headers }, within);
-    return response.ok ? response : readAnswer<never>(response, options, { ...room });
-  };
+function dataOf({ body }: { body: unknown }): unknown {
+  return (body as { data: unknown } | undefined)?.data;
 }
 
-/** Page after page. */
-async function readAll<T>(
-  read: (page: Parameters, room: Room) => Promise<ListAnswer<T>>,
-  maxAnswerBytes: number,
-): Promise<T[]> {
-  const items: T[] = [];
-  const room: Room = { bytes: maxAnswerBytes * LIST_ANSWERS };
-  let after: string | undefined;
-  for (;;) {
-    const { data, page_info: info } = await read({ after }, room);
-    for (const item of data) items.push(item);
-    if (typeof info?.end_cursor !== 'string' || data.length === 0) return items;
-    // A page of large entries has fewer than were asked for; a count may stop below what there is.
-    if (data.length < PAGE_SIZE && items.length >= info.total_count) return items;
-    after = info.end_cursor;
-  }
-}
+const LOWER = { POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
-/** Bytes that may still be read; each answer reduces it. */
-interface Room {
-  bytes: number;
-}
+class NotAnAnswer extends Error {}
 
-async function readAnswer<T>(response: Response, options: ClientOptions, room: Room): Promise<T> {
-  const { url, signal, refusedHint, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  let text: string;
+function parseAnswer(text: string): unknown {
   try {
-    const answer = await readText(response, Math.min(room.bytes, maxAnswerBytes));
-    text = answer.text;
-    room.bytes -= answer.bytes;
-  } catch (cause) {
-    if (cause instanceof TooLarge) throw notHeadwater(`${url} answers without end`);
-    throw signal.aborted ? interrupted() : unreachableError(url, cause);
+    const body = parseExactJson(text);
+    if (typeof body === 'object' && body !== null) return body;
+  } catch {
+    // Said below.
   }
-  const body = parseJson(text);
-  if (response.status >= 300) throw problemError(response.status, body, url, refusedHint);
-  if (text === '') return undefined as T;
-  if (typeof body === 'object' && body !== null) return body as T;
-  throw notHeadwater(`${url} answered something that is not a Headwater server's`);
+  throw new NotAnAnswer(text.slice(0, 100));
+}
+
+/** Every failure of a request, as the user is told of it. */
+function describeError(cause: unknown, { url, signal, refusedHint, proxy }: ClientOptions): CliError {
+  if (cause instanceof CliError) return cause;
+  if (cause instanceof HeadwaterProblem) return problemError(cause, url, refusedHint);
+  if (signal.aborted) return interrupted();
+  if (cause instanceof TooLarge) return notHeadwater(`${url} answers without end`);
+  if (cause instanceof NotAnAnswer) return notHeadwater(`${url} answered something that is not a Headwater server's`);
+  return unreachableError(url, cause, proxy);
 }
 
 function notHeadwater(message: string): CliError {
   return new CliError('unreachable', message, { hint: 'Check the address: hw whoami shows which one is used' });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return parseExactJson(text);
-  } catch {
-    // The caller says what that means.
-    return undefined;
-  }
 }
 
 export function interrupted(): CliError {
@@ -220,10 +214,4 @@ export async function making<T>(work: () => Promise<T>): Promise<T> {
       hint: 'See: hw list',
     });
   }
-}
-
-function queryString(query: Parameters): string {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
-  return given.size === 0 ? '' : `?${given.toString()}`;
 }

@@ -1,19 +1,6 @@
+import type { HeadwaterProblem } from '@headwater/client/transport';
 import { CliError, type ErrorField } from '../cli-error.ts';
 import type { ExitName } from '../exit-codes.ts';
-
-/**
- * Problem document of the server (RFC 9457). Every member may be absent, because a proxy may have
- * answered.
- */
-interface ProblemDocument {
-  type?: string;
-  title?: string;
-  detail?: string;
-  errors?: unknown;
-  limit?: { name?: string; value?: number; used?: number };
-  retry_after_seconds?: number;
-  request_id?: string;
-}
 
 const COMPONENT_CODES = new Set([
   'INVALID_COMPONENT',
@@ -29,27 +16,16 @@ const COMPONENT_CODES = new Set([
 ]);
 
 /** `refusedHint`: what to do where the key is refused. */
-export function problemError(status: number, body: unknown, url: string, refusedHint?: string): CliError {
-  const problem = (typeof body === 'object' && body !== null ? body : {}) as ProblemDocument;
-  const code = codeOf(problem, status);
-  const hint =
-    status === 401 ? (refusedHint ?? `Log in again: hw login --url ${url}`) : hintFor(status, code, problem, url);
-  return new CliError(exitFor(status, code), messageOf(problem, status, url), {
+export function problemError(refused: HeadwaterProblem, url: string, refusedHint?: string): CliError {
+  const { status, code, problem } = refused;
+  const hint = status === 401 ? (refusedHint ?? `Log in again: hw login --url ${url}`) : hintFor(refused, url);
+  const message = problem.detail ?? problem.title ?? `${url} answered with status ${status}`;
+  return new CliError(exitFor(status, code), message, {
     code,
     fields: readFields(problem.errors),
     ...(hint === undefined ? {} : { hint }),
     ...(status >= 500 && typeof problem.request_id === 'string' ? { requestId: problem.request_id } : {}),
   });
-}
-
-/** `urn:headwater:error:not-found` → `NOT_FOUND`. */
-function codeOf({ type }: ProblemDocument, status: number): string {
-  const [, name] = /^urn:headwater:error:([a-z-]+)$/.exec(type ?? '') ?? [];
-  return name === undefined ? `HTTP_${status}` : name.replaceAll('-', '_').toUpperCase();
-}
-
-function messageOf({ detail, title }: ProblemDocument, status: number, url: string): string {
-  return detail ?? title ?? `${url} answered with status ${status}`;
 }
 
 function exitFor(status: number, code: string): ExitName {
@@ -59,8 +35,9 @@ function exitFor(status: number, code: string): ExitName {
   return status === 502 || status === 503 || status === 504 ? 'unreachable' : 'failure';
 }
 
-function hintFor(status: number, code: string, problem: ProblemDocument, url: string): string | undefined {
-  if (status === 404 && code !== 'NOT_FOUND') return `Is ${url} a Headwater server, and as new as this hw?`;
+function hintFor({ status, code, problem }: HeadwaterProblem, url: string): string | undefined {
+  if (status === 200 || (status === 404 && code !== 'NOT_FOUND'))
+    return `Is ${url} a Headwater server, and as new as this hw?`;
   if (typeof problem.retry_after_seconds === 'number') return `Try again in ${problem.retry_after_seconds} s`;
   if (typeof problem.limit?.name === 'string') return `The limit is ${problem.limit.name}; the operator can raise it`;
   const [field] = readFields(problem.errors);

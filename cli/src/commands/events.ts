@@ -195,7 +195,7 @@ export const logs: CommandSpec = {
 };
 
 async function showFeed(
-  { input, output, signal, api: connect }: CommandContext,
+  { input, output, api: connect }: CommandContext,
   { fallback, max }: { fallback: number; max: number },
   show: (record: EventRecord) => void,
   feedOf: (base: string) => Feed,
@@ -204,7 +204,7 @@ async function showFeed(
   const api = await connect();
   const { kind, id } = await findNamed(api, ['source', 'workflow'], input.argument('name'));
   const feed = feedOf(`${KINDS[kind].path}/${id}`);
-  if (input.flag('follow')) await followFeed(api, feed, { count: limit, show, output, signal });
+  if (input.flag('follow')) await followFeed(api, feed, { count: limit, show, output });
   const records = await readRecent(api, feed, limit);
   for (const record of records) show(record);
   if (records.length === 0 && limit > 0) output.note('Nothing yet. Wait for it with -f');

@@ -1,10 +1,9 @@
 import type { Webhook } from '../api/resources.ts';
-import { type ApiClient, making } from '../api/client.ts';
+import { type ApiClient, interrupted, making } from '../api/client.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { tellOfConnection } from '../follow/recent-and-new.ts';
-import { followStream } from '../follow/follow-stream.ts';
 import { forwardRequest, type LocalAnswer, readTunnelRequest, type TunnelRequest } from '../listen/forward-request.ts';
 import { findNamed } from '../names/find-named.ts';
 
@@ -86,21 +85,17 @@ async function follow(
     }
   }
 
-  const following = followStream({
-    api,
-    path: `/webhooks/${id}/tunnel`,
-    query: {},
-    lastId: undefined,
-    signal,
-    onMessage(message) {
-      const request = readTunnelRequest(message.data);
+  async function passAll(): Promise<never> {
+    const watch = { onLost: connection.lost, onBack: connection.back };
+    for await (const { data } of api.stream(`/webhooks/${id}/tunnel`, {}, watch)) {
+      const request = readTunnelRequest(data);
       if (request === undefined) output.warn('a message of the server is not understood and left out');
       else void pass(request);
-    },
-    onLost: connection.lost,
-    onBack: connection.back,
-  });
-  return Promise.race([following, failed.promise]);
+    }
+    throw interrupted();
+  }
+
+  return Promise.race([passAll(), failed.promise]);
 }
 
 function lineOf({ headers, body }: TunnelRequest, { status, error }: LocalAnswer): string {

@@ -52,7 +52,7 @@ export const exportTenant: CommandSpec = {
     const draft = `${file}.part`;
     const bytes = await output.progress('Exporting', async () => {
       const query = input.flag('without-history') ? { without_history: true } : {};
-      const answer = await api.open(`/accounts/${encodeURIComponent(id)}/export`, query, headers, signal);
+      const answer = await api.open(`/accounts/${encodeURIComponent(id)}/export`, query, headers);
       try {
         await pipeline(Readable.from(answer.body ?? []), createWriteStream(draft, { mode: 0o600 }), { signal });
         await rename(draft, file);

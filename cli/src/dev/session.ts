@@ -105,14 +105,14 @@ function showDeployed({ output }: CommandContext, held: HeldOutput, source: Sour
 
 /** Events and log lines as they come, each with its kind under --json. */
 async function followSource(
-  { output, signal }: CommandContext,
+  { output }: CommandContext,
   api: ApiClient,
   held: HeldOutput,
   { id, count, word }: { id: string; count: number; word: string },
 ): Promise<void> {
   const base = `/sources/${id}`;
   const connection = tellOfConnection(output);
-  const following = (show: (record: EventRecord) => void) => ({ count, show, output, signal, connection });
+  const following = (show: (record: EventRecord) => void) => ({ count, show, output, connection });
   const events = { listPath: `${base}/event_summaries`, streamPath: `${base}/sse` };
   const logs = { listPath: `${base}/$logs/event_summaries`, streamPath: `${base}/logs` };
   await Promise.all([

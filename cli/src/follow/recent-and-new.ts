@@ -1,8 +1,7 @@
-import type { EventSourceMessage } from 'eventsource-parser';
-import type { ApiClient } from '../api/client.ts';
+import type { StreamMessage } from '@headwater/client/transport';
+import { type ApiClient, interrupted } from '../api/client.ts';
 import type { EventRecord } from '../api/resources.ts';
 import type { Output } from '../terminal/output.ts';
-import { followStream } from './follow-stream.ts';
 import { RememberedIds } from './remembered-ids.ts';
 import { parseExactJson } from '../exact-json.ts';
 
@@ -56,7 +55,6 @@ export interface Following {
   count: number;
   show(record: EventRecord): void;
   output: Output;
-  signal: AbortSignal;
   /** Reports a lost connection and its return. Default: `tellOfConnection`, for this feed only. */
   connection?: Connection;
 }
@@ -86,32 +84,26 @@ export function tellOfConnection(output: Pick<Output, 'note'>): Connection {
  * lost connections.
  */
 export async function followFeed(api: ApiClient, feed: Feed, following: Following): Promise<never> {
-  const { count, show, output, signal, connection = tellOfConnection(output) } = following;
+  const { count, show, output, connection = tellOfConnection(output) } = following;
   // One at least: the stream goes on after it.
   const recent = await readRecent(api, feed, Math.max(count, 1));
   const seen = new RememberedIds(recent.map(({ id }) => id));
   for (const record of count === 0 ? [] : recent) show(record);
-  return followStream({
-    api,
-    path: feed.streamPath,
-    query: { channel: feed.channel, expand: 'event' },
-    lastId: recent.at(-1)?.id,
-    signal,
-    onMessage(message) {
-      const record = readRecord(message);
-      if (record === undefined) output.warn('a message of the server is not understood and left out');
-      else if (seen.add(record.id)) show(record);
-    },
-    onLost: connection.lost,
-    onBack: connection.back,
-  });
+  const query = { channel: feed.channel, expand: 'event' };
+  const watch = { lastId: recent.at(-1)?.id, onLost: connection.lost, onBack: connection.back };
+  for await (const message of api.stream(feed.streamPath, query, watch)) {
+    const record = readRecord(message);
+    if (record === undefined) output.warn('a message of the server is not understood and left out');
+    else if (seen.add(record.id)) show(record);
+  }
+  throw interrupted();
 }
 
 /**
  * `$.send.sse` of a workflow streams the payload alone. This function adds the other members of the
  * record.
  */
-function readRecord({ id = '', event: channel = '', data }: EventSourceMessage): EventRecord | undefined {
+function readRecord({ id, event: channel, data }: StreamMessage): EventRecord | undefined {
   let value: unknown;
   try {
     value = parseExactJson(data);
