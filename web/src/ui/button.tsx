@@ -1,4 +1,4 @@
-import type { ComponentProps } from 'react';
+import type { ComponentProps, SyntheticEvent } from 'react';
 import { missingRight, type Right } from '../api/session.ts';
 import { classNames } from './class-names.ts';
 
@@ -23,6 +23,11 @@ export interface ButtonProps extends ComponentProps<'button'> {
   needs?: Right | null;
 }
 
+/** Enter in a field clicks the button of its form as well. */
+function refuse(event: SyntheticEvent): void {
+  event.preventDefault();
+}
+
 export function Button({
   kind = 'plain',
   size = 'normal',
@@ -37,12 +42,15 @@ export function Button({
     <button
       type="button"
       {...rest}
-      disabled={rest.disabled === true || busy || missing !== undefined}
+      disabled={rest.disabled === true || missing !== undefined}
       title={missing ?? rest.title}
+      // A button that is disabled loses the focus: one that works keeps it.
+      aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
+      {...(busy ? { onClick: refuse } : {})}
       className={classNames(
         'inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap select-none',
-        'transition-colors disabled:opacity-55',
+        'transition-colors disabled:opacity-55 aria-busy:opacity-55',
         size === 'small' ? 'h-7 px-2 text-xs' : 'h-8 px-3 text-sm',
         KINDS[kind],
         className,
