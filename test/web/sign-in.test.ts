@@ -101,9 +101,31 @@ test('a change that is refused for its rate waits, and is made when there is roo
     .toBe(429);
   await page.getByRole('button', { name: 'Publish', exact: true }).click();
   await taking;
+  await page.getByText('The page waits and goes on by itself').waitFor();
   await page.getByRole('row', { name: 'patient' }).waitFor();
   expect(statuses.at(-1)).toBe(200);
   await headwater.limit({ maxRequestsPerSecond: null });
+  check();
+});
+
+test('a save without a network says so, keeps what was typed and the focus, and is made once it is back', async () => {
+  const { data: webhook } = await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:2/', name: 'Before' });
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/webhooks/${webhook.id}?tab=settings`, headwater.apiKey);
+  const name = page.getByRole('textbox', { name: 'Name' });
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  await name.fill('After');
+  await page.context().setOffline(true);
+  await save.click();
+  await page.getByText('The server cannot be reached').waitFor();
+  await page.getByText('The server does not answer').waitFor();
+  expect(await save.evaluate((button) => button.matches(':focus'))).toBe(true);
+  await page.context().setOffline(false);
+  await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+  expect(await name.inputValue()).toBe('After');
+  await save.click();
+  await page.getByRole('heading', { name: 'After', level: 1 }).waitFor();
+  await headwater.api('DELETE', `/webhooks/${webhook.id}`);
   check();
 });
 

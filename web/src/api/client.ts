@@ -1,7 +1,7 @@
 import { type Body, type components, createClient } from '@headwater/client';
 import { BASE_PATH } from './base-url.ts';
 import { portal } from '../app/portal.ts';
-import { noteConnectionLost } from './connection.ts';
+import { noteConnectionLost, noteRateLimited } from './connection.ts';
 import { ConnectionError } from './problem.ts';
 import { currentSession, type Session, sessionHeaders, setSession } from './session.ts';
 
@@ -26,8 +26,9 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }).catch((error: unknown) => {
     // A request that the page itself has given up says nothing of the server.
     if (init.signal?.aborted !== true) noteConnectionLost();
-    throw new ConnectionError(error);
+    throw new ConnectionError(error, init.method !== undefined && init.method !== 'GET');
   });
+  if (response.status === 429) noteRateLimited(Number(response.headers.get('retry-after') ?? 1));
   // Signing in with a wrong password ends no session.
   if (response.status === 401 && !url.includes(SESSION_PATH)) onUnauthorized();
   return response;

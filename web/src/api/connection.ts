@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from 'react';
+
 /** Told that the server did not answer, by a query or a stream that broke off. */
 const listeners = new Set<() => void>();
 
@@ -8,4 +10,24 @@ export function noteConnectionLost(): void {
 export function onConnectionLost(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
+}
+
+let waitsUntilMs = 0;
+const waitListeners = new Set<() => void>();
+
+/** The server has refused a request for its rate: queries and changes wait that long by themselves. */
+export function noteRateLimited(retryAfterSeconds: number): void {
+  waitsUntilMs = Math.max(waitsUntilMs, Date.now() + retryAfterSeconds * 1_000);
+  for (const listener of waitListeners) listener();
+}
+
+/** Epoch milliseconds until which requests wait for their rate; past or 0 where none does. */
+export function useRateLimitEnd(): number {
+  return useSyncExternalStore(
+    (listener) => {
+      waitListeners.add(listener);
+      return () => waitListeners.delete(listener);
+    },
+    () => waitsUntilMs,
+  );
 }

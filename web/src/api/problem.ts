@@ -4,8 +4,12 @@ import { HeadwaterProblem } from '@headwater/client';
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 
-  constructor(cause: unknown) {
-    super('The server cannot be reached. It may be restarting; this page tries again by itself.', { cause });
+  /** The request may have changed something before its answer was lost. */
+  readonly wasChange: boolean;
+
+  constructor(cause: unknown, wasChange = false) {
+    super('The server cannot be reached: it may be restarting, or the network is gone.', { cause });
+    this.wasChange = wasChange;
   }
 }
 

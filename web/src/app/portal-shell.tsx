@@ -1,5 +1,5 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { ConnectionBanner } from './connection-banner.tsx';
+import { ConnectionBanner, RateNote } from './connection-banner.tsx';
 import { portal } from './portal.ts';
 
 /** Around the pages of the portal: a title, and the way back to the list. */
@@ -15,6 +15,7 @@ export function PortalShell() {
         <ConnectionBanner />
         <Outlet />
       </main>
+      <RateNote />
     </div>
   );
 }

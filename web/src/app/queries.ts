@@ -19,9 +19,17 @@ function retryDelayMs(failures: number, error: unknown): number {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: mayRetry, retryDelay: retryDelayMs, staleTime: 5_000, throwOnError: false },
+    // Without a network a request fails, which the page says: it would wait and say nothing otherwise.
+    queries: {
+      networkMode: 'always',
+      retry: mayRetry,
+      retryDelay: retryDelayMs,
+      staleTime: 5_000,
+      throwOnError: false,
+    },
     // A change that was refused for its rate has not begun; one that was lost may have.
     mutations: {
+      networkMode: 'always',
       retry: (failures, error) => error instanceof HeadwaterProblem && error.status === 429 && failures < MAX_RETRIES,
       retryDelay: retryDelayMs,
     },

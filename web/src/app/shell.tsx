@@ -6,7 +6,7 @@ import { useSession } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { classNames } from '../ui/class-names.ts';
 import { Icon } from '../ui/icons.tsx';
-import { ConnectionBanner } from './connection-banner.tsx';
+import { ConnectionBanner, RateNote } from './connection-banner.tsx';
 import { navigationOf } from './navigation.ts';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -29,9 +29,11 @@ export function Shell() {
       <Sidebar isOpen={isMenuOpen} />
       <main id="content" tabIndex={-1} className="min-w-0 flex-1 overflow-y-auto outline-none">
         <ConnectionBanner />
+        <RoleNote />
         <Outlet />
       </main>
       <Shortcuts />
+      <RateNote />
     </div>
   );
 }
@@ -114,6 +116,18 @@ function Sidebar({ isOpen }: { isOpen: boolean }) {
   );
 }
 
+/** Tells a member who may change nothing why so many buttons are off, also without a pointer. */
+function RoleNote() {
+  const member = useSession()?.member ?? null;
+  if (member === null || member.rights.includes('change')) return null;
+  return (
+    <p className="border-b border-line bg-surface px-4 py-1.5 text-xs text-ink-soft sm:px-6">
+      As a {member.role} of this account you read everything but secrets, and change nothing. An admin can give you
+      another role.
+    </p>
+  );
+}
+
 /** Something is being fetched: said quietly, beside the name. */
 function Activity() {
   const isBusy = useIsFetching() > 0;
@@ -132,6 +146,7 @@ function Account() {
   const session = useSession();
   const navigate = useNavigate();
   const queries = useQueryClient();
+  const who = session?.member ? `${session.member.email} · ${session.member.role}` : (session?.username ?? 'admin key');
   const leave = async () => {
     await signOut();
     queries.clear();
@@ -141,8 +156,8 @@ function Account() {
     <div className="mt-auto flex items-center gap-1 border-t border-line pt-3">
       <div className="min-w-0 flex-1 px-1.5">
         <AccountName />
-        <p className="truncate text-xs text-ink-faint">
-          {session?.member ? `${session.member.email} · ${session.member.role}` : (session?.username ?? 'admin key')}
+        <p className="truncate text-xs text-ink-faint" title={who}>
+          {who}
         </p>
       </div>
       <ThemeSwitch />
