@@ -19,7 +19,9 @@ export function Empty(props: {
       </span>
       <h2 className="text-lg font-semibold">{title}</h2>
       <div className="max-w-md text-sm text-ink-soft">{children}</div>
-      {action !== undefined && <div className="mt-2 flex gap-2">{action}</div>}
+      {action !== undefined && (
+        <div className="mt-2 flex flex-wrap items-start justify-center gap-2 empty:hidden">{action}</div>
+      )}
       {/* A customer in a portal has no command line. */}
       {command !== undefined && portal === undefined && (
         <code className="mt-2 max-w-full rounded bg-sunken px-2 py-1 font-mono text-xs break-all text-ink-soft">

@@ -11,19 +11,6 @@ import { TextField } from '../../ui/field.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
 import type { Source } from './source-queries.ts';
 
-/** An event that the user writes, as one of the source; its code does not run. */
-export function PublishEvent({ source }: { source: Source }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <Button size="small" onClick={() => setOpen(true)}>
-        Publish an event
-      </Button>
-      {isOpen && <PublishDialog source={source} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
 interface PublishDialogProps {
   source: Source;
   /** Parts of an earlier event. Default: none. */
@@ -31,6 +18,7 @@ interface PublishDialogProps {
   onClose: () => void;
 }
 
+/** An event that the user writes, as one of the source; its code does not run. */
 export function PublishDialog({ source, given, onClose }: PublishDialogProps) {
   const [text, setText] = useState(given?.data ?? '{}');
   const [channel, setChannel] = useState(given?.channel ?? '');

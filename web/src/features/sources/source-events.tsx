@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useNames } from '../../api/names.ts';
 import { Beside } from '../../ui/beside.tsx';
+import { Button } from '../../ui/button.tsx';
+import { hwLine } from '../../ui/command.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { LiveBadge } from '../../ui/live-badge.tsx';
 import { Panel } from '../../ui/page.tsx';
@@ -13,8 +16,8 @@ import { EventRows, NewRows } from '../events/event-rows.tsx';
 import { useLiveEvents } from '../events/use-live-events.ts';
 import { ReplayEvents } from '../webhooks/replay-events.tsx';
 import { FirstRunOfSource } from './first-run-of-source.tsx';
-import { PublishEvent } from './publish-event.tsx';
-import { endpointOf, type Source } from './source-queries.ts';
+import { PublishDialog } from './publish-event.tsx';
+import { componentQuery, endpointOf, isIngest, type Source } from './source-queries.ts';
 
 interface SourceEventsProps {
   source: Source;
@@ -39,6 +42,20 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
   const linked = useLinkedEvent(isMissing ? `${source.id}-${selected}` : undefined);
   const chosen = listed ?? linked.data;
   const scroller = useRef<HTMLDivElement>(null);
+  const isEmpty = live.shown.length === 0;
+  const component = useQuery({ ...componentQuery(source.component_id), enabled: isEmpty });
+  const isWithoutCode = component.data !== undefined && isIngest(component.data);
+  const [isPublishing, setPublishing] = useState(false);
+  const publish = (
+    <Button
+      size={isEmpty ? 'normal' : 'small'}
+      kind={isEmpty && isWithoutCode ? 'primary' : 'plain'}
+      needs="change"
+      onClick={() => setPublishing(true)}
+    >
+      Publish an event
+    </Button>
+  );
   const showNew = () => {
     live.show();
     scroller.current?.scrollTo({ top: 0 });
@@ -58,19 +75,24 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
         actions={
           <>
             <ReplayEvents given={{ emitter_id: source.id }} others={listeners} />
-            <PublishEvent source={source} />
+            {!isEmpty && publish}
             <LiveBadge state={live.state} />
           </>
         }
       >
         <NewRows count={live.waiting} onShow={showNew} />
         <ProblemNote error={linked.error} />
-        {live.shown.length === 0 ? (
+        {isEmpty ? (
           <Empty
             icon="event"
             title="No events yet"
-            command={emptyCommand(source)}
-            action={<FirstRunOfSource source={source} />}
+            command={isWithoutCode ? publishCommand(source) : runCommand(source)}
+            action={
+              <>
+                <FirstRunOfSource source={source} />
+                {!component.isPending && publish}
+              </>
+            }
           >
             Events appear here as the source emits them.
             {source.last_error !== null && <LastFailure error={source.last_error} />}
@@ -84,6 +106,7 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
             onScrolled={(isAway) => hold(isAway || selected !== undefined)}
           />
         )}
+        {isPublishing && <PublishDialog source={source} onClose={() => setPublishing(false)} />}
       </Panel>
     </Beside>
   );
@@ -100,7 +123,9 @@ function LastFailure({ error: { at, message } }: { error: NonNullable<Source['la
   );
 }
 
-function emptyCommand(source: Source): string {
+const publishCommand = ({ name_slug: slug }: Source) => hwLine(['events', 'publish', slug], { data: '{}' });
+
+function runCommand(source: Source): string {
   const endpoint = endpointOf(source);
   return endpoint === undefined
     ? `hw run ${source.name_slug}`

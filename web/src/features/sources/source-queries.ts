@@ -35,6 +35,14 @@ export const componentQuery = (id: string) =>
     staleTime: 60_000,
   });
 
+/** The first line of the code that a source without code of its own runs. */
+const INGEST_BEGINS = '// Events come from POST /v1/sources/{id}/events';
+
+/** Its events are published, and no run makes them. */
+export function isIngest({ code }: Pick<Schemas['Component'], 'code'>): boolean {
+  return code.startsWith(INGEST_BEGINS);
+}
+
 /** The endpoint of a source's HTTP prop; undefined if it has none. */
 export function endpointOf({ configured_props: props }: Source): string | undefined {
   for (const value of Object.values(props)) {
