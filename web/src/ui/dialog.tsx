@@ -70,7 +70,7 @@ export function Confirm({
 }: ConfirmProps) {
   return (
     <Dialog open={open} onClose={onClose} title={title}>
-      <div className="text-sm text-ink-soft">{children}</div>
+      <div className="text-sm text-ink-soft [&>[role=alert]]:mt-3">{children}</div>
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={onClose}>Keep it</Button>
         <Button kind="danger" needs={needs} busy={busy} onClick={onConfirm}>

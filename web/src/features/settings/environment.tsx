@@ -4,6 +4,7 @@ import { api, type Schemas } from '../../api/client.ts';
 import { pagesOf } from '../../api/pages.ts';
 import { messagesFor } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
 import { Empty, ToForm } from '../../ui/empty.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
@@ -23,10 +24,14 @@ const variablesQuery = pagesOf(['environment'], (query, signal) =>
 /** Values that steps of workflows may read. They are sealed: no answer holds one. */
 export function Environment() {
   const list = useInfiniteQuery(variablesQuery);
+  const [deleted, setDeleted] = useState<string>();
   const queries = useQueryClient();
   const deleting = useMutation({
     mutationFn: (id: string) => api.delete('/v1/environment_variables/{id}', { path: { id } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['environment'] }),
+    onSuccess: () => {
+      setDeleted(undefined);
+      return queries.invalidateQueries({ queryKey: ['environment'] });
+    },
   });
   const columns: readonly Column<Variable>[] = [
     { header: 'Name', cell: ({ name }) => <code className="font-mono text-xs">{name}</code> },
@@ -35,7 +40,7 @@ export function Environment() {
     {
       header: 'Delete',
       cell: ({ name }) => (
-        <Button kind="quiet" size="small" aria-label={`Delete ${name}`} onClick={() => deleting.mutate(name)}>
+        <Button kind="quiet" size="small" needs="change" aria-label={`Delete ${name}`} onClick={() => setDeleted(name)}>
           <Icon name="cross" />
         </Button>
       ),
@@ -46,7 +51,6 @@ export function Environment() {
   return (
     <div className="flex flex-col gap-4">
       <SetVariable />
-      <ProblemNote error={deleting.error} />
       <Paged
         list={list}
         title="Variables"
@@ -64,6 +68,17 @@ export function Environment() {
       >
         <Table label="Environment variables" columns={columns} rows={rows} keyOf={({ name }) => name} />
       </Paged>
+      <Confirm
+        open={deleted !== undefined}
+        onClose={() => setDeleted(undefined)}
+        title={`Delete variable ${deleted ?? ''}?`}
+        action="Delete variable"
+        busy={deleting.isPending}
+        onConfirm={() => deleted !== undefined && deleting.mutate(deleted)}
+      >
+        The server never shows its value again. A variable that a deployed workflow reads is not deleted.
+        <ProblemNote error={deleting.error} />
+      </Confirm>
     </div>
   );
 }
