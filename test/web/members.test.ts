@@ -68,6 +68,60 @@ test('a viewer is invited, accepts, cannot create, and is out once removed', asy
   check();
 });
 
+/** Words of buttons that change something. The builder deletes its step `one` in the page alone. */
+const CHANGES = new RegExp(
+  '^(Run|Deactivate|Activate|Pause|Resume|Delete(?! one)|Publish|Replay|Unsubscribe|Subscribe|Retry|Send|Redeliver|Skip' +
+    '|Reveal|Rotate|Save|Deploy|Test|Preview|Connect|Check|Set|Invite|Create|Request bin|Schedule)',
+);
+
+test('nothing that a viewer can click would only be refused, and the page says why', async () => {
+  const source = await headwater.deploy(`export default { name: 'Read', version: '1', run() { this.$emit(1); } };`);
+  const { data: webhook } = await headwater.api('POST', '/webhooks', {
+    url: 'http://127.0.0.1:2/',
+    name: 'Read as well',
+  });
+  const { data: workflow } = await headwater.api('POST', '/workflows', {
+    name: 'Only read',
+    triggers: [{ type: 'http' }],
+    steps: [{ namespace: 'one', component_code: 'export default { run() {} };' }],
+  });
+  await headwater.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: webhook.id });
+  await headwater.api('POST', `/sources/${source.id}/run`, {});
+  await headwater.api('PUT', '/environment_variables/READ', { value: 'x' });
+  await makeMember(headwater, 'reads@example.com', 'viewer');
+  const { page, check } = await browser.open();
+  await page.goto(headwater.url);
+  await page.getByRole('button', { name: 'E-mail and password' }).click();
+  await page.getByLabel('E-mail', { exact: true }).fill('reads@example.com');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('As a viewer of this account you read everything').waitFor();
+  const screens: [path: string, shows: string][] = [
+    [`/sources/${source.id}`, 'Publish an event'],
+    [`/sources/${source.id}?tab=configuration`, 'Deploy'],
+    [`/sources/${source.id}?tab=listeners`, 'Unsubscribe Read as well'],
+    [`/workflows/${workflow.id}`, 'Pause'],
+    [`/workflows/${workflow.id}?tab=build&step=one`, 'Test up to here'],
+    [`/workflows/${workflow.id}?tab=settings`, 'Save'],
+    [`/webhooks/${webhook.id}`, 'Send all failed again'],
+    [`/webhooks/${webhook.id}?tab=subscriptions`, 'Unsubscribe from Read'],
+    [`/webhooks/${webhook.id}?tab=settings`, 'Rotate secret'],
+    ['/connections', 'Connect Airtable'],
+    ['/settings?tab=environment', 'Delete READ'],
+    ['/settings?tab=members', 'Invite'],
+    ['/first-run', 'Request bin'],
+  ];
+  for (const [path, shows] of screens) {
+    await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+    await page.getByRole('button', { name: shows }).first().waitFor();
+    const main = page.locator('main');
+    const refused = await main.getByRole('button', { name: CHANGES, disabled: true }).count();
+    const offered = await main.getByRole('button', { name: CHANGES, disabled: false }).allTextContents();
+    expect({ path, isRefused: refused > 0, offered }).toEqual({ path, isRefused: true, offered: [] });
+  }
+  check();
+});
+
 test('a member of two accounts chooses which one the page shows', async () => {
   const other = await headwater.newAccount();
   await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:2/', name: 'Of the first' });

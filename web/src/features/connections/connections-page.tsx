@@ -86,13 +86,14 @@ function Accounts({ onReconnect }: { onReconnect: (slug: string) => void }) {
         <span className="flex gap-1">
           <Button
             size="small"
+            needs="change"
             aria-label={`Check ${account.name ?? account.id}`}
             onClick={() => checking.mutate(account.id)}
           >
             Check
           </Button>
           {account.dead && (
-            <Button size="small" onClick={() => onReconnect(account.app.name_slug)}>
+            <Button size="small" needs="change" onClick={() => onReconnect(account.app.name_slug)}>
               Reconnect
             </Button>
           )}
@@ -178,7 +179,7 @@ function Apps({ onConnect }: { onConnect: (slug: string) => void }) {
       header: 'Connect',
       cell: ({ name, name_slug: slug, auth_type: type }) =>
         type !== 'none' && (
-          <Button size="small" aria-label={`Connect ${name}`} onClick={() => onConnect(slug)}>
+          <Button size="small" needs="change" aria-label={`Connect ${name}`} onClick={() => onConnect(slug)}>
             Connect
           </Button>
         ),

@@ -178,6 +178,7 @@ function Records({ store }: { store: DataStore }) {
         <Button
           kind="quiet"
           size="small"
+          needs="change"
           aria-label={`Delete ${key}`}
           onClick={(event) => {
             event.stopPropagation();
@@ -199,7 +200,7 @@ function Records({ store }: { store: DataStore }) {
         actions={
           <>
             <SearchBox value={text} label="Keys that begin with" onChange={setText} />
-            <Button size="small" onClick={() => setEdited('new')}>
+            <Button size="small" needs="change" onClick={() => setEdited('new')}>
               New record
             </Button>
             <DeleteStore store={store} />

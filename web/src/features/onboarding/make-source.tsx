@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { messagesFor } from '../../api/problem.ts';
+import { missingRight } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -40,6 +41,7 @@ export function MakeSource({ onMade }: { onMade: (id: string) => void }) {
       onMade(data.id);
     },
   });
+  const missing = missingRight('change');
   const choose = (kind: Kind) => {
     making.reset();
     setOpen(kind);
@@ -53,7 +55,8 @@ export function MakeSource({ onMade }: { onMade: (id: string) => void }) {
           <button
             key={kind}
             type="button"
-            disabled={making.isPending}
+            disabled={making.isPending || missing !== undefined}
+            title={missing}
             aria-pressed={open === kind}
             aria-busy={(open === kind && making.isPending) || undefined}
             onClick={() => choose(kind)}

@@ -29,7 +29,12 @@ export function SampleReceiver() {
       actions={
         <>
           <CopyMenu command={{ path: '/v1/sample_receiver/requests?limit=50', hw: 'hw receiver requests' }} />
-          <Button busy={clearing.isPending} disabled={requests?.length === 0} onClick={() => clearing.mutate()}>
+          <Button
+            needs="change"
+            busy={clearing.isPending}
+            disabled={requests?.length === 0}
+            onClick={() => clearing.mutate()}
+          >
             Clear
           </Button>
         </>

@@ -44,7 +44,7 @@ export function DataStoreField({ definition, value, onChange, errors }: PropFiel
                 </option>
               ))}
             </select>
-            <Button busy={making.isPending} onClick={() => making.mutate()}>
+            <Button needs="change" busy={making.isPending} onClick={() => making.mutate()}>
               New
             </Button>
           </div>

@@ -179,7 +179,7 @@ function RetryAll({ choice }: { choice: AbandonedChoice }) {
       )}
       {count > 0 && (
         <>
-          <Button onClick={() => setAsking(true)}>
+          <Button needs="change" onClick={() => setAsking(true)}>
             <Icon name="retry" />
             Run all again…
           </Button>
@@ -217,7 +217,7 @@ function RunDetail({ run, onClose }: { run: AbandonedRun; onClose: () => void })
       title={`Run ${id}`}
       actions={
         <>
-          <Button size="small" busy={retrying.isPending} onClick={() => retrying.mutate()}>
+          <Button size="small" needs="change" busy={retrying.isPending} onClick={() => retrying.mutate()}>
             <Icon name="retry" className="size-3.5" />
             Run again
           </Button>

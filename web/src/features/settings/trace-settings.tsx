@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import { missingRight } from '../../api/session.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -22,6 +23,7 @@ export function TraceSettings() {
     onSuccess: ({ data }) => queries.setQueryData(KEY, data),
     onSettled: () => setChosen(undefined),
   });
+  const missing = missingRight('change');
   const isOn = chosen ?? settings.data?.trace_context ?? false;
   return (
     <Panel
@@ -46,6 +48,8 @@ export function TraceSettings() {
               type="checkbox"
               className="mt-1"
               checked={isOn}
+              disabled={missing !== undefined}
+              title={missing}
               onChange={({ target }) => {
                 setChosen(target.checked);
                 changing.mutate(target.checked);

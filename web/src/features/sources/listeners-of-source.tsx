@@ -58,6 +58,7 @@ export function ListenersOfSource({ source }: { source: Source }) {
           <Button
             kind="quiet"
             size="small"
+            needs="change"
             aria-label={`Unsubscribe ${names.get(row.listener_id) ?? row.listener_id}`}
             onClick={() => ending.mutate(row)}
           >

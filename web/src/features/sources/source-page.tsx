@@ -115,9 +115,11 @@ function SourceActions({ source }: { source: Source }) {
         <Icon name="play" />
         Run now
       </Button>
-      <Button onClick={() => setWriting(true)}>Run with an event</Button>
+      <Button needs="change" onClick={() => setWriting(true)}>
+        Run with an event
+      </Button>
       {isWriting && <RunWithEvent source={source} onClose={() => setWriting(false)} />}
-      <Button busy={switching.isPending} onClick={() => switching.mutate()}>
+      <Button needs="change" busy={switching.isPending} onClick={() => switching.mutate()}>
         <Icon name={active ? 'pause' : 'play'} />
         {active ? 'Deactivate' : 'Activate'}
       </Button>

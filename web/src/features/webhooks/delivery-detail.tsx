@@ -43,6 +43,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
         <>
           <Button
             size="small"
+            needs="change"
             busy={again.isPending}
             disabled={['pending', 'sending', 'held'].includes(delivery.status)}
             onClick={() => again.mutate()}
@@ -51,7 +52,7 @@ export function DeliveryDetail({ delivery, onClose }: { delivery: Delivery; onCl
             Redeliver
           </Button>
           {mayBeSkipped && (
-            <Button size="small" busy={skipping.isPending} onClick={() => skipping.mutate()}>
+            <Button size="small" needs="change" busy={skipping.isPending} onClick={() => skipping.mutate()}>
               Skip
             </Button>
           )}

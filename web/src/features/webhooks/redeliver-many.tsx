@@ -29,7 +29,7 @@ export function RedeliverMany({ webhook, filter }: RedeliverManyProps) {
           {done === 1 ? '1 delivery goes out anew.' : `${done} deliveries go out anew.`}
         </p>
       )}
-      <Button onClick={() => setAsking(true)}>
+      <Button needs="change" onClick={() => setAsking(true)}>
         <Icon name="retry" />
         Send all failed again
       </Button>

@@ -38,7 +38,7 @@ export function ReplayEvents(props: ReplayEventsProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button size={'emitter_id' in props.given ? 'small' : 'normal'} onClick={() => setOpen(true)}>
+      <Button size={'emitter_id' in props.given ? 'small' : 'normal'} needs="change" onClick={() => setOpen(true)}>
         <Icon name="retry" />
         Replay past events…
       </Button>
@@ -240,7 +240,7 @@ function Progress({ started }: { started: Replay }) {
       <ProblemNote error={cancelling.error} />
       {replay.status === 'running' && (
         <div className="flex justify-end">
-          <Button busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
+          <Button needs="change" busy={cancelling.isPending} onClick={() => cancelling.mutate()}>
             Cancel the replay
           </Button>
         </div>

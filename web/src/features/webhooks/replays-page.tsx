@@ -61,7 +61,7 @@ export function ReplaysPage() {
       cell: ({ id, status }) =>
         status === 'running' &&
         id !== null && (
-          <Button size="small" aria-label={`Cancel replay ${id}`} onClick={() => cancelling.mutate(id)}>
+          <Button size="small" needs="change" aria-label={`Cancel replay ${id}`} onClick={() => cancelling.mutate(id)}>
             Cancel
           </Button>
         ),

@@ -53,6 +53,7 @@ export function SubscriptionsOfWebhook({ webhookId }: { webhookId: string }) {
         <Button
           kind="quiet"
           size="small"
+          needs="change"
           aria-label={`Unsubscribe from ${names.get(row.emitter_id) ?? (portal === undefined ? row.emitter_id : 'what is no longer there')}`}
           onClick={() => ending.mutate(row)}
         >

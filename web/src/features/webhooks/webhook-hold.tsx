@@ -32,7 +32,7 @@ function Stop({ webhook }: { webhook: WholeWebhook }) {
   });
   return (
     <>
-      <Button busy={stopping.isPending} onClick={() => stopping.mutate()}>
+      <Button needs="change" busy={stopping.isPending} onClick={() => stopping.mutate()}>
         <Icon name="pause" />
         Deactivate
       </Button>

@@ -42,14 +42,14 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
           {publicKey ?? (isShown ? (secret ?? 'not for this API key') : '•'.repeat(24))}
         </code>
         {publicKey === null ? (
-          <Button size="small" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          <Button size="small" needs="change" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
             {isShown ? 'Hide' : 'Reveal'}
           </Button>
         ) : (
           <CopyButton text={publicKey} what="public key" />
         )}
         {secret !== null && <CopyButton text={secret} what="secret" />}
-        <Button size="small" onClick={() => setAsking(true)}>
+        <Button size="small" needs="change" onClick={() => setAsking(true)}>
           Rotate secret
         </Button>
         {previousUntil !== null && (

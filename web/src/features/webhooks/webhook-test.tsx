@@ -20,7 +20,7 @@ export function SendTest({ id }: { id: string }) {
   const result = testing.data?.data;
   return (
     <>
-      <Button busy={testing.isPending} onClick={start}>
+      <Button needs="change" busy={testing.isPending} onClick={start}>
         <Icon name="play" />
         Send a test
       </Button>
@@ -66,10 +66,10 @@ export function RetryNow({ id }: { id: string }) {
   const count = retrying.data?.data.count;
   return (
     <>
-      <Button busy={retrying.isPending} onClick={() => retrying.mutate()}>
+      <Button needs="change" busy={retrying.isPending} onClick={() => retrying.mutate()}>
         Retry now
       </Button>
-      <span role="status" className="text-xs text-ink-soft">
+      <span role="status" className={count === undefined ? 'sr-only' : 'text-xs text-ink-soft'}>
         {count === undefined ? '' : count === 1 ? '1 delivery is due now' : `${count} deliveries are due now`}
       </span>
       <ProblemNote error={retrying.error} />

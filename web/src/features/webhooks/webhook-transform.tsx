@@ -78,14 +78,14 @@ function Editor({ webhook, code: before }: { webhook: WholeWebhook; code: string
         )}
       </Field>
       <div className="flex gap-2">
-        <Button busy={previewing.isPending} onClick={() => previewing.mutate()}>
+        <Button needs="change" busy={previewing.isPending} onClick={() => previewing.mutate()}>
           Preview on past events
         </Button>
         <Button kind="primary" busy={saving.isPending} onClick={() => saving.mutate()}>
           Save and switch on
         </Button>
         {webhook.transform_id !== null && (
-          <Button busy={removing.isPending} onClick={() => removing.mutate()}>
+          <Button needs="change" busy={removing.isPending} onClick={() => removing.mutate()}>
             Switch off
           </Button>
         )}

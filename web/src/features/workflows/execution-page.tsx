@@ -112,7 +112,7 @@ function ExecutionActions({ execution }: { execution: Execution }) {
         </Button>
       )}
       {mayReplay && (
-        <Button busy={replaying.isPending} onClick={() => replaying.mutate('start')}>
+        <Button needs="change" busy={replaying.isPending} onClick={() => replaying.mutate('start')}>
           Replay
         </Button>
       )}

@@ -81,7 +81,13 @@ function SendRow({ send }: { send: Send }) {
       </summary>
       <div className="flex flex-col gap-3 px-4 pb-4">
         {status === 'failed' && (
-          <Button size="small" className="self-start" busy={retrying.isPending} onClick={() => retrying.mutate()}>
+          <Button
+            size="small"
+            needs="change"
+            className="self-start"
+            busy={retrying.isPending}
+            onClick={() => retrying.mutate()}
+          >
             <Icon name="retry" className="size-3.5" />
             Send again
           </Button>

@@ -41,6 +41,7 @@ export function PauseWorkflow({ workflow }: { workflow: Workflow }) {
   return (
     <>
       <Button
+        needs="change"
         busy={pausing.isPending}
         title={paused ? 'Starts what waits' : 'Keeps events, and starts nothing'}
         onClick={() => pausing.mutate()}

@@ -32,7 +32,7 @@ export function ReplayFailed({ workflowId }: { workflowId: string }) {
         </span>
       )}
       {failed > 0 && (
-        <Button onClick={() => setOpen(true)}>
+        <Button needs="change" onClick={() => setOpen(true)}>
           <Icon name="retry" />
           Replay failed…
         </Button>

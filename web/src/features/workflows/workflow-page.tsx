@@ -150,12 +150,12 @@ function WorkflowActions({ workflow, builder, onRun }: ActionsProps) {
           </Button>
         </>
       )}
-      <Button kind={builder.isChanged ? 'plain' : 'primary'} onClick={onRun}>
+      <Button kind={builder.isChanged ? 'plain' : 'primary'} needs="change" onClick={onRun}>
         <Icon name="play" />
         Run now
       </Button>
       <PauseWorkflow workflow={workflow} />
-      <Button busy={switching.isPending} onClick={() => switching.mutate()}>
+      <Button needs="change" busy={switching.isPending} onClick={() => switching.mutate()}>
         {active ? 'Deactivate' : 'Activate'}
       </Button>
       <Button kind="danger" onClick={() => setDeleting(true)}>

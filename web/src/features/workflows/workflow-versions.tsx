@@ -59,6 +59,7 @@ export function Versions({ workflow }: { workflow: Workflow }) {
         ) : (
           <Button
             size="small"
+            needs="change"
             busy={deploying.isPending}
             aria-label={`Deploy version ${version}`}
             onClick={() => deploying.mutate(id)}

@@ -65,7 +65,7 @@ export function StepEditor(props: StepEditorProps) {
         title="Test"
         actions={
           <>
-            <Button size="small" busy={isTesting} onClick={() => onTest('up_to')}>
+            <Button size="small" needs="change" busy={isTesting} onClick={() => onTest('up_to')}>
               Test up to here
             </Button>
             <Button size="small" kind="primary" busy={isTesting} onClick={() => onTest('step')}>
@@ -197,7 +197,7 @@ function CodePart({ step, before, onChange, error }: Pick<StepEditorProps, 'step
       />
       {hasProps && (
         <div className="flex items-center gap-2 text-xs text-ink-soft">
-          <Button size="small" busy={reading.isPending} onClick={() => reading.mutate()}>
+          <Button size="small" needs="change" busy={reading.isPending} onClick={() => reading.mutate()}>
             Show its props
           </Button>
           Reads which props the code has, for the form below.
