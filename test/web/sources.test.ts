@@ -118,6 +118,40 @@ test('a syntax error is told with its line, and nothing is created', async () =>
   check();
 });
 
+test('a save with a syntax error is marked at its line, and the code of before goes on', async () => {
+  const source = await headwater.deploy(BIN);
+  const { page, check } = await browser.open();
+  await signIn(page, `${headwater.url}/sources/${source.id}?tab=configuration`, headwater.apiKey);
+  const editor = page.getByRole('textbox', { name: 'Code' });
+  await editor.getByText('Orders').waitFor();
+  await editor.fill('export default {\n  name: "Orders",\n  run() { this.$emit( },\n};\n');
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/line 3/)
+    .waitFor();
+  // The marker stands as high as the third number of the gutter.
+  const marker = await page.locator('.cm-lint-marker-error').boundingBox();
+  const third = await page.locator('.cm-lineNumbers').getByText('3', { exact: true }).boundingBox();
+  expect(Math.abs((marker?.y ?? 0) - (third?.y ?? -99))).toBeLessThan(10);
+  expect(await editor.innerText()).toContain('this.$emit( }');
+  await fetch(source.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"summary":"of the old code"}',
+  });
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await page.getByRole('row', { name: 'of the old code' }).waitFor();
+  await page.getByRole('tab', { name: 'Configuration' }).click();
+  await editor.fill(BIN.replace('event.body?.summary', '"mended"'));
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click();
+  await page.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' });
+  await fetch(source.endpoint, { method: 'POST', body: '{}' });
+  await page.getByRole('tab', { name: 'Events' }).click();
+  await page.getByRole('row', { name: 'mended' }).waitFor();
+  check();
+});
+
 test('a source without code is made, and an event published to it, once', async () => {
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/sources`, headwater.apiKey);
@@ -127,6 +161,8 @@ test('a source without code is made, and an event published to it, once', async 
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Create source' }).click();
   await page.getByRole('heading', { name: 'Signups', level: 1 }).waitFor();
+  // A run makes none of its events: the empty list leads to what does.
+  expect(await page.getByRole('button', { name: 'Run it once' }).count()).toBe(0);
   const publish = async () => {
     await page.getByRole('button', { name: 'Publish an event' }).click();
     await page.getByRole('textbox', { name: 'Channel' }).fill('user.created');

@@ -109,26 +109,29 @@ test('a workflow of three steps is built with values of a past event, tried out,
   await page.getByRole('button', { name: 'Deploy' }).click();
   await page.getByRole('heading', { name: 'Billing', level: 1 }).waitFor();
 
-  // A run of it, from the source to the step that fails.
-  await headwater.api('POST', `/sources/${source.id}/run`, {
-    event: {
-      method: 'POST',
-      path: '/',
-      headers: {},
-      body: { order: { id: 8, 'first name': 'Grace' }, items: [{ count: 1 }] },
-    },
-  });
-  await page.getByRole('tab', { name: 'Executions' }).click();
+  // A run of it, to the step that fails.
+  await page.getByRole('button', { name: 'Run now' }).click();
   await page
-    .getByRole('table', { name: 'Executions' })
-    .getByRole('row', { name: /failed/ })
-    .click();
+    .getByRole('dialog')
+    .getByRole('textbox', { name: 'Event' })
+    .fill('{"order":{"id":8,"first name":"Grace"},"items":[{"count":1}]}');
+  await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('the bank is closed').first().waitFor();
   await page.getByRole('tree', { name: 'Inputs of code' }).getByText('"Hello Grace"').waitFor();
   await expectAccessibleInBoth(page);
   await picture(page, 'execution-inputs');
+  const idOf = (url: string) => /exec_\w+/.exec(url)?.[0] ?? '';
+  const first = idOf(page.url());
   await page.getByRole('button', { name: 'Replay from the failed step' }).click();
   await page.getByText('Replay of').waitFor();
+  // The steps before it are those of the first time; only the failed one ran again.
+  await page.getByRole('list', { name: 'Steps' }).getByText('the bank is closed').first().waitFor();
+  const startOf = async (id: string) => {
+    const { steps } = (await headwater.api('GET', `/executions/${id}`)).data;
+    return [steps.greeting.started_at, steps.code.started_at] as [greeting: number, code: number];
+  };
+  const [before, after] = [await startOf(first), await startOf(idOf(page.url()))];
+  expect([after[0], after[1] > before[1]]).toEqual([before[0], true]);
   check();
 });
 
