@@ -15,7 +15,7 @@ export function onConnectionLost(listener: () => void): () => void {
 let waitsUntilMs = 0;
 const waitListeners = new Set<() => void>();
 
-/** The server has refused a request for its rate: queries and changes wait that long by themselves. */
+/** The server has refused a request for its rate: the page makes it again after that time. */
 export function noteRateLimited(retryAfterSeconds: number): void {
   waitsUntilMs = Math.max(waitsUntilMs, Date.now() + retryAfterSeconds * 1_000);
   for (const listener of waitListeners) listener();

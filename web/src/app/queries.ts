@@ -19,7 +19,7 @@ function retryDelayMs(failures: number, error: unknown): number {
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // Without a network a request fails, which the page says: it would wait and say nothing otherwise.
+    // Without a network a request fails, and the page says so. By default it waits in silence.
     queries: {
       networkMode: 'always',
       retry: mayRetry,
