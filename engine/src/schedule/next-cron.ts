@@ -33,7 +33,10 @@ export function nextCronMs(expression: string, timezone: string | undefined, aft
 }
 
 interface Matches {
-  /** One time of day: it ticks once a day also where the clock is changed. */
+  /**
+   * Times of day, one or a list: each ticks once a day also where the clock is changed. Only `*`
+   * and steps go by the clock, as in the cron of Unix.
+   */
   isFixedTime: boolean;
   nextWallMs(afterWallMs: number): number | undefined;
 }
@@ -45,7 +48,8 @@ interface Matches {
  * node's thread.
  */
 function readMatches(expression: string, fromMs: number): Matches {
-  const { pattern, isFixedTime } = new CronPattern(expression, undefined, { mode: '5-or-6-parts' });
+  const rule = { mode: '5-or-6-parts', fixedTimeRule: 'no-wildcard' } as const;
+  const { pattern, isFixedTime } = new CronPattern(expression, undefined, rule);
   const fields = pattern.trim().split(/\s+/);
   const firstYear = new Date(fromMs).getUTCFullYear();
   const lastYear = firstYear + SEARCHED_YEARS;

@@ -12,9 +12,10 @@ export interface TimerSchedule {
  * lateness never adds up, and ticks missed while nothing ran are passed over. Undefined where a
  * cron expression has no further match.
  *
- * Cron follows the clock on the wall of its time zone. Where that jumps over a time of day, a tick
- * that was due in the gap comes at its end; where an hour comes twice, a fixed time of day ticks in
- * the first one alone, and `*` and steps go on.
+ * Cron follows the clock on the wall of its time zone. Where that jumps over times of day, one tick
+ * comes at the end of the gap for those that were due in it. Where an hour comes twice, times of
+ * day tick in the first one alone. Expressions with `*` or a step in seconds, minutes or hours have
+ * no tick for a gap, and tick in both hours.
  */
 export function nextTickMs(schedule: TimerSchedule, anchorMs: number, afterMs: number): number | undefined {
   if (schedule.cron !== undefined) return nextCronMs(schedule.cron, schedule.timezone, afterMs);
