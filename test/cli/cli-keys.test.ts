@@ -18,6 +18,17 @@ test('keys are made with scopes and an end, listed without themselves, and revok
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('full, read, publish, webhooks, deploy')]);
 });
 
+test('a portal link is that of the own account, where none is named', async () => {
+  const link = await world.user.json('portal-link', '--minutes', '5');
+  expect(link).toMatchObject({
+    url: expect.stringContaining('/portal#key=hw_'),
+    key_id: expect.stringMatching(/^key_/),
+  });
+  expect((await world.user.hw(['keys', 'list'])).stdout).toContain(link.key_id);
+  const foreign = await world.user.hw(['portal-link', '--account', 'o_0VcFUEypCM6JoTrv7FHg']);
+  expect(foreign).toMatchObject({ code: 4, stdout: '' });
+});
+
 test('members are invited, listed, changed and removed', async () => {
   const email = `ada.${process.pid}.${Date.now()}@example.com`;
   const invited = await world.user.json('members', 'invite', email, '--role', 'viewer');

@@ -1,3 +1,6 @@
+import type { ApiClient } from '../api/client.ts';
+import type { User } from '../api/resources.ts';
+import { usageError } from '../cli-error.ts';
 import { type CommandSpec, NAMING_EXITS } from '../command.ts';
 import { ofSeconds } from '../terminal/describe-time.ts';
 
@@ -31,10 +34,16 @@ export const portalLink: CommandSpec = {
     const minutes = input.count('minutes', { min: 1, max: MAX_MINUTES });
     const theme = { title: input.text('title'), accent: input.text('accent'), mode: input.text('mode') };
     const api = await connect();
-    const id = input.text('account') ?? (await api.get<{ account: { id: string } }>('/users/me')).account.id;
+    const id = input.text('account') ?? (await ownAccount(api));
     const body = { minutes, ...(Object.values(theme).some((one) => one !== undefined) ? { theme } : {}) };
     const link = await api.send<PortalLink>('POST', `/accounts/${encodeURIComponent(id)}/portal_links`, body);
     const end = `It ends ${ofSeconds(link.expires_at)}; before: hw keys revoke ${link.key_id}`;
     return { json: link, text: `${link.url}\n${end}`, quiet: link.url };
   },
 };
+
+async function ownAccount(api: ApiClient): Promise<string> {
+  const [account] = (await api.get<User>('/users/me')).orgs;
+  if (account !== undefined) return account.id;
+  throw usageError('This key has no account of its own: name one with --account');
+}
