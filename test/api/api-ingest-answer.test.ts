@@ -93,6 +93,16 @@ test('a run that ends without the answer that was due is a 400 with a line that 
   expect(JSON.parse(answer.text)).toMatchObject({ error: 'The run ended without calling respond' });
 });
 
+test('a request that is kept, and whose answer is not there, is a 202 that says why', async () => {
+  server.behaviour.response = { ok: false, message: 'This node stops; the request is kept', request: 'kept' };
+  const answer = await rawRequest(server.port, { path: '/e/known1' });
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([
+    202,
+    { status: 'accepted', detail: 'This node stops; the request is kept' },
+  ]);
+  expect(answer.headers).toMatchObject({ 'x-headwater-run': 'inv_1', 'access-control-allow-origin': '*' });
+});
+
 test('a request that has to come back later is told when, and why', async () => {
   server.behaviour.admitFailure = new HeadwaterError('RATE_LIMITED', 'Too fast', {
     retryAfterSeconds: 3,

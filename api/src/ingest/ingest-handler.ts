@@ -21,6 +21,7 @@ import {
   isPreflight,
   setRateLimit,
   writeAccepted,
+  writeKept,
   writePreflightAnswer,
   writeProblem,
   writeRunResponse,
@@ -155,8 +156,12 @@ async function takeRequest(
   }
   response.setHeader(RUN_HEADER, accepted.invocationId);
   const outcome = await accepted.response;
+  if (!outcome.ok && outcome.request === 'kept') {
+    writeKept(response, outcome.message);
+    return { status: 202, run };
+  }
   if (!outcome.ok)
-    throw outcome.isLost ? runIsLost(outcome.message) : new HeadwaterError('NO_RESPONSE', outcome.message);
+    throw outcome.request === 'lost' ? runIsLost(outcome.message) : new HeadwaterError('NO_RESPONSE', outcome.message);
   const { status } = outcome.response;
   if (status < 200)
     throw new HeadwaterError('NO_RESPONSE', `The run responded with status ${status}, which ends nothing`);

@@ -38,6 +38,16 @@ export function writeAccepted(request: IncomingMessage, response: ServerResponse
 }
 
 /**
+ * Answers for a source that responds itself, where this node does not run the request to its end.
+ * The request is stored, and a client that sends it again makes a second one.
+ */
+export function writeKept(response: ServerResponse, detail: string): void {
+  const body = Buffer.from(JSON.stringify({ status: 'accepted', detail }));
+  response.writeHead(202, { ...ACCEPTED_HEADERS, 'content-length': body.length });
+  response.end(body);
+}
+
+/**
  * Fetch Standard, 3.3: what browsers ask before they let a page call another origin. Such a request
  * has no body.
  */

@@ -63,10 +63,11 @@ export function addExamples(document: ExampledDocument, given: ReadonlyMap<strin
     if (request?.schema !== undefined) {
       request.example = given.get(operationId) ?? exampleOf(request.schema, { schemas, isAnswer: false });
     }
-    for (const { content = {} } of Object.values(responses)) {
+    for (const [status, { content = {} }] of Object.entries(responses)) {
       const codes = Object.keys(content[PROBLEM_CONTENT_TYPE]?.examples ?? {}) as ErrorCode[];
       for (const code of codes) share(code, () => exampleProblem(code));
-      addToAnswer(operationId, content[JSON_TYPE], (name, schema) =>
+      const ofOperation = status === '202' ? `${operationId}Accepted` : operationId;
+      addToAnswer(ofOperation, content[JSON_TYPE], (name, schema) =>
         share(name, () => exampleOf(schema, { schemas, isAnswer: true })),
       );
     }

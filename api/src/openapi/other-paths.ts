@@ -21,6 +21,12 @@ an object for \`application/x-www-form-urlencoded\` and \`multipart/form-data\`,
 Each answer to a request that was stored, an error after that included, has the header \`x-headwater-run\`: the id of its run or execution, of which \`GET /v1/traces/{id}\` tells what has become.
 Without \`customResponse\` the answer is a 200 once the request is stored, with \`access-control-allow-origin: *\`. With it the source answers; statuses below 200, headers of the connection and those that would affect other endpoints of this host are not passed on.`;
 
+const keptSchema = z.object({
+  status: z.enum(['accepted', 'waiting']).describe('`waiting`: an execution waits, and goes on later.'),
+  detail: z.string().optional().describe('Why there is no answer of the source.'),
+  execution_id: z.string().optional().describe('Of the execution that waits.'),
+});
+
 export function registerEndpointsOfSources(registry: Registry): void {
   for (const method of ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const) {
     registry.registerPath({
@@ -41,6 +47,12 @@ export function registerEndpointsOfSources(registry: Registry): void {
           content: {
             'application/json': { schema: z.object({ status: z.literal('ok').describe('The event is stored.') }) },
           },
+        },
+        202: {
+          description:
+            'The request is stored, and this node could not wait for the answer of the source: it stops, or another node has taken the run over. The run comes later, so do not send the request again. With `execution_id`: the execution waits.',
+          headers: runHeader.extend(rateLimitSchema.shape),
+          content: { 'application/json': { schema: keptSchema } },
         },
         400: describeProblem('The run ended without the answer that was due', ['NO_RESPONSE']),
         404: describeProblem('No such endpoint, or its source is stopped', ['NOT_FOUND']),

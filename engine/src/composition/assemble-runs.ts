@@ -25,6 +25,7 @@ import {
   type DispatcherOptions,
   type LiveLines,
   readDbValue,
+  kept,
   releaseInvocations,
   type RunCommit,
   type RunCommitter,
@@ -230,10 +231,7 @@ function tellAbandoned(log: Log, { accountId, sourceId, invocation, record }: Ru
  */
 async function releaseHeld(sql: Sql, invocations: readonly HeldInvocation[]): Promise<void> {
   for (const invocation of invocations) {
-    invocation.respond?.({
-      ok: false,
-      message: 'The source cannot run at the moment; the request is kept and runs later',
-    });
+    invocation.respond?.(kept('The source cannot run at the moment; the request is kept and runs later'));
   }
   for (const [nodeId, held] of Map.groupBy(invocations, (invocation) => invocation.leasedBy)) {
     await releaseInvocations(sql, nodeId, held);

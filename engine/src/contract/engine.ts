@@ -150,14 +150,19 @@ export interface Ingest {
    */
   endWaits(): void;
   /**
-   * The stop has no more time: clients that wait for the answer of a run under way are told. The
-   * run is kept.
+   * The stop has no more time: clients that wait for the answer of a run under way are told that
+   * it is kept.
    */
   endAnswers(): void;
 }
 
-/** `isLost`: the request is not stored, and its run did not end. */
-export type RunResponse = { ok: true; response: HttpResponse } | { ok: false; message: string; isLost?: true };
+/**
+ * `message`: why the run has given no answer. The request is `lost` where it is not stored, and its
+ * run did not end. It is `kept` where it is stored, and the run comes later or on another node.
+ */
+export type RunResponse =
+  | { ok: true; response: HttpResponse }
+  | { ok: false; message: string; request?: 'lost' | 'kept' };
 
 /**
  * The engine as its clients see it. Every method throws HeadwaterError for what the caller did

@@ -49,7 +49,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
       const queued = await backlogs.queue(accountId, event.length, () => options.inTurn.accept(route, event, id));
       return queued.response === undefined
         ? queued
-        : { ...queued, response: answers.untilEnded(queued.response, KEPT) };
+        : { ...queued, response: answers.untilEnded(queued.response, NODE_STOPS) };
     }
     const invocation = { id, accountId, sourceId, kind: 'http' as const, propName, event };
     // Without room here, any node may run it, which needs a row.
@@ -61,7 +61,7 @@ export function createIngest(options: IngestOptions): Ingest & IngestCache {
     }
     const response = Promise.withResolvers<RunResponse>();
     await intake.add(invocation, response.resolve);
-    return { invocationId: id, response: answers.untilEnded(response.promise, KEPT) };
+    return { invocationId: id, response: answers.untilEnded(response.promise, NODE_STOPS) };
   }
 
   return {
@@ -99,14 +99,12 @@ function createUnstoredRuns(intake: Pick<Intake, 'runUnstored'>, answers: Awaite
     if (customResponse) return { invocationId: invocation.id, response: answer };
     const outcome = await answer;
     // However it ended, what it left is stored.
-    if (!outcome.ok && outcome.isLost === true) throw runIsLost(outcome.message);
+    if (!outcome.ok && outcome.request === 'lost') throw runIsLost(outcome.message);
     return { invocationId: invocation.id };
   };
 }
 
 type AwaitedAnswers = ReturnType<typeof createAwaitedAnswers>;
-
-const KEPT: RunResponse = { ok: false, message: NODE_STOPS };
 
 /** Answers that clients wait for while the run is under way. */
 function createAwaitedAnswers() {

@@ -6,6 +6,7 @@ import { createHeldClaims, type HeldClaims } from './held-claims.ts';
 import type { HeldInvocation } from '../events/index.ts';
 import { createHeldCount, createRunningCounts, type RunningCounts } from './counts/run-counts.ts';
 import { createRunSlots, type RunSlot } from './run-slots.ts';
+import { TAKEN_OVER } from './kept-requests.ts';
 import { loseUnstored } from './lost-runs.ts';
 
 /*
@@ -210,8 +211,6 @@ function createPause(ms: number) {
   return { wait: () => sleep(ms, undefined, { signal }).catch(() => undefined), end: () => ending.abort() };
 }
 
-const LOST = 'Another node has taken this over; the request is kept';
-
 interface Started {
   invocation: HeldInvocation;
   slot: RunSlot;
@@ -220,7 +219,7 @@ interface Started {
 }
 
 async function runOrGiveBack(options: DispatcherOptions, { invocation, slot, pause, lost }: Started): Promise<void> {
-  if (lost.aborted) return invocation.respond?.({ ok: false, message: LOST });
+  if (lost.aborted) return invocation.respond?.(TAKEN_OVER);
   try {
     await options.run(invocation, slot.free, slot.again, lost);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Claim } from './invocations.sql.ts';
 import type { HeldInvocation } from '../events/index.ts';
+import { kept } from './kept-requests.ts';
 
 /**
  * The claim of each invocation that this node holds: one at a time. Two claims of one invocation
@@ -37,7 +38,7 @@ interface Held {
 
 /** A database that does not answer is given up long before as many were given back. */
 const MAX_REFUSED = 10_000;
-const ELSEWHERE = 'This node was too slow; the request is kept and runs later, or on another node';
+const ELSEWHERE = kept('This node was too slow; the request is kept and runs later, or on another node');
 
 export function createHeldClaims(): HeldClaims {
   const held = new Map<string, Held>();
@@ -107,6 +108,6 @@ function isSame(a: HeldInvocation, b: HeldInvocation): boolean {
 }
 
 function leave({ respond }: HeldInvocation): false {
-  respond?.({ ok: false, message: ELSEWHERE });
+  respond?.(ELSEWHERE);
   return false;
 }

@@ -56,6 +56,7 @@ export {
 } from './invocations.sql.ts';
 export { limitTimeShare } from './limit-time-share.ts';
 export { createLiveLines, type LiveLines, type LiveTry } from './live-lines.ts';
+export { kept, NODE_STOPS } from './kept-requests.ts';
 export { LOST, runIsLost } from './lost-runs.ts';
 export { noRoomToAnswer } from './no-room-to-answer.ts';
 export { createRunPreparer } from './prepare-run.ts';
@@ -70,4 +71,4 @@ export { runLimits, wallLimitOf } from './run-limits.ts';
 export { readDbValue, readSourceAccount, readSourceRuntime } from './source-runtime.sql.ts';
 export { createSourceRuntimes, runtimeOf, type SourceRuntime, type SourceRuntimes } from './source-runtime.ts';
 export { startTelling } from './tell-notices.ts';
-export { createWaitingClients, NODE_STOPS, type WaitingClients } from './waiting-clients.ts';
+export { createWaitingClients, type WaitingClients } from './waiting-clients.ts';

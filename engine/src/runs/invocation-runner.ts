@@ -1,5 +1,6 @@
 import { LIMITS } from '@headwater/shared';
 import type { LimitsCache } from '../accounts/index.ts';
+import type { RunResponse } from '../contract/index.ts';
 import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { type HeldInvocation, leaseOf } from '../events/index.ts';
@@ -46,15 +47,21 @@ export function createInvocationRunner(
       ...(again === undefined ? {} : { again }),
       ran,
     };
-    end(await runTask(options, task));
+    const result = await runTask(options, task);
+    // The deletion of a source takes its requests along.
+    if (!result.ok && result.isTakenOver && (await options.runtimes.get(invocation.sourceId))?.deleted !== false)
+      invocation.respond?.(SOURCE_GONE);
+    end(result);
   };
 }
+
+const SOURCE_GONE: RunResponse = { ok: false, message: 'The source was stopped or deleted before it could run' };
 
 /** Ends an invocation whose source is deleted, or whose timer is stopped. */
 async function drop(context: RunnerContext, invocation: HeldInvocation): Promise<void> {
   if (invocation.isUnstored) return invocation.respond?.(LOST);
   await context.commit({ ...endOf(invocation), dedupe: undefined });
-  invocation.respond?.({ ok: false, message: 'The source was stopped or deleted before it could run' });
+  invocation.respond?.(SOURCE_GONE);
 }
 
 function endOf(invocation: HeldInvocation) {

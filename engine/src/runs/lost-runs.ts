@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 1;
 export const LOST: RunResponse = {
   ok: false,
   message: 'This node could not end the run, and the request is not stored; send it again',
-  isLost: true,
+  request: 'lost',
 };
 
 export function runIsLost(message: string): HeadwaterError {

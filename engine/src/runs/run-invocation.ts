@@ -26,6 +26,7 @@ import { outcomeWithoutSecrets, redactedRun } from './redact-run.ts';
 import { createRunOutputs, type OutputPart, type RunOutputs } from './run-outputs.ts';
 import type { PrepareRun } from './prepare-run.ts';
 import { failed, runInSandbox } from './run-in-sandbox.ts';
+import { TAKEN_OVER } from './kept-requests.ts';
 import type { Redactor } from '../secrets/index.ts';
 import type { SourceRuntime } from './source-runtime.ts';
 
@@ -67,8 +68,19 @@ export interface RunTask {
 
 export type RunResult =
   | { ok: true }
-  /** `stack`: the author's own frames. */
-  | { ok: false; code: string; message: string; logs: string[]; stack?: string; limit?: ExceededLimit };
+  /**
+   * `stack`: the author's own frames. `isTakenOver`: another node has the invocation, or its source
+   * was deleted, and nothing of the run is stored.
+   */
+  | {
+      ok: false;
+      code: string;
+      message: string;
+      logs: string[];
+      stack?: string;
+      limit?: ExceededLimit;
+      isTakenOver?: true;
+    };
 
 /**
  * Runs one entry of a source in its sandbox and commits its output. If the sandbox process dies, it
@@ -118,10 +130,9 @@ async function runOnce(context: RunnerContext, task: RunTask, tries: number): Pr
       await abandonRun(context, { runtime, invocation, maxEventHops, logs, liveLines, startedAtMs });
       return { ok: false, ...ABANDONED, logs: linesOf(outputs) };
     }
-    return resultOf(
-      await commitEnd(context, task, outputs, { outcome, runId, startedAtMs, progress, redactor, liveLines }),
-      outputs,
-    );
+    const ending = { outcome, runId, startedAtMs, progress, redactor, liveLines };
+    const { committed, outcome: last } = await commitEnd(context, task, outputs, ending);
+    return committed ? resultOf(last, outputs) : takenOver(runId);
   } finally {
     context.overlay.end(sourceId, runId);
   }
@@ -145,6 +156,11 @@ function resultOf(outcome: RunOutcome, outputs: RunOutputs): RunResult {
   const { code, message, stack, limit } = outcome.fault;
   const details = { ...(stack === undefined ? {} : { stack }), ...(limit === undefined ? {} : { limit }) };
   return { ok: false, code, message, logs: linesOf(outputs), ...details };
+}
+
+function takenOver(runId: string): RunResult {
+  const message = `The lease of ${runId} was lost while it ran`;
+  return { ok: false, code: 'CONFLICT', message, logs: [], isTakenOver: true };
 }
 
 interface RunProgress {
@@ -238,7 +254,7 @@ async function commitEnd(
   task: RunTask,
   outputs: RunOutputs,
   ended: EndedRun,
-): Promise<RunOutcome> {
+): Promise<{ committed: boolean; outcome: RunOutcome }> {
   const rest = await outputs.finish();
   const failure = outputs.failed();
   if (failure !== undefined) throw failure;
@@ -263,7 +279,7 @@ async function commitEnd(
     recordOverLimit: recordOver,
   });
   if (!committed && task.change !== undefined) throw leaseLost(task.change.sourceId);
-  return overLimit(outcome, exceeded);
+  return { committed, outcome: overLimit(outcome, exceeded) };
 }
 
 /** A run that failed for a reason of its own keeps that one. */
@@ -385,13 +401,13 @@ export function respondOnce(invocation: HeldInvocation): {
   };
   return {
     respond: (response) => answer({ ok: true, response }),
-    end: (result) =>
-      answer({
-        ok: false,
-        message: result.ok
-          ? 'The source ran to its end without calling respond'
-          : // The text may hold anything, and anybody can call an endpoint: it is for logs and $errors.
-            `The source failed before it responded; its logs say why, under ${invocation.id}`,
-      }),
+    end: (result) => answer(unanswered(invocation, result)),
   };
+}
+
+function unanswered({ id }: HeldInvocation, result: RunResult): RunResponse {
+  if (result.ok) return { ok: false, message: 'The source ran to its end without calling respond' };
+  if (result.isTakenOver) return TAKEN_OVER;
+  // The text may hold anything, and anybody can call an endpoint: it is for logs and $errors.
+  return { ok: false, message: `The source failed before it responded; its logs say why, under ${id}` };
 }

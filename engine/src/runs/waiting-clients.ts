@@ -1,4 +1,5 @@
 import type { RunResponse } from '../contract/index.ts';
+import { kept, NODE_STOPS } from './kept-requests.ts';
 
 /** Clients on this node that wait for an answer of an execution that has not come to its turn. */
 export interface WaitingClients {
@@ -25,9 +26,6 @@ interface Waiting {
   resolve: (response: RunResponse) => void;
 }
 
-/** Error message for the client. */
-export const NODE_STOPS = 'This node stops; the request is kept and runs later';
-
 export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOptions): WaitingClients {
   const waiting = new Map<string, Waiting>();
   const counts = new Map<string, number>();
@@ -44,19 +42,17 @@ export function createWaitingClients({ maxWaitMs, onLeft }: WaitingClientsOption
     return found;
   }
 
-  function tell(executionId: string, message: string): void {
-    remove(executionId)?.resolve({ ok: false, message });
+  function tell(executionId: string, response: RunResponse): void {
+    remove(executionId)?.resolve(response);
   }
 
   return {
     expect(executionId, accountId) {
-      if (isStopped) return Promise.resolve({ ok: false, message: NODE_STOPS });
+      if (isStopped) return Promise.resolve(NODE_STOPS);
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
-          tell(
-            executionId,
-            `Executions before this one have taken ${maxWaitMs / 1000} s; it is kept and runs in its turn`,
-          );
+          const why = `Executions before this one have taken ${maxWaitMs / 1000} s; it is kept and runs in its turn`;
+          tell(executionId, kept(why));
           onLeft(executionId);
         }, maxWaitMs);
         waiting.set(executionId, { accountId, timer, resolve });

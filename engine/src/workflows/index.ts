@@ -4,6 +4,7 @@ export { clearWantedBy } from './controls/insert-in-turn.sql.ts';
 export { createTurns, startNextAfter, type Turns } from './controls/turns.ts';
 export { createWorkflowTests } from './controls/workflow-tests.ts';
 export { createWorkflowRuntimes, type WorkflowRuntimes } from './run/deployment-runtime.ts';
+export { isExecutionGone } from './run/cancel-execution.sql.ts';
 export { createExecutionActions, type ExecutionActions } from './run/execution-actions.ts';
 export { createExecutionCommitter, type ExecutionCommitterOptions } from './run/execution-committer.ts';
 export { createExecutionRunner } from './run/execution-runner.ts';

@@ -76,7 +76,11 @@ test('at a stop the client of a request that is not stored is told, and nothing 
   const stopped = dispatcher.stop();
   running[0]?.end();
   await stopped;
-  expect([answers, released, started.length]).toEqual([[expect.objectContaining({ ok: false, isLost: true })], [], 1]);
+  expect([answers, released, started.length]).toEqual([
+    [expect.objectContaining({ ok: false, request: 'lost' })],
+    [],
+    1,
+  ]);
 });
 
 test('before a stop only what a client waits for is started, and the rest is given back', async () => {

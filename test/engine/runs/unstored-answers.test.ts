@@ -41,5 +41,5 @@ it.each([
   const nothingElse = { runtimes: { get: async () => runtime } } as never;
   const run = createInvocationRunner(nothingElse);
   await run(invocation, () => undefined);
-  expect(answers).toMatchObject([{ ok: false, isLost: true }]);
+  expect(answers).toMatchObject([{ ok: false, request: 'lost' }]);
 });

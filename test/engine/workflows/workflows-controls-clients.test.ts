@@ -22,7 +22,7 @@ it('a client whose turn does not come is told so, and its execution is free for 
   const left: string[] = [];
   const clients = createWaitingClients({ maxWaitMs: 20, onLeft: (id) => left.push(id) });
   const answers = [clients.expect('exec_1', 'o_1'), clients.expect('exec_2', 'o_1')];
-  const told = { ok: false, message: expect.stringContaining('it is kept and runs in its turn') };
+  const told = { ok: false, request: 'kept', message: expect.stringContaining('it is kept and runs in its turn') };
   expect(await Promise.all(answers)).toEqual([told, told]);
   expect(left).toEqual(['exec_1', 'exec_2']);
   expect([clients.take('exec_1'), clients.count('o_1')]).toEqual([undefined, 0]);
@@ -33,6 +33,6 @@ it('a node that stops tells all clients, and whoever comes then', async () => {
   const answers = [clients.expect('exec_1', 'o_1'), clients.expect('exec_2', 'o_2')];
   clients.stop();
   answers.push(clients.expect('exec_3', 'o_1'));
-  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ ok: false });
+  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ ok: false, request: 'kept' });
   expect([clients.count('o_1'), clients.count('o_2')]).toEqual([0, 0]);
 });

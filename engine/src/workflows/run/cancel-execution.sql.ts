@@ -74,6 +74,16 @@ export async function cancelExecution(
   });
 }
 
+/**
+ * It was cancelled, or its workflow was deleted: no node goes on with it, and none has ended it.
+ */
+export async function isExecutionGone(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`
+    select from invocations where id = ${id}
+    union all select from executions where id = ${id} and status <> 'cancelled'`;
+  return rows.length === 0;
+}
+
 /** Cancels its waiting steps, and steps that would run again. */
 async function cancelSteps(tx: Transaction, id: string): Promise<void> {
   await tx`

@@ -1,5 +1,7 @@
 import type { HttpResponse } from '@headwater/shared';
+import type { RunResponse } from '../../contract/index.ts';
 import type { HeldInvocation } from '../../events/index.ts';
+import { kept } from '../../runs/index.ts';
 
 /** The client that waits for the workflow's answer, if there is one. It is answered once. */
 export interface ClientAnswer {
@@ -11,8 +13,16 @@ export interface ClientAnswer {
    * A step has ended it on purpose: without an answer so far the client is told that this is all.
    */
   exited(executionId: string): void;
-  /** Sends no response given so far, because the outcome is not decided here. */
+  /**
+   * Sends no response given so far, because the outcome is not decided here. The client is told
+   * that the request is kept.
+   */
   leaves(why: string): void;
+  /**
+   * The same where another holder has the execution, or where it is gone: it was cancelled, or its
+   * workflow was deleted.
+   */
+  leavesTakenOver(isGone: () => Promise<boolean>): Promise<void>;
   /**
    * It waits, perhaps for days: without an answer so far the client is told that it was accepted.
    */
@@ -21,28 +31,32 @@ export interface ClientAnswer {
 
 const ENDED = 'The workflow ran to its end without calling $.respond';
 
-export function createClientAnswer({ respond: answer }: Pick<HeldInvocation, 'respond'>): ClientAnswer {
+export function createClientAnswer({ respond }: Pick<HeldInvocation, 'respond'>): ClientAnswer {
+  let open = respond;
   let given: HttpResponse | undefined;
-  let open = answer;
-  const send = (response: HttpResponse) => {
-    open?.({ ok: true, response });
+  const answer = (response: RunResponse) => {
+    open?.(response);
     open = undefined;
   };
-  const refuse = (message: string) => {
-    open?.({ ok: false, message });
-    open = undefined;
-  };
+  const leaves = (why: string) => answer(kept(why));
+  const send = (response: HttpResponse) => answer({ ok: true, response });
   return {
     respond(response, immediate) {
       if (immediate) send(response);
       else given = response;
     },
     ended(why) {
-      if (given === undefined) refuse(why);
+      if (given === undefined) answer({ ok: false, message: why });
       else send(given);
     },
     exited: (executionId) => send(given ?? statusAnswer(200, 'exited', executionId)),
-    leaves: refuse,
+    leaves,
+    async leavesTakenOver(isGone) {
+      if (open === undefined) return;
+      if (await isGone())
+        answer({ ok: false, message: 'The execution was cancelled, or its workflow deleted, before it responded' });
+      else leaves('The execution goes on elsewhere; the request is kept');
+    },
     waits: (executionId) => send(given ?? statusAnswer(202, 'waiting', executionId)),
   };
 }

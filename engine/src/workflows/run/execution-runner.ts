@@ -8,7 +8,7 @@ import { createExecution, type ExecutionParts } from './execution.ts';
 import { createHold } from './execution-hold.ts';
 import { createPartCommits } from './part-commits.ts';
 import { openContext } from './execution-context.ts';
-import { GOES_ON_ELSEWHERE, runExecution } from './run-execution.ts';
+import { runExecution } from './run-execution.ts';
 import type { ExecutionRunnerOptions } from './runner-options.ts';
 
 /**
@@ -21,7 +21,8 @@ export function createExecutionRunner(options: ExecutionRunnerOptions): Dispatch
     const hold = createHold(options.lease, invocation, lost);
     // It has waited for its turn here, and may have been run elsewhere since.
     const ours = hold.isOurs();
-    if (ours !== true && !(await ours)) return createClientAnswer(invocation).leaves(GOES_ON_ELSEWHERE);
+    if (ours !== true && !(await ours))
+      return createClientAnswer(invocation).leavesTakenOver(() => options.isGone(invocation.id));
     const workflow = await options.runtimes.state.get(invocation.sourceId);
     if (workflow === undefined || workflow.deleted) return drop(options, invocation);
     if (!workflow.active) {

@@ -44,8 +44,6 @@ interface Part {
 
 type Failed = Extract<StepsEnd, { kind: 'failed' }>;
 
-export const GOES_ON_ELSEWHERE = 'The execution was cancelled, or goes on elsewhere';
-
 /** Runs the rest of an execution, until it ends or waits. */
 export async function runExecution(options: ExecutionRunnerOptions, execution: Execution, turn: Turn): Promise<void> {
   const commits = createPartCommits(options, execution);
@@ -155,20 +153,22 @@ async function settle(part: Part, end: StepsEnd): Promise<void> {
     case 'failed':
       return fail(part, end);
     case 'lost':
-      return client.leaves(GOES_ON_ELSEWHERE);
+      return leave(part);
     case 'stopped':
       client.leaves('The node stops; the execution goes on later');
       await options.release([execution.invocation]);
   }
 }
 
-async function finish(
-  { commits, client, execution }: Part,
-  last: StepRow | undefined,
-  outcome: FinalOutcome,
-): Promise<void> {
+/** It is no longer this node's. */
+function leave({ options, execution, client }: Part): Promise<void> {
+  return client.leavesTakenOver(() => options.isGone(execution.key.id));
+}
+
+async function finish(part: Part, last: StepRow | undefined, outcome: FinalOutcome): Promise<void> {
+  const { commits, client, execution } = part;
   const { committed, error } = await commits.finish(last, outcome);
-  if (!committed) client.leaves(GOES_ON_ELSEWHERE);
+  if (!committed) await leave(part);
   else if (outcome.status === 'exited' && error === undefined) client.exited(execution.key.id);
   else client.ended(noAnswer(execution.key.id, error !== undefined));
 }
@@ -182,7 +182,7 @@ async function park(
   const { options, execution, commits, client } = part;
   const parked = await commits.park(last, { ...wait, wakeAtMs: options.nowMs() + ms });
   if (parked === true) client.waits(execution.key.id);
-  else if (parked === false) client.leaves(GOES_ON_ELSEWHERE);
+  else if (parked === false) return leave(part);
   else return failOver(part, last, parked);
 }
 

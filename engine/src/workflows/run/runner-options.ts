@@ -26,6 +26,8 @@ export interface ExecutionRunnerOptions extends StepContext {
   /** Checks the lease of this node. */
   lease: LeaseCheck;
   readProgress: (executionId: string) => Promise<ExecutionProgress>;
+  /** It was cancelled, or its workflow was deleted. */
+  isGone: (executionId: string) => Promise<boolean>;
   committer: ExecutionCommitter;
   /** Bytes of waiting executions, by account. */
   waiting: Pick<AccountSums, 'of' | 'add'>;
