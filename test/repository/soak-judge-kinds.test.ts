@@ -162,3 +162,24 @@ test('an execution waits for as long and as often as it asked', () => {
   const left = 'waits: steps not run again as often as they asked';
   expect(Object.keys(brokenIn(waitsOutcome(RUNS_OF_AGAIN - 1)))).toEqual([left]);
 });
+
+test('a source that answers itself: a run for each answer, also for a 202, and no answer of another', () => {
+  const asked = (request: number, detail: string) => sent(request, { to: 'asked', detail });
+  const judged = (requests: readonly ReturnType<typeof sent>[], emitted: readonly number[]) =>
+    brokenIn({
+      requests: [...outcome().requests, ...requests],
+      ...inAccount({ asked: emitted.map((request) => event(`a${request}`, { request })) }),
+    });
+  const requests = [
+    asked(11, '201 11'),
+    asked(12, '202 {"status":"accepted"}'),
+    sent(13, { to: 'asked', answer: 'reset' }),
+  ];
+  expect(judged(requests, [12, 11])).toEqual({});
+  expect(judged(requests, [11, 12, 13])).toEqual({});
+  expect(judged(requests, [12])).toEqual({ 'own answers: their run is missing': 1 });
+  expect(judged(requests, [11])).toEqual({ 'own answers: 202, and the run never came': 1 });
+  expect(judged(requests, [11, 12, 12])).toEqual({ 'own answers: requests emitted twice': 1 });
+  expect(judged(requests, [11, 12, 14])).toEqual({ 'own answers: events that nobody asked for': 1 });
+  expect(judged([asked(11, '201 12')], [11])).toEqual({ 'own answers: of another request': 1 });
+});

@@ -19,6 +19,17 @@ export const NOTES = `export default { name: 'Notes', version: '1', props: { htt
     for (const note of notes) this.$emit(note, note.channel === '' ? {} : { name: note.channel });
   } };`;
 
+/** Answers its client itself, before it emits: kills find it between the two. */
+export const ASKED = `export default { name: 'Asked', version: '1',
+  props: { http: { type: '$.interface.http', customResponse: true } },
+  async run(event) {
+    const { request, takesMs } = event.body;
+    ${TAKE_TIME}
+    this.http.respond({ status: 201, body: String(request) });
+    ${TAKE_TIME}
+    this.$emit({ request });
+  } };`;
+
 /** Emits numbers in the given order, which are their ids. */
 export const numbersCode = (
   dedupe: 'greatest' | 'last',

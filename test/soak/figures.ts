@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { NodeProcess } from './node-process.ts';
 import { lateCalls } from './judge.ts';
+import { isKept } from './judge-asked.ts';
 import type { Promised } from './promised.ts';
 import type { Answer, Outcome, Target } from './records.ts';
 
@@ -33,7 +34,7 @@ function residentKb(pid: number | undefined): number {
 }
 
 const SHOWN: readonly [Answer, string][] = [
-  ['accepted', 'accepted (200)'],
+  ['accepted', 'accepted (200, 201, 202)'],
   ['refused', 'refused (503, 429)'],
   ['unreachable', 'unreachable'],
   ['reset', 'reset'],
@@ -42,27 +43,31 @@ const SHOWN: readonly [Answer, string][] = [
 
 export function figuresOfAnswers({ requests }: Outcome): Figures {
   const of = (answer: Answer) => requests.filter((sent) => sent.answer === answer);
-  const accepted = of('accepted').map(({ tookMs }) => tookMs);
+  const asked = of('accepted').filter(({ to }) => to === 'asked');
+  const kept = asked.filter(isKept).length;
+  const accepted = of('accepted').flatMap(({ to, tookMs }) => (to === 'asked' ? [] : [tookMs]));
   const sentTo = Map.groupBy(requests, ({ to }) => to);
   const shown = (...targets: Target[]) => targets.map((to) => `${to} ${sentTo.get(to)?.length ?? 0}`).join(', ');
   return [
-    ['requests sent to sources', shown('source', 'notes', 'greatest', 'last')],
+    ['requests sent to sources', shown('source', 'notes', 'greatest', 'last', 'asked')],
     ['requests sent to workflows', shown('workflow', 'waits')],
     ...SHOWN.map(([answer, name]): [string, string] => {
       const quiet = of(answer).filter(({ wasDisturbed }) => !wasDisturbed).length;
       const atLiving = answer === 'accepted' || answer === 'refused' ? '' : `, of nodes that lived: ${quiet}`;
       return [name, `${of(answer).length}${atLiving}`];
     }),
+    ['answers of the source that gives them; 202 instead', `${asked.length - kept}; ${kept}`],
     ['time to a 200: p50, p99, max', [0.5, 0.99, 1].map((part) => `${quantile(accepted, part)} ms`).join(', ')],
   ];
 }
 
 export function figuresOfWork({ tenants, executions, calls }: Outcome, stops: number): Figures {
-  const events = tenants.flatMap(({ sourceEvents, notes, numbers }) => [
+  const events = tenants.flatMap(({ sourceEvents, notes, numbers, asked }) => [
     sourceEvents.length,
     notes.length,
     numbers.greatest.length,
     numbers.last.length,
+    asked.length,
   ]);
   const messages = tenants.flatMap(({ hooks }) => [...hooks.values()].flatMap((ofHook) => [...ofHook.values()]));
   const again = messages.reduce((sum, { taken }) => sum + Math.max(0, taken - 1), 0);

@@ -1,4 +1,5 @@
 import { STEPS, WAITING_STEPS } from './components.ts';
+import { judgeAsked } from './judge-asked.ts';
 import { judgeNumbers } from './judge-numbers.ts';
 import { judgeNotes } from './judge-notes.ts';
 import { judgeWaits } from './judge-waits.ts';
@@ -16,6 +17,7 @@ export function judge(outcome: Outcome): Promised[] {
     ...judgeDeliveries(outcome),
     ...judgeNumbers(outcome),
     ...judgeNotes(outcome),
+    ...judgeAsked(outcome),
     ...judgeExecutions(outcome),
     ...judgeWaits(outcome),
   ];

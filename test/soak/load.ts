@@ -111,7 +111,7 @@ function exchange(node: NodeProcess, agent: Agent, path: string, body: string, s
       response.once('error', (error) => end('reset', error.message));
       response.once('end', () => {
         const { statusCode: status = 0, headers } = response;
-        end(answerOf(status), `${status} ${text.slice(0, 300)}`, headers['retry-after'] !== undefined);
+        end(answerOf(sent.to, status), `${status} ${text.slice(0, 300)}`, headers['retry-after'] !== undefined);
       });
     });
     request.once('error', (error: NodeJS.ErrnoException) => {
@@ -122,8 +122,8 @@ function exchange(node: NodeProcess, agent: Agent, path: string, body: string, s
   });
 }
 
-function answerOf(status: number): Answer {
-  if (status === 200) return 'accepted';
+function answerOf(to: Target, status: number): Answer {
+  if (to === 'asked' ? status === 201 || status === 202 : status === 200) return 'accepted';
   if (status === 503 || status === 429) return 'refused';
   return status >= 500 ? 'error' : 'odd';
 }

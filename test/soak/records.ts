@@ -4,16 +4,18 @@
  */
 
 /**
- * accepted: 200. refused: 503 or 429. unreachable: the port is closed. reset: the connection broke
- * before an answer. silent: no answer within 30 s. error: another 5xx. odd: any other status.
+ * accepted: 200; of `asked` 201, its own answer, or 202, which says that its run comes later.
+ * refused: 503 or 429. unreachable: the port is closed. reset: the connection broke before an
+ * answer. silent: no answer within 30 s. error: another 5xx. odd: any other status.
  */
 export type Answer = 'accepted' | 'refused' | 'unreachable' | 'reset' | 'silent' | 'error' | 'odd';
 
 /**
  * source: emits with `dedupe: unique`. notes: emits without dedupe. greatest, last: emit with that
- * dedupe. workflow: three steps. waits: a workflow that waits between its steps.
+ * dedupe. asked: answers itself (`customResponse`). workflow: three steps. waits: a workflow that
+ * waits between its steps.
  */
-export type Target = 'source' | 'notes' | 'greatest' | 'last' | 'workflow' | 'waits';
+export type Target = 'source' | 'notes' | 'greatest' | 'last' | 'asked' | 'workflow' | 'waits';
 
 export interface SentRequest {
   /** Its number, which what comes of it carries. */
@@ -36,6 +38,7 @@ export interface SentRequest {
   wasStopping: boolean;
   /** Only for a refusal. */
   hasRetryAfter: boolean;
+  /** Status and body of an answer, else why there was none. */
   detail: string;
 }
 
@@ -117,6 +120,7 @@ export interface TenantOutcome {
   ticks: readonly EventRow[];
   notes: readonly EventRow[];
   numbers: Readonly<Record<'greatest' | 'last', readonly EventRow[]>>;
+  asked: readonly EventRow[];
   /** By the name of the webhook. */
   hooks: ReadonlyMap<string, Messages>;
   replays: readonly ReplayRow[];

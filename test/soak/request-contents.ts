@@ -67,6 +67,7 @@ export function createContents(
         case 'greatest':
         case 'last':
           return { id, turn, body: { ...common, turn, numbers: numbersOf(to, turn) } };
+        case 'asked':
         case 'workflow':
           return { id, turn, body: common };
         case 'waits':

@@ -30,7 +30,7 @@ import { figuresOfTicks } from './tick-pauses.ts';
 
 const WORKFLOW_SHARE = 2 / 13;
 /** Requests a second to what is tried beside the main load, over both accounts. */
-const SIDE_RATES = { notes: 4, greatest: 2, last: 2, waits: 2 } as const;
+const SIDE_RATES = { notes: 4, greatest: 2, last: 2, asked: 4, waits: 2 } as const;
 
 type SoakContext = Omit<SystemOptions, 'seed' | 'beside'>;
 
@@ -133,6 +133,7 @@ async function readTenant(
       greatest: await readEvents(sql, targets.greatest.id),
       last: await readEvents(sql, targets.last.id),
     },
+    asked: await readEvents(sql, targets.asked.id),
     hooks,
     replays: await readReplays(sql, targets.notes.id),
     subscribedAtMs,

@@ -1,5 +1,5 @@
 import { type ApiData, callAnyNode, callNode } from './api-calls.ts';
-import { NOTES, numbersCode, ORDERS, stepsOf, TIMER, waitingStepsOf } from './components.ts';
+import { ASKED, NOTES, numbersCode, ORDERS, stepsOf, TIMER, waitingStepsOf } from './components.ts';
 import { FILTERED } from './expected.ts';
 import type { Target } from './records.ts';
 
@@ -54,6 +54,7 @@ async function createTenant(nodeUrl: string, key: string, receiver: ReceiverUrls
     notes: await deploySource(post, NOTES),
     greatest: await deploySource(post, numbersCode('greatest')),
     last: await deploySource(post, numbersCode('last')),
+    asked: await deploySource(post, ASKED),
     workflow: await deployWorkflow(post, 'soak', stepsOf(receiver.step)),
     waits: await deployWorkflow(post, 'waits', waitingStepsOf(receiver.step)),
   };

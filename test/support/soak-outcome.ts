@@ -71,6 +71,7 @@ export function account(changes: Partial<TenantOutcome> & { plain?: Messages } =
     ticks,
     notes: [],
     numbers: { greatest: [], last: [] },
+    asked: [],
     hooks: new Map([['plain', plain ?? delivered([...sourceEvents, ...ticks])]]),
     replays: [],
     subscribedAtMs: 1_000,
