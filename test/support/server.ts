@@ -17,6 +17,8 @@ export interface ServerOptions {
   databaseUrl?: string;
   dataDir?: string;
   role?: 'all' | 'api' | 'engine';
+  /** Main file of a node of another version. Default: the one of this tree. */
+  main?: string;
   /** Default: one that is free. */
   port?: number;
   env?: Record<string, string>;
@@ -48,7 +50,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const url = `http://127.0.0.1:${port}`;
   const child = startProcess({
     ...(options.ownSession === undefined ? {} : { ownSession: options.ownSession }),
-    args: [...NODE_FLAGS, MAIN, ...(options.role === undefined ? [] : [options.role])],
+    args: [...NODE_FLAGS, options.main ?? MAIN, ...(options.role === undefined ? [] : [options.role])],
     env: {
       PORT: String(port),
       HEADWATER_DATA_DIR: dataDir,
