@@ -165,10 +165,10 @@ test('an execution waits for as long and as often as it asked', () => {
 
 test('a source that answers itself: a run for each answer, also for a 202, and no answer of another', () => {
   const asked = (request: number, detail: string) => sent(request, { to: 'asked', detail });
-  const judged = (requests: readonly ReturnType<typeof sent>[], emitted: readonly number[]) =>
+  const judged = (requests: readonly ReturnType<typeof sent>[], ran: readonly number[]) =>
     brokenIn({
       requests: [...outcome().requests, ...requests],
-      ...inAccount({ asked: emitted.map((request) => event(`a${request}`, { request })) }),
+      ...inAccount({ asked: ran.map((request) => event(`a${request}`, { request })) }),
     });
   const requests = [
     asked(11, '201 11'),
