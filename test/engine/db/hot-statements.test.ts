@@ -22,6 +22,7 @@ import { requeueStalledDeliveries } from '../../../engine/src/cluster/requeue.sq
 import { cancelDue } from '../../../engine/src/observe/search/cancel-due.sql.ts';
 import { readOldestWaiting } from '../../../engine/src/observe/stats/stats.sql.ts';
 import { orderHeld } from '../../../engine/src/outbox/deliveries/order-held.sql.ts';
+import { FIRST_ORDERED, releaseParked } from '../../../engine/src/outbox/deliveries/release-parked.sql.ts';
 import { readBacklogs } from '../../../engine/src/runs/counts/counts.sql.ts';
 import { retryPending } from '../../../engine/src/outbox/deliveries/retry-pending.sql.ts';
 import { searchEvents } from '../../../engine/src/observe/search/search-events.sql.ts';
@@ -170,6 +171,7 @@ const STATEMENTS: [string, () => Promise<unknown>][] = [
     'skipped deliveries',
     () => skipDelivery(sql, { accountId, webhookId: fifoId, id: `dlv_${'30'.padStart(20, '0')}` }),
   ],
+  ['a change of the order', () => releaseParked(sql, fifoId, { after: FIRST_ORDERED, maxMs: 60_000 })],
   ['claims of invocations', () => claimInvocations(sql, sourceId, NODE, 64)],
   ['claims of sends', () => claimSends(sql, NODE, accountId, 64)],
   ['releases of some', () => releaseUnbegun(sql, NODE, [{ webhookId, id: `dlv_${'1'.padStart(20, '0')}` }])],

@@ -4,7 +4,8 @@ import type { Principal, WebhookRecord, Webhooks } from '../../../engine/src/con
 import { createWebhooks } from '../../../engine/src/outbox/webhooks/webhooks.ts';
 import { cancelDeliveries } from '../../../engine/src/outbox/deliveries/cancel-deliveries.sql.ts';
 import { orderHeld } from '../../../engine/src/outbox/deliveries/order-held.sql.ts';
-import { workOffBacklog } from '../../../engine/src/outbox/deliveries/webhook-backlog.ts';
+import { releaseParked } from '../../../engine/src/outbox/deliveries/release-parked.sql.ts';
+import { releaseJob, workOffBacklog } from '../../../engine/src/outbox/deliveries/webhook-backlog.ts';
 import { claimDeliveries } from '../../../engine/src/outbox/deliveries/claim-deliveries.sql.ts';
 import { roomWith } from '../../support/account-room.ts';
 import { blockedBy } from '../../support/blocked-backends.ts';
@@ -14,7 +15,7 @@ import { type WatchedTransactions, watchTransactions } from '../../support/watch
 
 /** As in cancel-deliveries.ts. */
 const CANCEL_BATCH = 2_000;
-/** As in order-held.sql.ts. */
+/** As in order-held.sql.ts and release-parked.sql.ts. */
 const LOOKED_AT = 2_000;
 
 let world: DeliveryWorld;
@@ -145,6 +146,34 @@ test('what a request has no time to cancel is left to a job, and what came since
   });
   expect(await states()).toEqual({ cancelled: 2 * CANCEL_BATCH + 10, pending: 3 });
   expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 10]);
+});
+
+test('what waits behind others of its key is made due in short transactions by a job, each once', async () => {
+  await world.emit(webhook, who, LOOKED_AT + 500, null);
+  await sql`
+    update deliveries set order_key = seq % 7, next_attempt_at = 'infinity' where webhook_id = ${webhook.id}`;
+  await updates.forget();
+  await webhooks.update(who, webhook.id, { ordering: 'none' });
+  const job = releaseJob(who.accountId, webhook.id);
+  expect(await sql`select from graphile_worker._private_jobs where key = ${job.key}`).toHaveLength(1);
+  const parked = async () => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int4 as count from deliveries where webhook_id = ${webhook.id} and next_attempt_at = 'infinity'`;
+    return row?.count;
+  };
+  expect(await parked()).toBe(LOOKED_AT + 500);
+  const { after: first } = job.payload as { after: Parameters<typeof releaseParked>[2]['after'] };
+  const after = await releaseParked(sql, webhook.id, { after: first, maxMs: 0 });
+  expect(await parked()).toBe(500);
+  if (after === undefined) throw new Error('Nothing was left');
+  // A claim of an ordered webhook parks some of them again.
+  await sql`
+    update deliveries set next_attempt_at = 'infinity'
+    where (webhook_id, id) in (select webhook_id, id from deliveries where webhook_id = ${webhook.id} and order_key = '0' limit 3)`;
+  await workOffBacklog(sql, { accountId: who.accountId, webhookId: webhook.id, act: 'release', after });
+  expect(await parked()).toBe(3);
+  expect(await updates.rows()).toEqual([LOOKED_AT, 500, 3]);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
 });
 
 test('what a request has no time to put in order is left to a job', async () => {

@@ -157,6 +157,23 @@ test('what waits for its turn goes at once when the order is taken back', async 
   expect(receiver.requests.map((one) => bodyOf(one).n).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
 });
 
+test('the deletion of the event that holds up its key lets the next ones go', async () => {
+  const webhook = await listening({ ordering: 'fifo', retry_schedule_seconds: [3_600] });
+  receiver.answer = (request) => ({ status: bodyOf(request).n === 1 ? 503 : 200 });
+  await webhook.emit(...numbers(3));
+  await receiver.until(1);
+  const head = await eventually(async () => {
+    const rows = (await hw.api('GET', `/webhooks/${webhook.id}/deliveries`, { status: 'pending' })).data;
+    return (
+      rows.length === 3 && rows.find(({ next_attempt_at: next }: { next_attempt_at: number | null }) => next !== null)
+    );
+  });
+  const range = `start_id=${head.event_id}&end_id=${head.event_id}`;
+  expect((await hw.api('DELETE', `/sources/${head.emitter_id}/events?${range}`)).status).toBe(202);
+  await untilAllDelivered(webhook.id, 2);
+  expect(receiver.requests.map((one) => bodyOf(one).n)).toEqual([1, 2, 3]);
+});
+
 test('no more attempts than allowed are in flight, and no more a second begin', async () => {
   const bounded = await listening({ max_in_flight: 2 });
   const most = watchOverlap(() => 'all', 30);

@@ -20,7 +20,10 @@ export const TASKS = {
   replayEvents: 'replay-events',
   /** The next rows of an account that is being deleted. */
   deleteAccount: 'delete-account',
-  /** The next of very many deliveries that a change of their webhook cancels or puts in order. */
+  /**
+   * The next of very many deliveries that a change of their webhook cancels, puts in order or makes
+   * due.
+   */
   webhookBacklog: 'webhook-backlog',
 } as const;
 
@@ -54,6 +57,7 @@ export interface DeleteAccountPayload {
 export type WebhookBacklogPayload = { accountId: string; webhookId: string } & (
   | { act: 'cancel'; reason: string; until: string }
   | { act: 'order'; after: { at: string; id: string } }
+  | { act: 'release'; after: { key: string; ms: number; seq: number; id: string } }
 );
 
 export interface SendPayload {

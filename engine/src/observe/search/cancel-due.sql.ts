@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventPosition, inIndexOrder } from '../../events/index.ts';
 import { restAfterMs } from '../../fairness/index.ts';
 import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
-import { deliverLane, releaseParked } from '../../outbox/index.ts';
+import { releaseJob } from '../../outbox/index.ts';
 
 /** Events of one emitter, both ends included. */
 export interface EventSpan {
@@ -28,11 +28,11 @@ interface Due {
  */
 export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
   const { accountId } = span;
-  const webhooks = await sql<{ id: string }[]>`
-    select id from webhooks w where account_id = ${accountId} and exists (
+  const webhooks = await sql<{ id: string; isOrdered: boolean }[]>`
+    select id, ordering = 'fifo' as "isOrdered" from webhooks w where account_id = ${accountId} and exists (
       select from deliveries d where d.leased_by is null and d.webhook_id = w.id and d.status = 'pending'
     )`;
-  for (const { id } of webhooks) {
+  for (const { id, isOrdered } of webhooks) {
     let cancelled = 0;
     for (let after: Due | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
       const begunMs = performance.now();
@@ -41,7 +41,8 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
       after = some.last;
       if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
     }
-    if (cancelled > 0) await sql.begin((tx) => releaseAfter(tx, id));
+    // Others may have waited for one that is cancelled.
+    if (cancelled > 0 && isOrdered) await addJobs(sql, [releaseJob(accountId, id)]);
   }
   // Leased rows are few. A separate update by webhook uses the index of pending deliveries. Skips
   // locked rows to avoid a deadlock: attempts are recorded in the order in which they end.
@@ -54,17 +55,17 @@ export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
     )
     update deliveries d set status = 'cancelled', leased_by = null
     from found where d.webhook_id = found.webhook_id and d.id = found.id returning d.webhook_id`;
-  for (const id of new Set(leased.map((row) => row.webhook_id))) await sql.begin((tx) => releaseAfter(tx, id));
+  const ended = new Set(leased.map((row) => row.webhook_id));
+  const ordered = webhooks.filter(({ id, isOrdered }) => isOrdered && ended.has(id));
+  await addJobs(
+    sql,
+    ordered.map(({ id }) => releaseJob(accountId, id)),
+  );
 }
 
 interface Cancelled {
   count: number;
   last: Due | undefined;
-}
-
-/** Others may have waited for one that is cancelled. */
-async function releaseAfter(tx: Transaction, webhookId: string): Promise<void> {
-  if ((await releaseParked(tx, webhookId)) > 0) await addJobs(tx, [deliverLane(webhookId)]);
 }
 
 /**

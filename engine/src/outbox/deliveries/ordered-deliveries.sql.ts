@@ -97,14 +97,6 @@ export async function releaseNext(
   return rows.map((row) => row.webhook_id);
 }
 
-/** Makes all that is parked of a webhook due: its next claims park anew what has to wait. */
-export async function releaseParked(tx: Transaction, webhookId: string): Promise<number> {
-  const { count } = await tx`
-    update deliveries set next_attempt_at = now()
-    where leased_by is null and webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity'`;
-  return count;
-}
-
 /** Locks the webhooks before ordered deliveries end: see `parkBehind`. */
 export async function lockWebhooks(tx: Transaction, ids: readonly string[]): Promise<void> {
   await tx`select from webhooks where id = any(${[...ids]}::text[]) order by id for no key update`;

@@ -1,6 +1,7 @@
 import { and, type Database, eq, inArray, notifyWebhookChanged, sql, webhooks } from '../../db/index.ts';
 import type { ExpectedRevisions, RequestOptions, WebhookUpdate } from '../../contract/index.ts';
-import { wakeLane } from '../deliveries/wake-lane.sql.ts';
+import { addJobIn, wakeLane } from '../deliveries/wake-lane.sql.ts';
+import { releaseJob } from '../deliveries/webhook-backlog.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
 import { addNoticeIn, type WebhookNotice } from './webhook-notices.sql.ts';
 
@@ -58,13 +59,6 @@ function governanceOf({ ordering, orderingKey, ratePerSecond, maxInFlight, adapt
 }
 
 const governs = (change: WebhookChange) => Object.keys(governanceOf(change)).length > 0;
-
-/**
- * A delivery that waited for others of its key is due, and waits anew where that still has to be.
- */
-const releaseParkedOf = (webhookId: string) => sql`
-  update deliveries set next_attempt_at = now()
-  where leased_by is null and webhook_id = ${webhookId} and status = 'pending' and next_attempt_at = 'infinity'`;
 
 function switched({ id, accountId, name, url, active }: WebhookRow): WebhookNotice {
   const about = { webhook_id: id, name, url };
@@ -130,7 +124,8 @@ export async function updateWebhook(
       .returning();
     if (row !== undefined && changesDelivery(change)) await notifyWebhookChanged(tx, id);
     if (row !== undefined && (row.drainBefore !== null || governs(change))) await wakeLane(tx, id);
-    if (row !== undefined && change.ordering !== undefined) await tx.execute(releaseParkedOf(id));
+    // A delivery that waits for others of its key waits anew where that still has to be.
+    if (row !== undefined && change.ordering !== undefined) await addJobIn(tx, releaseJob(accountId, id));
     if (row !== undefined && before !== undefined && before.active !== row.active) await addNoticeIn(tx, switched(row));
     return row;
   });
