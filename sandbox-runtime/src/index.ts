@@ -29,6 +29,7 @@ export type {
   SandboxLayer,
   SendCall,
   StepInput,
+  StepTexts,
 } from './sandbox-types.ts';
 export { SANDBOX_LAYERS } from './sandbox-types.ts';
 /** The fault of a run that went over a limit. */
@@ -37,6 +38,8 @@ export { limitFault } from './bridge/exceeded-limit.ts';
 export { wasStarved } from './bridge/was-starved.ts';
 /** Reads the result of the entry `transform`. */
 export { readTransformAnswer, type TransformAnswer } from './bridge/transform-answer.ts';
+/** Adds a step to those before it, as the entry `step` is given them. */
+export { addStep, NO_STEPS } from './bridge/step-input.ts';
 /** The member of a send that holds bytes. */
 export { SENT_BYTES } from './bridge/head-bounds.ts';
 

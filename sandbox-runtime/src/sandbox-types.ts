@@ -76,12 +76,23 @@ export type RunEntry =
    */
   | { kind: 'transform'; request: string };
 
+/**
+ * Earlier steps as a step is given them, in their order. `heads`: a namespace and the length of its
+ * exports, as JSON, one list behind the other; `exports`: JSON texts of objects, one behind the
+ * other. They are JSON already: a step at the end of a long workflow is given megabytes, and
+ * escaping them once more takes longer than the step. Lengths are in UTF-16 units.
+ */
+export interface StepTexts {
+  readonly heads: string;
+  readonly exports: string;
+}
+
 /** Input of a step besides its props. */
 export interface StepInput {
   /** Its own namespace, for messages. */
   namespace: string;
-  /** Content of `steps`: the trigger, and every earlier step. `exports`: JSON text of an object. */
-  steps: readonly { namespace: string; exports: string }[];
+  /** Content of `steps`: the trigger, and every earlier step. */
+  steps: StepTexts;
   /** JSON text of `$.context`. */
   context: string;
   /** The environment variables that its props name, and no others. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { addStep, NO_STEPS } from '@headwater/sandbox-runtime';
 import type { RunProp } from '../../shared/src/index.ts';
 import { sandboxForFile } from '../support/sandbox-kit.ts';
 import { runStep, stepInput, type StepOptions, withStep } from '../support/step-kit.ts';
@@ -46,7 +47,7 @@ describe('what a step is given', () => {
     const { outcome } = await sandbox.run(code, {
       entry: {
         kind: 'step',
-        input: { ...stepInput(), steps: [{ namespace: 'broken', exports: '{'.padEnd(20_000) }] },
+        input: { ...stepInput(), steps: addStep(NO_STEPS, { namespace: 'broken', exports: '{'.padEnd(20_000) }) },
       },
     });
     expect(outcome).toMatchObject({ ok: true, result: '["broken"]' });

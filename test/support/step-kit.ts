@@ -1,4 +1,12 @@
-import type { ComponentBundle, FlowAction, SendCall, StepHost, StepInput } from '@headwater/sandbox-runtime';
+import {
+  addStep,
+  type ComponentBundle,
+  type FlowAction,
+  NO_STEPS,
+  type SendCall,
+  type StepHost,
+  type StepInput,
+} from '@headwater/sandbox-runtime';
 import type { HttpResponse } from '@headwater/shared';
 import { type RecordingHost, recordingHost } from './run-host.ts';
 import type { RanComponent, RunOptions } from './sandbox-kit.ts';
@@ -56,7 +64,9 @@ export function stepInput(options: Pick<StepOptions, 'steps' | 'context' | 'env'
   const steps = options.steps ?? { trigger: { event: {}, context: {} } };
   return {
     namespace: options.namespace ?? 'tested',
-    steps: Object.entries(steps).map(([namespace, exports]) => ({ namespace, exports: JSON.stringify(exports) })),
+    steps: Object.entries(steps)
+      .map(([namespace, exports]) => ({ namespace, exports: JSON.stringify(exports) }))
+      .reduce(addStep, NO_STEPS),
     context: JSON.stringify(options.context ?? { JIT: false, run: { runs: 1 } }),
     env: options.env ?? {},
     resumeUrl: RESUME_URL,

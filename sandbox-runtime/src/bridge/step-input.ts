@@ -1,35 +1,39 @@
-import type { StepInput } from '../sandbox-types.ts';
+import type { StepInput, StepTexts } from '../sandbox-types.ts';
 
-/** Exports of an earlier step, as JSON text. */
-export type StepText = readonly [namespace: string, exports: string];
+/** With one more step behind the others. */
+export function addStep(
+  { heads, exports }: StepTexts,
+  { namespace, exports: added }: { namespace: string; exports: string },
+): StepTexts {
+  const head = JSON.stringify([namespace, added.length]);
+  return { heads: heads === '' ? head : `${heads},${head}`, exports: exports + added };
+}
+
+export const NO_STEPS: StepTexts = { heads: '', exports: '' };
+
+/** Steps as the guest reads them. `exportsOf`: the text of so many units behind so many others. */
+export interface CountedSteps {
+  counted: readonly (readonly [namespace: string, chars: number])[];
+  exportsOf(from: number, chars: number): string;
+}
 
 export interface ReadStepInput extends Omit<StepInput, 'steps'> {
   /** Takes the text apart when it is called. */
-  steps(): StepText[];
+  steps(): CountedSteps;
 }
 
 interface Head extends Omit<StepInput, 'steps' | 'context'> {
-  steps: [namespace: string, chars: number][];
+  headsChars: number;
   contextChars: number;
 }
 
 type Slice = (text: string, from: number, to?: number) => string;
 
-/**
- * One text of a head and of the JSON texts that it counts, which are JSON already: a step at the
- * end of a long workflow is given megabytes, and escaping them once more takes longer than the
- * step. Lengths are in UTF-16 units.
- *
- *   length of the head `:` head, as JSON | context | exports of each step …
- */
-export function writeStepInput({ steps, context, ...rest }: StepInput): string {
-  const head: Head = {
-    ...rest,
-    steps: steps.map(({ namespace, exports }) => [namespace, exports.length]),
-    contextChars: context.length,
-  };
+/** `length of the head : head, as JSON | heads | context | exports` */
+export function writeStepInput({ steps: { heads, exports }, context, ...rest }: StepInput): string {
+  const head: Head = { ...rest, headsChars: heads.length, contextChars: context.length };
   const json = JSON.stringify(head);
-  return `${json.length}:${json}${context}${steps.map(({ exports }) => exports).join('')}`;
+  return `${json.length}:${json}${heads}${context}${exports}`;
 }
 
 /**
@@ -39,17 +43,19 @@ export function readStepInput(text: string, parse: (json: string) => unknown, sl
   let colon = 0;
   while (text[colon] !== ':') colon += 1;
   const at = colon + 1 + (parse(slice(text, 0, colon)) as number);
-  const { steps: counted, contextChars, ...rest } = parse(slice(text, colon + 1, at)) as Head;
-  const context = slice(text, at, at + contextChars);
-  const steps = (): StepText[] => {
-    const texts: StepText[] = [];
-    let from = at + contextChars;
-    for (let index = 0; index < counted.length; index += 1) {
-      const [namespace, chars] = counted[index] as Head['steps'][number];
-      texts[index] = [namespace, slice(text, from, from + chars)];
-      from += chars;
-    }
-    return texts;
+  const { headsChars, contextChars, ...rest } = parse(slice(text, colon + 1, at)) as Head;
+  const contextAt = at + headsChars;
+  const exportsAt = contextAt + contextChars;
+  return {
+    ...rest,
+    context: slice(text, contextAt, exportsAt),
+    steps() {
+      return {
+        counted: parse(`[${slice(text, at, contextAt)}]`) as CountedSteps['counted'],
+        exportsOf(from, chars) {
+          return slice(text, exportsAt + from, exportsAt + from + chars);
+        },
+      };
+    },
   };
-  return { ...rest, context, steps };
 }

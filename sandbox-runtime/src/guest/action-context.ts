@@ -1,7 +1,7 @@
 import { RESERVED_EXPORTS } from '../bridge/head-bounds.ts';
 import type { ReadStepInput } from '../bridge/step-input.ts';
 import type { Bridge } from './bridge.ts';
-import { sendResponse } from './http-prop.ts';
+import { type ResponseWay, sendResponse } from './http-prop.ts';
 import { parseJson, sliceText, toText } from './intrinsics.ts';
 import { toJson } from './json-value.ts';
 import { limitError } from './limit-error.ts';
@@ -37,16 +37,25 @@ export function makeActionContext(
   input: ReadStepInput,
 ): ActionContext {
   return {
-    export: (name, value) => exportValue(bridge, runs, context, name, value),
-    respond: (response) => {
+    export(name, value) {
+      exportValue(bridge, runs, context, name, value);
+    },
+    respond(response) {
       const isImmediate = isObjectValue(response) && response['immediate'] === true;
-      const post = (head: string, body: string | Uint8Array): void =>
-        bridge.post({ kind: 'step-respond', run: context.run, head, body, immediate: isImmediate });
-      const out = { runs, warn: (message: string) => warn(context, message), post, defaultStatus: 200 };
+      const out: ResponseWay = {
+        runs,
+        warn(message) {
+          warn(context, message);
+        },
+        post(head, body) {
+          bridge.post({ kind: 'step-respond', run: context.run, head, body, immediate: isImmediate });
+        },
+        defaultStatus: 200,
+      };
       return sendResponse(out, context, response);
     },
     flow: makeFlow({ runs, warn }, context, { resume_url: input.resumeUrl, cancel_url: input.cancelUrl }),
-    send: makeSend(bridge, runs, context, (message) => warn(context, message)),
+    send: makeSend({ bridge, runs, context, warn }),
     context: parseJson(input.context),
   };
 }

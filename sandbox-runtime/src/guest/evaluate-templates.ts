@@ -105,7 +105,7 @@ function prepare(expression: string, where: string): Piece {
       `${where} has an expression that is none of JavaScript, \`${shown(source)}\`: ${messageOf(error)}`,
     );
   }
-  return { source, evaluate: ({ steps, env }) => plain(applyFunction(compiled, undefined, [steps(), env])) };
+  return { source, evaluate: ({ steps, env }) => plain(applyFunction(compiled, undefined, [steps.all(), env])) };
 }
 
 function evaluate({ source, evaluate: act }: Exclude<Piece, string>, scope: TemplateScope, where: string): unknown {

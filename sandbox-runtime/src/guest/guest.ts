@@ -9,7 +9,7 @@ import { describeError } from './describe-error.ts';
 import type { GuestFetch } from './fetch.ts';
 import type { HostCalls } from './host-calls.ts';
 import { applyFunction, parseJson, sliceText, stringifyOwn, whenSettled } from './intrinsics.ts';
-import { type ActionContextParts, makeActionContext } from './action-context.ts';
+import { makeActionContext } from './action-context.ts';
 import { answerAdditionalProps } from './additional-props.ts';
 import type { ComponentFunction } from './bind-methods.ts';
 import { Templates } from './evaluate-templates.ts';
@@ -24,7 +24,7 @@ import type { RawRequests } from './raw-requests.ts';
 import { limitError, limitOfThrown } from './limit-error.ts';
 import type { RunContext, RunTracker } from './run-context.ts';
 import { type InstanceParts, makeInstance, type RunInstance } from './run-instance.ts';
-import { makeSteps } from './step-data.ts';
+import { StepData } from './step-data.ts';
 import { answerTransform } from './transform-request.ts';
 import type { GuestTimers } from './timers.ts';
 import { utf8LengthUpTo } from './utf8.ts';
@@ -43,7 +43,7 @@ export interface GuestParts {
 
 /** One isolate's side of the seam: every entry from the process comes through `dispatch`. */
 export class Guest {
-  readonly #parts: GuestParts;
+  readonly #parts: GuestParts & InstanceParts;
   readonly #templates = new Templates();
   #exported: unknown;
   #component: LoadedComponent | undefined;
@@ -51,7 +51,7 @@ export class Guest {
   readonly #ended = new PrivateMap<number, RunContext>();
 
   constructor(parts: GuestParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts, warn: (owner, message) => parts.log.warn(owner, message) };
   }
 
   /**
@@ -125,14 +125,12 @@ export class Guest {
     const context = runs.begin(run, entry, dedupe);
     try {
       this.#component ??= readExportedComponent(this.#exported);
-      const warn = (owner: RunContext, message: string): void => log.warn(owner, message);
-      context.tellLoss = makeTellLoss((message) => warn(context, message));
+      context.tellLoss = makeTellLoss((message) => log.warn(context, message));
       const given = parseJson(props) as Record<string, RunProp>;
-      const parts = { ...this.#parts, warn };
       const result =
         entry === 'step'
-          ? this.#runStep(parts, this.#component, context, given, input)
-          : callEntry(this.#component, makeInstance(parts, this.#component, context, given), context, input);
+          ? this.#runStep(this.#component, context, given, input)
+          : callEntry(this.#component, makeInstance(this.#parts, this.#component, context, given), context, input);
       if (typeof result !== 'object' || result === null) return this.#finish(context, result);
       whenSettled(
         result,
@@ -145,25 +143,17 @@ export class Guest {
     return undefined;
   }
 
-  #runStep(
-    parts: InstanceParts & ActionContextParts,
-    component: LoadedComponent,
-    context: RunContext,
-    given: Record<string, RunProp>,
-    input: string,
-  ): unknown {
+  #runStep(component: LoadedComponent, context: RunContext, given: Record<string, RunProp>, input: string): unknown {
     const step = readStepInput(input, parseJson, sliceText);
-    let made: Record<string, unknown> | undefined;
-    // Not before it is asked for: many steps never look at it.
-    const steps = (): Record<string, unknown> => (made ??= makeSteps(step.steps()));
+    const steps = new StepData(step.steps);
     const scope = { steps, env: step.env };
     const { props, evaluated } = this.#templates.evaluate(given, scope, component.props, step.namespace);
     if (evaluated !== undefined) postProps(this.#parts.bridge, context, evaluated);
-    const { self } = makeInstance(parts, component, context, props);
+    const { self } = makeInstance(this.#parts, component, context, props);
     const argument = {
-      $: makeActionContext(parts, context, step),
+      $: makeActionContext(this.#parts, context, step),
       get steps() {
-        return steps();
+        return steps.all();
       },
     };
     return applyFunction(component.run, self, [argument]);

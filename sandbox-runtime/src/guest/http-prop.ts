@@ -29,15 +29,20 @@ export function makeHttpProp(
 ): HttpProp {
   return {
     endpoint,
-    respond: (response) => {
-      const post = (head: string, body: string | Uint8Array): void =>
-        bridge.post({ kind: 'respond', run: context.run, head, body });
-      return sendResponse({ runs, warn, post }, context, response);
+    respond(response) {
+      const out: ResponseWay = {
+        runs,
+        warn,
+        post(head, body) {
+          bridge.post({ kind: 'respond', run: context.run, head, body });
+        },
+      };
+      return sendResponse(out, context, response);
     },
   };
 }
 
-interface ResponseWay {
+export interface ResponseWay {
   runs: RunTracker;
   warn(message: string): void;
   post(head: string, body: string | Uint8Array): void;
@@ -61,16 +66,18 @@ export function sendResponse(out: ResponseWay, context: RunContext, response: un
     out.warn('respond was called a second time in this run; only the first answer was sent');
     return Promise.resolve();
   }
-  const post = (content: string | Uint8Array): void => {
-    const { maxRunOutputBytes } = context.limits;
-    const bytes = typeof content === 'string' ? utf8LengthUpTo(content, maxRunOutputBytes) : content.byteLength;
-    out.runs.takeBytes(context, bytes);
-    if (!context.over) out.post(headJson, content);
-  };
-  if (typeof body === 'string' || body instanceof Uint8Array) post(body);
+  const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+  if (isWhole) postContent(out, context, headJson, body);
   context.responded = true;
   // A stream is sent when it was read to its end: the answer leaves whole.
-  return typeof body === 'string' || body instanceof Uint8Array ? Promise.resolve() : body.then(post);
+  return isWhole ? Promise.resolve() : body.then((content) => postContent(out, context, headJson, content));
+}
+
+function postContent(out: ResponseWay, context: RunContext, head: string, content: string | Uint8Array): void {
+  const { maxRunOutputBytes } = context.limits;
+  const bytes = typeof content === 'string' ? utf8LengthUpTo(content, maxRunOutputBytes) : content.byteLength;
+  out.runs.takeBytes(context, bytes);
+  if (!context.over) out.post(head, content);
 }
 
 /** Refused on the other side, it would end the whole process. */

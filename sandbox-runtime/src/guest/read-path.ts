@@ -1,9 +1,10 @@
 import type { ExpressionPath } from '@headwater/shared/expressions';
 import { ownKeys } from './intrinsics.ts';
+import type { StepData } from './step-data.ts';
 
 /** Values that expressions can use. */
 export interface TemplateScope {
-  steps: () => Record<string, unknown>;
+  steps: Pick<StepData, 'all' | 'holding'>;
   env: Readonly<Record<string, string>>;
 }
 
@@ -21,8 +22,9 @@ export function isPathOf({ root }: ExpressionPath): boolean {
  * is not there, unless it is one that may be missing: then the whole path is undefined, as with
  * `?.`.
  */
-export function readPath({ root, parts }: ExpressionPath, scope: TemplateScope): unknown {
-  let value: unknown = root === 'env' ? scope.env : scope.steps();
+export function readPath({ root, parts }: ExpressionPath, { steps, env }: TemplateScope): unknown {
+  const [first] = parts;
+  let value: unknown = root === 'env' ? env : first === undefined ? steps.all() : steps.holding(first.key);
   let walked = root;
   for (let index = 0; index < parts.length; index += 1) {
     const { key, isOptional, text } = parts[index] as ExpressionPath['parts'][number];

@@ -38,9 +38,10 @@ export function makeInstance(
   given: Record<string, RunProp>,
 ): RunInstance {
   const { bridge, runs } = parts;
-  const warn = (message: string): void => parts.warn(context, message);
   const self: Record<string, unknown> = {
-    $emit: (event: unknown, options?: unknown): void => emitEvent(bridge, runs, context, event, options, warn),
+    $emit(event: unknown, options?: unknown): void {
+      emitEvent(bridge, runs, context, event, options, (message) => parts.warn(context, message));
+    },
   };
   bindMembers(self, component.members);
   const props: Record<string, unknown> = {};

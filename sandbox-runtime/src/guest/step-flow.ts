@@ -34,16 +34,6 @@ export function makeFlow(
   links: ResumeLinks,
 ): GuestFlow {
   const { maxStepWaitMs, maxStepReruns, maxSummaryChars, maxRunOutputBytes } = context.limits;
-  const ask = (action: FlowAction): ResumeLinks => {
-    // How the execution goes on was decided when the step returned.
-    if (context.ended && !context.over)
-      warn(
-        context,
-        `$.flow.${action.kind} was called after the step had returned and does nothing: await what calls it`,
-      );
-    else if (context.flow?.kind !== 'exit') context.flow = action;
-    return { ...links };
-  };
   return {
     exit(reason) {
       const text = reason === undefined || reason === null ? undefined : toText(reason);
@@ -51,12 +41,18 @@ export function makeFlow(
       const shown =
         text !== undefined && text.length > maxSummaryChars ? `${sliceText(text, 0, maxSummaryChars - 1)}…` : text;
       const end = shown === undefined ? {} : { reason: shown };
-      ask({ kind: 'exit', ...end });
+      ask({ kind: 'exit', ...end }, context, warn);
       context.exits = end;
       return end;
     },
-    suspend: (ms = DAY_MS) => ask({ kind: 'suspend', ms: readMs('suspend', ms, maxStepWaitMs) }),
-    delay: (ms) => ask({ kind: 'delay', ms: readMs('delay', ms, maxStepWaitMs) }),
+    suspend(ms = DAY_MS) {
+      ask({ kind: 'suspend', ms: readMs('suspend', ms, maxStepWaitMs) }, context, warn);
+      return { ...links };
+    },
+    delay(ms) {
+      ask({ kind: 'delay', ms: readMs('delay', ms, maxStepWaitMs) }, context, warn);
+      return { ...links };
+    },
     rerun(ms, given, maxRetries) {
       const action: FlowAction = {
         kind: 'rerun',
@@ -67,9 +63,17 @@ export function makeFlow(
         action.context = toJson('The context given to $.flow.rerun', given);
         runs.takeBytes(context, utf8LengthUpTo(action.context, maxRunOutputBytes));
       }
-      return ask(action);
+      ask(action, context, warn);
+      return { ...links };
     },
   };
+}
+
+function ask(action: FlowAction, context: RunContext, warn: (context: RunContext, message: string) => void): void {
+  // How the execution goes on was decided when the step returned.
+  if (context.ended && !context.over)
+    warn(context, `$.flow.${action.kind} was called after the step had returned and does nothing: await what calls it`);
+  else if (context.flow?.kind !== 'exit') context.flow = action;
 }
 
 function readMs(name: string, ms: unknown, max: number): number {

@@ -34,51 +34,65 @@ type TextLimit = Omit<ExceededLimit, 'used'>;
  * `$.send`. An invalid argument throws at the author's line; a valid send leaves after the workflow
  * has ended.
  */
-export function makeSend(
-  bridge: Bridge,
-  runs: RunTracker,
-  context: RunContext,
-  warn: (message: string) => void,
-): GuestSend {
-  const fieldsOf = (kind: keyof typeof KNOWN_FIELDS, value: unknown): Fields => {
-    const { names, shape } = KNOWN_FIELDS[kind];
-    if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
-    tellUnknown(context, value, { names, knowsNo: `$.send.${kind} knows no`, takes: names.join(', ') }, warn);
-    return value;
-  };
-  const send = (kind: SendCall['kind'], fields: Fields): void => {
-    if (context.over) return;
-    const payload = toJson(`What is given to $.send.${kind}`, fields);
-    const { maxSendsPerRun, maxEventBytes, maxRunOutputBytes } = context.limits;
-    const isEvent = kind === 'emit' || kind === 'sse';
-    const bytes = utf8LengthUpTo(payload, isEvent ? maxEventBytes : maxRunOutputBytes);
-    if (isEvent && bytes > maxEventBytes)
-      throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
-    context.sends += 1;
-    if (context.sends > maxSendsPerRun)
-      runs.exceed(context, { name: 'maxSendsPerRun', value: maxSendsPerRun, used: context.sends });
-    runs.takeBytes(context, bytes);
-    bridge.post({ kind: 'step-send', run: context.run, means: kind, payload });
-  };
+export function makeSend(sender: Sender): GuestSend {
+  const { context } = sender;
   const ofUrl: TextLimit = { name: 'maxFetchUrlChars', value: context.limits.maxFetchUrlChars };
   const ofName: TextLimit = { name: 'maxChannelChars', value: context.limits.maxChannelChars };
-  const sendStream = async (fields: Fields, stream: ReadableStream): Promise<void> => {
-    const data = await readWithin(stream, context.limits.maxRunOutputBytes);
-    send('http', { ...fields, ...bytesField(data) });
-  };
-  const sendHttp = (request: unknown): Promise<void> => {
-    const { fields, stream } = readHttp(fieldsOf('http', request), ofUrl);
-    if (stream !== undefined) return heldOpen(context, sendStream(fields, stream));
-    send('http', fields);
-    return Promise.resolve();
-  };
   return {
-    http: sendHttp,
-    email: (email) => send('email', readEmail(fieldsOf('email', email))),
-    s3: (object) => send('s3', readObject(fieldsOf('s3', object))),
-    emit: (event, channel) => send('emit', readEmit(event, channel, ofName)),
-    sse: (message) => send('sse', readSse(fieldsOf('sse', message), ofName)),
+    http(request) {
+      const { fields, stream } = readHttp(fieldsOf(sender, 'http', request), ofUrl);
+      if (stream !== undefined) return heldOpen(context, sendStream(sender, fields, stream));
+      send(sender, 'http', fields);
+      return Promise.resolve();
+    },
+    email(email) {
+      send(sender, 'email', readEmail(fieldsOf(sender, 'email', email)));
+    },
+    s3(object) {
+      send(sender, 's3', readObject(fieldsOf(sender, 's3', object)));
+    },
+    emit(event, channel) {
+      send(sender, 'emit', readEmit(event, channel, ofName));
+    },
+    sse(message) {
+      send(sender, 'sse', readSse(fieldsOf(sender, 'sse', message), ofName));
+    },
   };
+}
+
+/** One run that sends. */
+interface Sender {
+  bridge: Bridge;
+  runs: RunTracker;
+  context: RunContext;
+  warn(context: RunContext, message: string): void;
+}
+
+function fieldsOf({ context, warn }: Sender, kind: keyof typeof KNOWN_FIELDS, value: unknown): Fields {
+  const { names, shape } = KNOWN_FIELDS[kind];
+  if (!isObjectValue(value)) throw new TypeError(`$.send.${kind} takes an object such as ${shape}`);
+  const known = { names, knowsNo: `$.send.${kind} knows no`, takes: names.join(', ') };
+  tellUnknown(context, value, known, (message) => warn(context, message));
+  return value;
+}
+
+function send({ bridge, runs, context }: Sender, kind: SendCall['kind'], fields: Fields): void {
+  if (context.over) return;
+  const payload = toJson(`What is given to $.send.${kind}`, fields);
+  const { maxSendsPerRun, maxEventBytes, maxRunOutputBytes } = context.limits;
+  const isEvent = kind === 'emit' || kind === 'sse';
+  const bytes = utf8LengthUpTo(payload, isEvent ? maxEventBytes : maxRunOutputBytes);
+  if (isEvent && bytes > maxEventBytes) throw limitError({ name: 'maxEventBytes', value: maxEventBytes, used: bytes });
+  context.sends += 1;
+  if (context.sends > maxSendsPerRun)
+    runs.exceed(context, { name: 'maxSendsPerRun', value: maxSendsPerRun, used: context.sends });
+  runs.takeBytes(context, bytes);
+  bridge.post({ kind: 'step-send', run: context.run, means: kind, payload });
+}
+
+async function sendStream(sender: Sender, fields: Fields, stream: ReadableStream): Promise<void> {
+  const data = await readWithin(stream, sender.context.limits.maxRunOutputBytes);
+  send(sender, 'http', { ...fields, ...bytesField(data) });
 }
 
 /** The step ends after this promise settles. An unhandled rejection fails the step. */

@@ -125,7 +125,9 @@ export class GuestIsolate {
     }
   }
 
-  #send({ run }: ProcessRun, call: GuestCall): Promise<string | undefined> | undefined {
+  async #send({ run }: ProcessRun, call: GuestCall): Promise<string | undefined> {
+    // The library takes the stack of who calls it, for errors. Here it is one frame, not ten.
+    await Promise.resolve();
     return this.#dispatch?.apply(undefined, encodeCall(call, run, moveBytes));
   }
 

@@ -1,4 +1,11 @@
-import { limitFault, type RunFault, type RunLimits } from '@headwater/sandbox-runtime';
+import {
+  addStep,
+  limitFault,
+  NO_STEPS,
+  type RunFault,
+  type RunLimits,
+  type StepTexts,
+} from '@headwater/sandbox-runtime';
 import type { AccountLimits, HttpResponse } from '@headwater/shared';
 import type { Redactor } from '../../secrets/index.ts';
 import { spanOfStep } from '../../tracing/index.ts';
@@ -91,7 +98,8 @@ export interface StepRun {
  * waits for that before anything of it is felt outside: see `outputsOf` in run-step.ts.
  */
 export async function runSteps(context: StepContext, task: StepsTask, host: StepsHost): Promise<StepsEnd> {
-  const seen = [{ namespace: 'trigger', exports: triggerExports(task.event, task.context) }, ...task.done];
+  const trigger = { namespace: 'trigger', exports: triggerExports(task.event, task.context) };
+  let seen = [trigger, ...task.done].reduce(addStep, NO_STEPS);
   let usedBytes = task.usedBytes + task.event.length;
   let leftMs = task.wall.ms;
   let last: StepRow | undefined;
@@ -109,7 +117,7 @@ export async function runSteps(context: StepContext, task: StepsTask, host: Step
     const end = endOf(ran);
     if (end !== undefined) return end;
     last = ran.row;
-    seen.push(visibleStep(ran.row));
+    seen = addStep(seen, visibleStep(ran.row));
   }
   return { kind: 'completed', last };
 }
@@ -128,7 +136,7 @@ interface Ran {
 
 interface Place {
   position: number;
-  seen: readonly { namespace: string; exports: string }[];
+  seen: StepTexts;
   usedBytes: number;
   /** Remaining time of the execution. */
   leftMs: number;
@@ -160,7 +168,7 @@ async function runOne(context: StepContext, task: StepsTask, host: StepsHost, pl
           runId: `${task.executionId}/${step.namespace}/${run.runs}`,
           ...traceOf(task, step, run),
           input: () => ({
-            steps: [...seen],
+            steps: seen,
             context: stepContext(task.context, { deadlineMs: context.nowMs() + leftMs, jit, ...run }),
             ...host.urls(position, run.runs),
           }),
