@@ -118,7 +118,7 @@ it('a node that was taken for dead while it ran a step stores nothing of it', as
   await eventually(() => asked('slow').length === 1);
   const [held] = await test.db.sql<{ id: string }[]>`
     update invocations set leased_by = 'node_other' where source_id = ${id} returning id`;
-  expect((await answering).status).toBe(400);
+  expect((await answering).status).toBe(202);
   expect(await readSteps(test.db.sql, held?.id ?? '')).toEqual([]);
   expect(asked('after')).toEqual([]);
   await test.db.sql`delete from invocations where id = ${held?.id ?? ''}`;
