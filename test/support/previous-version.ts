@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { OWN_FOLDER } from '../soak/checkout.ts';
@@ -46,6 +46,18 @@ export function unpackVersion(commit: string): string {
   mkdirSync(scope);
   for (const name of workspaces) symlinkSync(path.join(folder, name), path.join(scope, name));
   return folder;
+}
+
+/** Packages that its nodes need and that are not installed here any more. */
+export function missingPackages(folder: string): string[] {
+  return ['api', 'engine', 'sandbox-runtime', 'shared'].flatMap((workspace) => {
+    const manifest = JSON.parse(readFileSync(path.join(folder, workspace, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    const places = [path.join(folder, workspace), folder].map((place) => path.join(place, 'node_modules'));
+    const isMissing = (name: string) => !places.some((place) => existsSync(path.join(place, name)));
+    return Object.keys(manifest.dependencies ?? {}).filter(isMissing);
+  });
 }
 
 /** Each package by itself: those of this repository must be the ones of the folder. */
