@@ -53,6 +53,8 @@ const theme = EditorView.theme({
   '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'color-mix(in srgb, var(--accent) 8%, transparent)' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
   '.cm-content': { caretColor: 'var(--ink)' },
+  // Room to write in, also where there is one line yet.
+  '.cm-content[contenteditable=true]': { minHeight: '8em' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-deletedChunk': { backgroundColor: 'var(--bad-soft)' },
   '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },

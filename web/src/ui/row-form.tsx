@@ -19,7 +19,7 @@ export function RowForm({ id, onSubmit, error, children }: RowFormProps) {
         event.preventDefault();
         onSubmit();
       }}
-      className="flex flex-wrap items-end gap-3 p-4 sm:items-start sm:[&>button]:mt-6"
+      className="flex flex-wrap items-end gap-3 p-4 max-sm:[&>div]:w-full sm:items-start sm:[&>button]:mt-6"
     >
       {children}
       <div className="basis-full empty:hidden">

@@ -40,14 +40,16 @@ export function TimeRange({ value, onChange }: { value: TimeRangeValue; onChange
   const { range, since, until } = value;
   const isCustom = range === CUSTOM || since !== undefined || until !== undefined;
   const input = (label: string, name: 'since' | 'until') => (
-    <input
-      type="datetime-local"
-      step={1}
-      aria-label={label}
-      className={`${FILTER_CLASS} max-sm:col-span-full`}
-      value={value[name] ?? ''}
-      onChange={({ target }) => onChange({ range: CUSTOM, since, until, [name]: target.value || undefined })}
-    />
+    <label className="flex items-center gap-2 text-xs text-ink-soft max-sm:col-span-full">
+      <span className="max-sm:w-8">{label}</span>
+      <input
+        type="datetime-local"
+        step={1}
+        className={`${FILTER_CLASS} min-w-0 max-sm:flex-1`}
+        value={value[name] ?? ''}
+        onChange={({ target }) => onChange({ range: CUSTOM, since, until, [name]: target.value || undefined })}
+      />
+    </label>
   );
   return (
     <>

@@ -80,31 +80,28 @@ export function ApiKeys() {
       wide: true,
     },
     {
-      header: 'Rotate',
-      cell: (key) =>
-        stateOf(key) === 'active' && (
-          <Button size="small" needs="keys" aria-label={`Rotate ${key.name}`} onClick={() => rotating.mutate(key.id)}>
-            Rotate
-          </Button>
-        ),
-      className: 'w-24',
-      wide: true,
-    },
-    {
-      header: 'Revoke',
-      cell: (key) =>
-        key.revoked_at === null && (
-          <Button
-            kind="danger"
-            needs="keys"
-            size="small"
-            aria-label={`Revoke ${key.name}`}
-            onClick={() => setRevoked(key)}
-          >
-            Revoke
-          </Button>
-        ),
-      className: 'w-24',
+      header: 'Actions',
+      cell: (key) => (
+        <span className="flex flex-wrap gap-1 py-1">
+          {stateOf(key) === 'active' && (
+            <Button size="small" needs="keys" aria-label={`Rotate ${key.name}`} onClick={() => rotating.mutate(key.id)}>
+              Rotate
+            </Button>
+          )}
+          {key.revoked_at === null && (
+            <Button
+              kind="danger"
+              needs="keys"
+              size="small"
+              aria-label={`Revoke ${key.name}`}
+              onClick={() => setRevoked(key)}
+            >
+              Revoke
+            </Button>
+          )}
+        </span>
+      ),
+      className: 'w-40 @max-2xl:w-24',
     },
   ];
   const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];

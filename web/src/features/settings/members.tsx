@@ -64,7 +64,11 @@ function MemberList() {
   });
   const reason = missingRight('members');
   const columns: readonly Column<Member>[] = [
-    { header: 'E-mail', cell: ({ email }) => <span className="font-medium">{email}</span> },
+    {
+      header: 'E-mail',
+      cell: ({ email }) => <span className="font-medium">{email}</span>,
+      wraps: true,
+    },
     { header: 'Name', cell: ({ name }) => name, wide: true },
     {
       header: 'Role',
@@ -76,7 +80,7 @@ function MemberList() {
           onChange={(role) => changing.mutate({ id: member.id, role })}
         />
       ),
-      className: 'w-40',
+      className: 'w-40 @max-2xl:w-32',
     },
     {
       header: 'Last seen',

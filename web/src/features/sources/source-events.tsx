@@ -46,16 +46,6 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
   const component = useQuery({ ...componentQuery(source.component_id), enabled: isEmpty });
   const isWithoutCode = component.data !== undefined && isIngest(component.data);
   const [isPublishing, setPublishing] = useState(false);
-  const publish = (
-    <Button
-      size={isEmpty ? 'normal' : 'small'}
-      kind={isEmpty && isWithoutCode ? 'primary' : 'plain'}
-      needs="change"
-      onClick={() => setPublishing(true)}
-    >
-      Publish an event
-    </Button>
-  );
   const showNew = () => {
     live.show();
     scroller.current?.scrollTo({ top: 0 });
@@ -75,7 +65,9 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
         actions={
           <>
             <ReplayEvents given={{ emitter_id: source.id }} others={listeners} />
-            {!isEmpty && publish}
+            <Button size="small" needs="change" onClick={() => setPublishing(true)}>
+              Publish an event
+            </Button>
             <LiveBadge state={live.state} />
           </>
         }
@@ -88,10 +80,13 @@ export function SourceEvents({ source, selected, onSelect: select, compared, onC
             title="No events yet"
             command={isWithoutCode ? publishCommand(source) : runCommand(source)}
             action={
-              <>
+              isWithoutCode ? (
+                <Button kind="primary" onClick={() => setPublishing(true)}>
+                  Publish the first event
+                </Button>
+              ) : (
                 <FirstRunOfSource source={source} />
-                {!component.isPending && publish}
-              </>
+              )
             }
           >
             Events appear here as the source emits them.

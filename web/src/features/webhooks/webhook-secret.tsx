@@ -66,33 +66,35 @@ export function WebhookSecret({ webhook }: { webhook: WholeWebhook }) {
         busy={rotating.isPending}
         onConfirm={() => rotating.mutate()}
       >
-        <p className="mb-3">
-          A new secret is made. For the overlap each request carries a signature of both, so that the receiver can be
-          changed in between.
-        </p>
-        <Field label="Signature" description="Receivers verify v1 with the secret, and v1a with a public key.">
-          {(ids) => (
-            <select
-              {...ids}
-              className={INPUT_CLASS}
-              value={signature}
-              onChange={({ target }) => setSignature(target.value as WholeWebhook['signature'])}
-            >
-              <option value="v1">v1: HMAC-SHA256</option>
-              <option value="v1a">v1a: Ed25519</option>
-            </select>
-          )}
-        </Field>
-        <TextField
-          label="Overlap in hours"
-          type="number"
-          min={0}
-          max={168}
-          value={overlap}
-          onChange={({ target }) => setOverlap(target.value)}
-          errors={messagesFor(rotating.error, 'overlap_hours')}
-        />
-        <ProblemNote error={rotating.error} />
+        <div className="flex flex-col gap-4 text-ink">
+          <p className="text-ink-soft">
+            A new secret is made. For the overlap each request carries a signature of both, so that the receiver can be
+            changed in between.
+          </p>
+          <Field label="Signature" description="Receivers verify v1 with the secret, and v1a with a public key.">
+            {(ids) => (
+              <select
+                {...ids}
+                className={INPUT_CLASS}
+                value={signature}
+                onChange={({ target }) => setSignature(target.value as WholeWebhook['signature'])}
+              >
+                <option value="v1">v1: HMAC-SHA256</option>
+                <option value="v1a">v1a: Ed25519</option>
+              </select>
+            )}
+          </Field>
+          <TextField
+            label="Overlap in hours"
+            type="number"
+            min={0}
+            max={168}
+            value={overlap}
+            onChange={({ target }) => setOverlap(target.value)}
+            errors={messagesFor(rotating.error, 'overlap_hours')}
+          />
+          <ProblemNote error={rotating.error} />
+        </div>
       </Confirm>
     </Panel>
   );

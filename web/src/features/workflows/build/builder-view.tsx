@@ -179,7 +179,7 @@ function DraftNotes({ builder: { deploying, isStale, isChanged, discard } }: { b
       )}
       {isShownInPlace(deploying.error) ? (
         <p role="alert" className="rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-sm">
-          It was not deployed. What is wrong is marked at its steps.
+          It was not deployed. What is wrong is marked at its step or field.
         </p>
       ) : (
         <ProblemNote error={deploying.error} />
