@@ -47,6 +47,10 @@ test('a source is created from a template, and the events of its endpoint appear
   await page.getByText('"</script><b>bold</b>"').waitFor();
   await expectAccessible(page);
   await picture(page, 'source-events');
+  // A run by hand gets what the code reads of a request.
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('button', { name: '1 new' }).click();
+  await expect.poll(() => page.getByRole('row', { name: 'POST /' }).count()).toBe(2);
   check();
 });
 

@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts';
 import { parseExact } from '../../api/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeView } from '../../ui/code-view.tsx';
-import { hwWithInput } from '../../ui/command.ts';
+import { type Command, hwWithInput } from '../../ui/command.ts';
 import { CopyMenu } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem.tsx';
@@ -76,8 +76,22 @@ function parse(text: string): { event: unknown } | { fault: string } {
   }
 }
 
-function exampleFor({ configurable_props: props }: Source): unknown {
-  const types = new Set(props.map(({ type }) => type));
+/**
+ * The command of a run by hand. For a source of requests it has a request, as code reads its method
+ * and path; for others the server makes the event.
+ */
+export function runCommandOf(source: Source): Command & { body: object } {
+  const { id } = source;
+  const run = { method: 'POST', path: `/v1/sources/${id}/run` } as const;
+  if (!typesOf(source).has('$.interface.http')) return { ...run, body: {}, hw: `hw run ${id}` };
+  const event = exampleFor(source);
+  return { ...run, body: { event }, hw: hwWithInput(JSON.stringify(event), ['run', id], { event: '-' }) };
+}
+
+const typesOf = ({ configurable_props: props }: Source) => new Set(props.map(({ type }) => type));
+
+function exampleFor(source: Source): unknown {
+  const types = typesOf(source);
   if (types.has('$.interface.http'))
     return { method: 'POST', path: '/', query: {}, headers: { 'content-type': 'application/json' }, body: {} };
   if (types.has('$.interface.timer')) return { timestamp: Math.floor(Date.now() / 1000) };

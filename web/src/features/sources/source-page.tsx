@@ -14,7 +14,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ListenersOfSource } from './listeners-of-source.tsx';
 import { Owner } from './owner.tsx';
-import { RunWithEvent } from './run-with-event.tsx';
+import { runCommandOf, RunWithEvent } from './run-with-event.tsx';
 import { SourceConfiguration } from './source-configuration.tsx';
 import { SourceEvents } from './source-events.tsx';
 import { SourceLogs } from './source-logs.tsx';
@@ -95,7 +95,7 @@ function SourceActions({ source }: { source: Source }) {
   const headers = forState(source);
   const refresh = () => queries.invalidateQueries({ queryKey: ['source', id] });
   const running = useMutation({
-    mutationFn: () => api.post('/v1/sources/{id}/run', { path, body: {} }),
+    mutationFn: () => api.post('/v1/sources/{id}/run', { path, body: runCommandOf(source).body }),
   });
   const switching = useMutation({
     mutationFn: () => api.put('/v1/sources/{id}', { path, headers, body: { active: !active } }),
@@ -129,7 +129,7 @@ function SourceActions({ source }: { source: Source }) {
       <CopyMenu
         command={{ path: `/v1/sources/${id}`, hw: `hw describe ${id}` }}
         actions={{
-          'Run now': { method: 'POST', path: `/v1/sources/${id}/run`, body: {}, hw: `hw run ${id}` },
+          'Run now': runCommandOf(source),
           [active ? 'Deactivate' : 'Activate']: {
             method: 'PUT',
             path: `/v1/sources/${id}`,
