@@ -268,6 +268,32 @@ describe('hw export', () => {
     await apply();
   });
 
+  test('the account as an emitter, and another signature, come back as they were', async () => {
+    const folder = (signature: string) =>
+      `name: own\nwebhooks:\n  own-notices: { url: "http://127.0.0.1:8099/x", signature: ${signature} }\n` +
+      `subscriptions:\n  - { from: account, to: own-notices, channel: $webhooks }\n`;
+    const write = async (signature: string) => {
+      await mkdir(path.join(world.user.workDir, 'own'), { recursive: true });
+      await writeFile(path.join(world.user.workDir, 'own', 'headwater.yaml'), folder(signature));
+    };
+    const shown = () => world.user.json('describe', 'own-notices');
+    await write('v1');
+    await world.user.json('apply', 'own');
+    expect(await shown()).toMatchObject({ signature: 'v1' });
+    await write('v1a');
+    expect(await world.user.json('apply', 'own')).toMatchObject({
+      changes: [{ kind: 'webhook', fields: ['signature'] }],
+    });
+    expect(await shown()).toMatchObject({ signature: 'v1a' });
+    expect(await world.user.json('apply', 'own')).toMatchObject({ changes: [] });
+    await world.user.json('export', 'own-again');
+    const { parse } = await import('yaml');
+    const text = await readFile(path.join(world.user.workDir, 'own-again', 'headwater.yaml'), 'utf8');
+    const { webhooks, subscriptions } = parse(text);
+    expect(webhooks['own-notices']).toMatchObject({ signature: 'v1a' });
+    expect(subscriptions).toContainEqual({ from: 'account', to: 'own-notices', channel: '$webhooks' });
+  });
+
   test('what is exported names no secret, and applying it changes nothing', async () => {
     const exported = await world.user.json('export', 'out');
     expect(exported.files[0]).toBe('headwater.yaml');

@@ -1,6 +1,14 @@
 import type { Subscription } from '@headwater/shared/contract';
 import type { ApiClient } from '../api/client.ts';
-import type { Component, ConnectedAccount, EnvironmentVariable, Source, Webhook, Workflow } from '../api/resources.ts';
+import type {
+  Component,
+  ConnectedAccount,
+  EnvironmentVariable,
+  Source,
+  User,
+  Webhook,
+  Workflow,
+} from '../api/resources.ts';
 import type { Fields } from './stack-file.ts';
 
 export interface DataStore {
@@ -11,6 +19,7 @@ export interface DataStore {
 
 /** The account's things, as far as a folder can describe them. */
 export interface Account {
+  id: string | undefined;
   variables: EnvironmentVariable[];
   stores: DataStore[];
   sources: Source[];
@@ -27,7 +36,8 @@ export interface Account {
 }
 
 export async function readAccount(api: ApiClient): Promise<Account> {
-  const [variables, stores, sources, workflows, webhooks, subscriptions, connected] = await Promise.all([
+  const [me, variables, stores, sources, workflows, webhooks, subscriptions, connected] = await Promise.all([
+    api.get<User>('/users/me'),
     api.all<EnvironmentVariable>('/environment_variables'),
     api.all<DataStore>('/data_stores'),
     api.all<Source>('/users/me/sources'),
@@ -37,6 +47,7 @@ export async function readAccount(api: ApiClient): Promise<Account> {
     api.all<ConnectedAccount>('/connected_accounts'),
   ]);
   return {
+    id: me.orgs[0]?.id,
     variables,
     stores,
     sources,

@@ -163,20 +163,21 @@ function mustSendCode({ fields = [] }: Change, namespace: string): boolean {
 }
 
 async function putWebhook({ api, account, places }: Applying, change: Change, fields: Fields): Promise<string> {
-  const { secret, active: _, id: __, ...given } = fields;
+  const { secret, signature, active: _, id: __, ...given } = fields;
   const settings = resolveValue(given, places, change.id !== undefined) as Fields;
   const signing = resolveValue(secret, places, true);
   const name = fields['name'] ?? (change.id === undefined ? change.key : undefined);
   const body = {
     ...settings,
     name,
-    ...(change.id === undefined ? { secret: signing } : {}),
+    ...(change.id === undefined ? { secret: signing, signature } : {}),
     ...activeOf(change, fields),
   };
   const there = change.id === undefined ? undefined : await account.webhook(change.id);
   const webhook = await send<Webhook>(api, '/webhooks', change, body);
-  if (there !== undefined && signing !== undefined && signing !== there.secret)
-    await api.send('POST', `/webhooks/${webhook.id}/rotate_secret`, { secret: signing });
+  const isSame = (value: unknown, now: unknown) => value === undefined || value === now;
+  if (there !== undefined && !(isSame(signing, there.secret) && isSame(signature, there.signature)))
+    await api.send('POST', `/webhooks/${webhook.id}/rotate_secret`, { secret: signing, signature });
   if (change.id === undefined) account.webhooks.push(webhook);
   await stopIfNew(api, `/webhooks/${webhook.id}`, change, fields);
   return webhook.id;

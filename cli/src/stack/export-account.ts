@@ -2,6 +2,7 @@ import type { Component, ComponentProp } from '../api/resources.ts';
 import { isJavaScript } from '../bundle/is-javascript.ts';
 import { slugOfName } from '../names/named-kinds.ts';
 import type { Account } from './account.ts';
+import { OWN_ACCOUNT } from './find-resource.ts';
 import type { Fields } from './stack-file.ts';
 
 export interface Exported {
@@ -203,6 +204,7 @@ function exportTrigger(exporting: Exporting, trigger: Fields): Fields {
 const WEBHOOK_SETTINGS = [
   'description',
   'format',
+  'signature',
   'method',
   'ca_certificate',
   'client_certificate',
@@ -216,7 +218,7 @@ const WEBHOOK_SETTINGS = [
   'max_in_flight',
   'adaptive_rate',
 ];
-const DEFAULTS: Fields = { format: 'raw', method: 'POST', ordering: 'none', adaptive_rate: false };
+const DEFAULTS: Fields = { format: 'raw', signature: 'v1', method: 'POST', ordering: 'none', adaptive_rate: false };
 
 async function exportWebhooks(exporting: Exporting): Promise<Fields> {
   const webhooks: Fields = {};
@@ -275,9 +277,12 @@ function exportSubscriptions(exporting: Exporting): Fields[] {
 const PREFIXES: Readonly<Record<string, string>> = { dc: 'source', p: 'workflow', wh: 'webhook' };
 
 /** With its kind where things of other kinds have the same name. */
-function endOf({ names }: Exporting, id: string): string {
+function endOf({ account, names }: Exporting, id: string): string {
+  const all = [...names.values()];
+  // In another account it stands for that one.
+  if (id === account.id) return all.includes(OWN_ACCOUNT) ? id : OWN_ACCOUNT;
   const name = names.get(id);
   if (name === undefined) return id;
-  const isUnique = [...names.values()].filter((other) => other === name).length === 1;
+  const isUnique = all.filter((other) => other === name).length === 1;
   return isUnique ? name : `${PREFIXES[id.split('_')[0] ?? ''] ?? 'source'}:${name}`;
 }

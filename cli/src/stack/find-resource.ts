@@ -58,6 +58,8 @@ function candidates(account: Account, kind: Kind): Candidate[] {
 }
 
 const PENDING = 'pending';
+/** The end of a subscription that is the account itself: it emits on `$webhooks`. */
+export const OWN_ACCOUNT = 'account';
 const WORDS: Readonly<Record<string, Kind>> = { source: 'source', workflow: 'workflow', webhook: 'webhook' };
 const ANYTHING = /^(?:dc|p)_\*$|^(?:dc|p|wh)_[0-9A-Za-z]{20}$|^u_|^o_/;
 
@@ -77,5 +79,7 @@ export function findEnd(
   const ends = described.length > 0 ? described : looked.map((kind) => ({ kind, key: rest, fields: {} }));
   const ids = ends.map((one) => findResource(account, state, one)).filter((id) => id !== undefined);
   if (ids.length > 1 || described.length > 1) return undefined;
-  return ids[0] ?? (described.length === 1 ? PENDING : undefined);
+  if (ids[0] !== undefined) return ids[0];
+  if (described.length === 1) return PENDING;
+  return word === OWN_ACCOUNT && kinds.includes('source') ? account.id : undefined;
 }

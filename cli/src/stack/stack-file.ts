@@ -42,6 +42,7 @@ const WEBHOOK_FIELDS = [
   'description',
   'format',
   'secret',
+  'signature',
   'headers',
   'method',
   'auth',
