@@ -150,6 +150,8 @@ test('two tabs of one browser may be of two tenants', async () => {
   const second = await first.context().newPage();
   await second.goto(`${headwater.url}/webhooks`);
   await second.getByRole('button', { name: 'Sign out' }).click();
+  // The next page would break off the request that ends the session.
+  await second.getByRole('textbox', { name: 'API key' }).waitFor();
   await signIn(second, `${headwater.url}/webhooks`, other.api_key);
   await second.getByText('of the neighbour').waitFor();
   await signIn(first, `${headwater.url}/webhooks`, headwater.apiKey);
