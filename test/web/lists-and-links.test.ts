@@ -280,6 +280,9 @@ test('a replay is seen in the list of replays, with how far it has come', async 
   // Its outcome: in the list of webhooks, of the last day.
   await page.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await page.getByRole('row', { name: /Late.*100\.0 %.*\d m?s/ }).waitFor();
+  await page.goto(`${headwater.url}/events?emitter=${id}`);
+  await page.getByRole('table', { name: 'Events' }).getByRole('row').first().click();
+  await page.getByRole('list', { name: 'Deliveries of this event' }).getByText('1 attempt of a replay').waitFor();
   check();
 });
 

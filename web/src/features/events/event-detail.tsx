@@ -138,7 +138,7 @@ function DeliveriesOfEvent({ rows }: { rows: readonly Delivery[] }) {
   if (rows.length === 0) return null;
   return (
     <ul aria-label="Deliveries of this event" className="flex flex-col gap-1 text-sm">
-      {rows.map(({ id, webhook_id: webhookId, status, attempts }) => (
+      {rows.map(({ id, webhook_id: webhookId, status, attempts, replay_id: replayId }) => (
         <li key={id} className="flex items-center gap-2">
           <Status of={status} />
           <Link
@@ -152,6 +152,7 @@ function DeliveriesOfEvent({ rows }: { rows: readonly Delivery[] }) {
           </Link>
           <span className="text-xs whitespace-nowrap text-ink-faint">
             {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}
+            {replayId === null ? '' : ' of a replay'}
           </span>
         </li>
       ))}
