@@ -102,7 +102,7 @@ export async function startHostilePosts(): Promise<HostilePosts> {
   }
 
   /** Makes the attack while a run of the same account waits. */
-  async function beside<Result>(attack: () => Promise<Result>): Promise<Result> {
+  async function beside<Result>(code: string, attack: () => Promise<Result>): Promise<Result> {
     await renew();
     const begun = Promise.withResolvers<void>();
     const attacked = Promise.withResolvers<void>();
@@ -116,7 +116,8 @@ export async function startHostilePosts(): Promise<HostilePosts> {
     await Promise.race([begun.promise, innocent]);
     const result = await attack();
     attacked.resolve();
-    expect({ result, outcome: await innocent, data: host.data(), problems, exited: process.exited }).toMatchObject({
+    const outcome = await innocent;
+    expect({ code, result, outcome, data: host.data(), problems, exited: process.exited }).toMatchObject({
       outcome: { ok: true },
       data: ['innocent'],
       problems: [],
@@ -127,9 +128,10 @@ export async function startHostilePosts(): Promise<HostilePosts> {
 
   return {
     run: (code, entry = { kind: 'run', event: '{}' }) =>
-      beside(() => start(code, entry, { ...recordingHost(), step: recordingStep().step })),
+      beside(code, () => start(code, entry, { ...recordingHost(), step: recordingStep().step })),
     describe: (code) =>
       beside(
+        code,
         () =>
           new Promise((resolve) => {
             const client = new DescribeClient(
