@@ -116,6 +116,23 @@ export function requireCode(who: Principal): void {
   throw new HeadwaterError('FORBIDDEN', message);
 }
 
+/**
+ * Whether the caller gets what components emit, and nothing of the channels that tell of their
+ * runs.
+ */
+export function hearsEmittedAlone({ scopes }: Principal): boolean {
+  return scopes !== undefined && !scopes.includes('full') && !scopes.includes('read');
+}
+
+/** For what sends events of a channel, or of a pattern of channels. */
+export function requireChannel(who: Principal, channel = ''): void {
+  if (!hearsEmittedAlone(who) || !channel.startsWith('$') || channel === '$webhooks') return;
+  throw new HeadwaterError(
+    'FORBIDDEN',
+    `${reachOf(who)}; ${channel} tells of runs, and needs full or read: ask for a channel of your sources`,
+  );
+}
+
 function reachOf({ member, scopes = [] }: Principal): string {
   return member === undefined
     ? `The scope of this API key is ${scopes.join(', ')}`

@@ -1,4 +1,4 @@
-import type { Engine, Principal, RateLimitState } from '@headwater/engine';
+import type { Condition, Engine, Principal, RateLimitState } from '@headwater/engine';
 import { HeadwaterError, isStorableText, LIMITS } from '@headwater/shared';
 import type { Hono } from 'hono';
 import { type AccountTurns, announcedBytes } from './account-turns.ts';
@@ -64,9 +64,7 @@ export function mountEndpoint(app: Hono<ApiEnv>, endpoint: Endpoint, options: Mo
     const shown = unknown.length === 0 ? undefined : await showResource(options, who, id);
     const input = checkParameters(endpoint.parameters, raw, unknownNameErrors(unknown, raw, shown));
     const lastEventId = c.req.header('last-event-id');
-    const condition = isConditional(endpoint)
-      ? conditionOf(c.req.header('if-match'), c.req.header('if-none-match'))
-      : undefined;
+    const condition = readCondition(endpoint, c.req.header('if-match'), c.req.header('if-none-match'));
     const expected = expectedRevisions(condition);
     const showRateLimit = (state: RateLimitState) => {
       for (const [name, value] of Object.entries(rateLimitHeaders(state))) c.header(name, value);
@@ -186,8 +184,19 @@ function bytesOf(text: string | LargeAnswer): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.length;
 }
 
-function isConditional({ isVersioned, method }: Endpoint): boolean {
-  return isVersioned === true && method !== 'get';
+/**
+ * Throws INVALID_REQUEST where a change asks for what it could only ignore: a write would be lost.
+ */
+function readCondition(
+  { isVersioned, method, path }: Endpoint,
+  ifMatch: string | undefined,
+  ifNoneMatch: string | undefined,
+): Condition | undefined {
+  if (method === 'get') return undefined;
+  if (isVersioned === true) return conditionOf(ifMatch, ifNoneMatch);
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
+  const message = `${method.toUpperCase()} ${path} has no etag to compare with: leave if-match out`;
+  throw new HeadwaterError('INVALID_REQUEST', message, { fields: [{ path: 'if-match', message }] });
 }
 
 async function readBody(

@@ -217,3 +217,13 @@ test('a key for webhooks sees subscriptions of webhooks alone, and an account no
   expect((await ask('GET', `/subscriptions/${between.id}`, { key: limited.api_key })).status).toBe(404);
   expect((await ask('GET', path, { key: foreignKey })).status).toBe(404);
 });
+
+test('a change that has no etag to compare with refuses if-match, and changes nothing', async () => {
+  const store = (await server.api('POST', '/data_stores', { name: 'first' })).data;
+  const path = `/data_stores/${store.id}`;
+  const refused = await ask('PUT', path, { match: '"1"', body: { name: 'second' } });
+  expect([refused.status, refused.problem.detail]).toEqual([400, expect.stringContaining('leave if-match out')]);
+  expect((await ask('DELETE', path, { match: '"1"' })).status).toBe(400);
+  expect((await server.api('GET', path)).data.name).toBe('first');
+  expect((await ask('PUT', path, { match: '*', body: { name: 'second' } })).status).toBe(200);
+});

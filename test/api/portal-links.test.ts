@@ -117,3 +117,34 @@ test('links take no room from the keys of programs, and have a bound of their ow
   await hw.sql`update api_keys set expires_at = now() where id like 'ak\\_%' and account_id = ${account.accountId} and of_portal`;
   expect((await link()).status).toBe(200);
 });
+
+test('with its key nobody hears of the runs of the account', async () => {
+  const customer = hw.as(keyIn((await linkOf()).url));
+  const source = await hw.deploy(
+    `export default { name: 'S', version: '1', props: { http: '$.interface.http' }, run() { throw new Error('inside'); } };`,
+  );
+  const webhook = (await customer('POST', '/webhooks', { url: 'http://127.0.0.1:8099/' })).data;
+  const ends = { emitter_id: source.id, listener_id: webhook.id };
+  for (const event_name of ['$errors', '$logs', '$*']) {
+    for (const path of ['/subscriptions', '/replays']) {
+      const refused = await customer('POST', path, { ...ends, event_name });
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining(`${event_name} tells of runs`)]);
+    }
+  }
+  expect((await customer('POST', '/subscriptions', { ...ends, event_name: 'order.*' })).status).toBe(200);
+  expect((await customer('POST', '/subscriptions', ends)).status).toBe(200);
+  await hw.api('POST', '/subscriptions', { ...ends, event_name: '$errors' });
+  const code = `export default { name: 'T', version: '1', type: 'transform', run(request) { return request; } };`;
+  const transform = (await hw.api('POST', '/components', { component_code: code })).data;
+  expect((await hw.api('PUT', `/webhooks/${webhook.id}`, { transform_id: transform.id })).status).toBe(200);
+  await fetch(source.endpoint, { method: 'POST', body: '{}' });
+  await hw.untilIdle();
+  const [{ id }] = (await hw.api('GET', `/sources/${source.id}/event_summaries?event_name=$errors`)).data;
+  for (const [path, events] of [
+    ['test', { event_id: id }],
+    ['transform/preview', { event_ids: [id] }],
+  ] as const) {
+    expect((await customer('POST', `/webhooks/${webhook.id}/${path}`, events)).status).toBe(404);
+    expect((await hw.api('POST', `/webhooks/${webhook.id}/${path}`, events)).status).toBe(200);
+  }
+});

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIMITS } from '@headwater/shared';
 import { replaySchema } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint, listEndpoint } from '../endpoint.ts';
+import { requireChannel } from '../key-scope.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { timeParameter } from '../parameters/moment.ts';
@@ -50,22 +51,23 @@ const create = itemEndpoint({
     }),
   }),
   schema: replaySchema,
-  handle: async ({ engine, who, input }) =>
-    presentReplay(
-      await engine.replays.create(who, {
-        emitterId: input.emitter_id,
-        listenerId: input.listener_id,
-        ...given({
-          since: input.since,
-          until: input.until,
-          eventName: input.event_name,
-          filter: input.filter,
-          ids: input.ids,
-          dryRun: input.dry_run,
-          ratePerSecond: input.rate_per_second,
-        }),
+  handle: async ({ engine, who, input }) => {
+    requireChannel(who, input.event_name);
+    const replay = {
+      emitterId: input.emitter_id,
+      listenerId: input.listener_id,
+      ...given({
+        since: input.since,
+        until: input.until,
+        eventName: input.event_name,
+        filter: input.filter,
+        ids: input.ids,
+        dryRun: input.dry_run,
+        ratePerSecond: input.rate_per_second,
       }),
-    ),
+    };
+    return presentReplay(await engine.replays.create(who, replay));
+  },
 });
 
 const list = listEndpoint({

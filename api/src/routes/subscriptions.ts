@@ -2,6 +2,7 @@ import type { SubscriptionRecord } from '@headwater/engine';
 import { subscriptionSchema } from '@headwater/shared/contract';
 import { z } from '@hono/zod-openapi';
 import { emptyEndpoint, type Endpoint, itemEndpoint, listEndpoint, versionedEndpoint } from '../endpoint.ts';
+import { requireChannel } from '../key-scope.ts';
 import { given, pageOf } from '../parameters/given.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { clearableParameter, idParameter, pageParameters } from '../parameters/schemas.ts';
@@ -49,10 +50,11 @@ export function subscriptionEndpoints(): Endpoint[] {
         'A source or workflow that listens is run for each event, with what was emitted as its event, while it is active. It does not hear itself through a pattern. The same emitter, listener and channel again answer the same subscription; it then has the filter that was given, if one was.',
       parameters: created,
       schema: subscriptionSchema,
-      handle: async ({ engine, who, input }) =>
-        presentSubscription(
-          await engine.subscriptions.create(who, { ...toKey(input), ...given({ filter: input.filter }) }),
-        ),
+      handle: async ({ engine, who, input }) => {
+        requireChannel(who, input.event_name);
+        const subscription = { ...toKey(input), ...given({ filter: input.filter }) };
+        return presentSubscription(await engine.subscriptions.create(who, subscription));
+      },
     }),
     versionedEndpoint({
       method: 'put',

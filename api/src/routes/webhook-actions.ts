@@ -9,7 +9,7 @@ import {
   webhookTestSchema,
 } from '@headwater/shared/contract';
 import { type Endpoint, itemEndpoint } from '../endpoint.ts';
-import { requireCode } from '../key-scope.ts';
+import { hearsEmittedAlone, requireCode } from '../key-scope.ts';
 import { filterParameter } from '../parameters/filter.ts';
 import { given } from '../parameters/given.ts';
 import { codeParameter, idParameter, textParameter } from '../parameters/schemas.ts';
@@ -135,7 +135,9 @@ const testWebhook = itemEndpoint({
     }
     if (emitterId !== undefined && eventId === undefined)
       throw new HeadwaterError('INVALID_REQUEST', 'emitter_id says whose event event_id names: give both');
-    return presentWebhookTest(await engine.webhooks.test(who, id, given({ event, eventId, emitterId })));
+    return presentWebhookTest(
+      await engine.webhooks.test(who, id, given({ event, eventId, emitterId, emittedAlone: hearsEmittedAlone(who) })),
+    );
   },
 });
 
@@ -181,7 +183,8 @@ const previewTransform = itemEndpoint({
   handle: async ({ engine, who, id, input }) => {
     const { component_id: componentId, component_code: componentCode, event_ids: eventIds, last, event } = input;
     if (componentId !== undefined || componentCode !== undefined) requireCode(who);
-    const request = given({ componentId, componentCode, eventIds, last, event });
+    const emittedAlone = hearsEmittedAlone(who);
+    const request = given({ componentId, componentCode, eventIds, last, event, emittedAlone });
     return presentPreviews(await engine.webhooks.previewTransform(who, id, request));
   },
 });

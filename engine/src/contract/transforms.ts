@@ -9,6 +9,8 @@ export interface TransformPreviewRequest {
   event?: unknown;
   /** How many of the webhook's newest deliveries, where no event is given. Default 3. */
   last?: number;
+  /** Events that tell of runs are not found. */
+  emittedAlone?: boolean;
 }
 
 /** Without the webhook's own headers, its proof and its signature. */

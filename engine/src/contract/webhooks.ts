@@ -138,6 +138,8 @@ export interface WebhookTest {
   event?: unknown;
   eventId?: string;
   emitterId?: string;
+  /** Events that tell of runs are not found. */
+  emittedAlone?: boolean;
 }
 
 export interface WebhookTestResult {

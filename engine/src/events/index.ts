@@ -1,6 +1,7 @@
 export { causeOf, type EventCause } from './cause.ts';
 export {
   BUILT_IN_CHANNELS,
+  isOfRuns,
   DEFAULT_CHANNEL,
   ERRORS_CHANNEL,
   LOGS_CHANNEL,

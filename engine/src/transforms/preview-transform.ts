@@ -8,7 +8,7 @@ import type {
   TransformPreview,
   TransformPreviewRequest,
 } from '../contract/index.ts';
-import { emitIdOf, formatEventId, parseEventId } from '../events/index.ts';
+import { emitIdOf, formatEventId, isOfRuns, parseEventId } from '../events/index.ts';
 import type { Sql } from '../db/index.ts';
 import {
   type DueDelivery,
@@ -79,22 +79,23 @@ function requireTransform({ id, type }: { id: string; type: string }, path: stri
 
 async function eventsOf(sql: Sql, webhook: WebhookRow, request: TransformPreviewRequest): Promise<PastEvent[]> {
   const { accountId, id: webhookId } = webhook;
-  const { eventIds, event, last = DEFAULT_COUNT } = request;
+  const { eventIds, event, last = DEFAULT_COUNT, emittedAlone = false } = request;
   if (event !== undefined) {
     const data = JSON.stringify(event);
     return [{ emitterId: TEST_EMITTER, indexedAtMs: Date.now(), seq: 0, channel: '', ts: null, data }];
   }
   if (eventIds === undefined) return readNewestOfWebhook(sql, { accountId, webhookId }, last);
   const found: PastEvent[] = [];
-  for (const id of eventIds) found.push(await findEvent(sql, accountId, id));
+  for (const id of eventIds) found.push(await findEvent(sql, accountId, id, emittedAlone));
   return found;
 }
 
-async function findEvent(sql: Sql, accountId: string, id: string): Promise<PastEvent> {
+async function findEvent(sql: Sql, accountId: string, id: string, emittedAlone: boolean): Promise<PastEvent> {
   const [, emitterId, eventId = id] = EMIT_ID.exec(id) ?? [];
   const position = parseEventId(eventId);
   const found = position === undefined ? undefined : await findEventOfAccount(sql, accountId, position, emitterId);
-  if (position === undefined || found === undefined) throw notFound('event', id);
+  if (position === undefined || found === undefined || (emittedAlone && isOfRuns(found.channel)))
+    throw notFound('event', id);
   return { ...found, indexedAtMs: position.ms, seq: position.seq };
 }
 

@@ -1,6 +1,6 @@
 import { HeadwaterError, notFound } from '@headwater/shared';
 import type { WebhookTest, WebhookTestResult } from '../../contract/index.ts';
-import { parseEventId } from '../../events/index.ts';
+import { isOfRuns, parseEventId } from '../../events/index.ts';
 import { findEventOfAccount } from './find-event-of-account.sql.ts';
 import type { Sql } from '../../db/index.ts';
 import type { WebhookRow } from './read-webhooks.sql.ts';
@@ -50,7 +50,8 @@ async function deliveryOf(sql: Sql, webhook: WebhookRow, test: WebhookTest): Pro
   }
   const position = parseEventId(test.eventId);
   const found = position === undefined ? undefined : await findEventOfAccount(sql, accountId, position, test.emitterId);
-  if (position === undefined || found === undefined) throw notFound('event', test.eventId);
+  if (position === undefined || found === undefined || (test.emittedAlone === true && isOfRuns(found.channel)))
+    throw notFound('event', test.eventId);
   const { ts, ...event } = found;
   return { ...base, ...event, ...(ts === null ? {} : { ts }), indexedAtMs: position.ms, seq: position.seq };
 }
