@@ -5,7 +5,8 @@ import type { DispatcherOptions } from './dispatcher.ts';
 import { abandonRun, ABANDONED } from './abandon-run.ts';
 import { type HeldInvocation, leaseOf } from '../events/index.ts';
 import { LOST } from './lost-runs.ts';
-import { respondAfterOutput, respondOnce, type RunnerContext, type RunTask, runTask } from './run-invocation.ts';
+import { respondAfterOutput, respondOnce } from './answer-client.ts';
+import { type RunnerContext, type RunTask, runTask } from './run-invocation.ts';
 import { runLimits } from './run-limits.ts';
 import type { SourceRuntimes } from './source-runtime.ts';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { HeldInvocation } from '../../../engine/src/events/invocation.ts';
 import { ABANDONED } from '../../../engine/src/runs/abandon-run.ts';
 import { createInvocationRunner } from '../../../engine/src/runs/invocation-runner.ts';
-import { respondAfterOutput } from '../../../engine/src/runs/run-invocation.ts';
+import { respondAfterOutput } from '../../../engine/src/runs/answer-client.ts';
 
 /* Answers of runs that are not stored: what clients hear is what is stored. */
 
