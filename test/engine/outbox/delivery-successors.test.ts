@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Principal, WebhookCreate } from '../../../engine/src/contract/engine.ts';
+import { deleteEvents } from '../../../engine/src/observe/search/delete-events.sql.ts';
+import { cancelDeliveries } from '../../../engine/src/outbox/deliveries/cancel-deliveries.sql.ts';
 import { recordAttempts, type Successors } from '../../../engine/src/outbox/deliveries/record-attempts.sql.ts';
 import { createDeliveryWorld, type DeliveryWorld } from '../../support/delivery-world.ts';
 
@@ -32,7 +34,7 @@ async function inOrder(settings: Partial<WebhookCreate> = {}) {
     return successors.taken.map((taken) => taken.id);
   };
   const row = async (id: string) => (await world.rows(webhook.id)).find((one) => one.id === id);
-  return { webhook, ids, record, row };
+  return { webhook, due, ids, record, row };
 }
 
 const taking = (mayTake = true): Successors => ({ mayTake: () => mayTake, taken: [] });
@@ -76,4 +78,39 @@ test('of a webhook that was stopped meanwhile nothing is leased', async () => {
   await world.database.db.sql`update webhooks set active = false where id = ${webhook.id}`;
   expect(await record(ids[0], taking())).toEqual([]);
   expect(await row(ids[2])).toMatchObject({ status: 'pending', leased_by: null });
+});
+
+test.each<[why: string, leasedBy: string | null]>([
+  ['waits', null],
+  ['is in flight on a node that dies', NODE],
+])('a discard of one that %s lets go what came since behind it', async (_, leasedBy) => {
+  const { sql } = world.database.db;
+  const { webhook, ids, row } = await inOrder();
+  await sql`update deliveries set leased_by = ${leasedBy} where id = any(${ids.slice(0, 2)}::text[])`;
+  await sql`update deliveries set created_at = now() + interval '1 minute' where id = any(${ids.slice(2)}::text[])`;
+  const discard = { accountId: who.accountId, webhookId: webhook.id, reason: 'It was discarded', maxMs: 10_000 };
+  expect(await cancelDeliveries(sql, discard, (work) => work())).toEqual({ count: 2 });
+  for (const id of [ids[2], ids[3]]) expect((await row(id))?.due_in_seconds).toBeLessThanOrEqual(0);
+  for (const id of [ids[4], ids[5]]) expect((await row(id))?.due_in_seconds).toBe(Number.POSITIVE_INFINITY);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
+});
+
+test.each<[why: string, leasedBy: string | null]>([
+  ['waits', null],
+  ['is in flight', NODE],
+])('where an event is deleted whose delivery %s, a crash leaves nothing parked behind it', async (_, leasedBy) => {
+  const { sql } = world.database.db;
+  const { webhook, due, ids, row } = await inOrder();
+  await sql`update deliveries set leased_by = ${leasedBy} where id = any(${ids.slice(0, 2)}::text[])`;
+  const at = { ms: due[0]!.indexedAtMs, seq: due[0]!.seq };
+  const remove = () => deleteEvents(sql, who.accountId, due[0]!.emitterId, { start: at, end: at });
+  await sql.unsafe(`
+    create function die() returns trigger language plpgsql as $$ begin raise 'crashed' using errcode = '53100'; end $$;
+    create trigger die before insert on graphile_worker._private_jobs for each statement execute function die();`);
+  await expect(remove()).rejects.toThrow('crashed');
+  await sql`drop function die cascade`;
+  await remove();
+  expect(await row(ids[0])).toMatchObject({ status: 'cancelled', leased_by: null });
+  expect((await row(ids[2]))?.due_in_seconds).toBeLessThanOrEqual(0);
+  expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventPosition, inIndexOrder } from '../../events/index.ts';
 import { restAfterMs } from '../../fairness/index.ts';
-import { addJobs, type Sql, type Transaction } from '../../db/index.ts';
-import { releaseJob } from '../../outbox/index.ts';
+import type { Sql, Transaction } from '../../db/index.ts';
+import { endAndReleaseNext } from '../../outbox/index.ts';
 
 /** Events of one emitter, both ends included. */
 export interface EventSpan {
@@ -28,55 +28,51 @@ interface Due {
  */
 export async function cancelDue(sql: Sql, span: EventSpan): Promise<void> {
   const { accountId } = span;
-  const webhooks = await sql<{ id: string; isOrdered: boolean }[]>`
-    select id, ordering = 'fifo' as "isOrdered" from webhooks w where account_id = ${accountId} and exists (
+  const webhooks = await sql<{ id: string }[]>`
+    select id from webhooks w where account_id = ${accountId} and exists (
       select from deliveries d where d.leased_by is null and d.webhook_id = w.id and d.status = 'pending'
     )`;
-  for (const { id, isOrdered } of webhooks) {
-    let cancelled = 0;
+  for (const { id } of webhooks) {
     for (let after: Due | undefined = { at: '-infinity', id: '' }; after !== undefined; ) {
       const begunMs = performance.now();
-      const some: Cancelled = await cancelSome(sql, { ...span, webhookId: id, after });
-      cancelled += some.count;
-      after = some.last;
+      after = await cancelSome(sql, { ...span, webhookId: id, after });
       if (after !== undefined) await sleep(restAfterMs(performance.now() - begunMs));
     }
-    // Others may have waited for one that is cancelled.
-    if (cancelled > 0 && isOrdered) await addJobs(sql, [releaseJob(accountId, id)]);
   }
-  // Leased rows are few. A separate update by webhook uses the index of pending deliveries. Skips
-  // locked rows to avoid a deadlock: attempts are recorded in the order in which they end.
-  const leased = await sql<{ webhook_id: string }[]>`
-    with found as (
-      select webhook_id, id from deliveries
-      where status = 'pending' and leased_by is not null and ${within(sql, span)}
-        and webhook_id = any(array(select id from webhooks where account_id = ${accountId}))
-      for update skip locked
-    )
-    update deliveries d set status = 'cancelled', leased_by = null
-    from found where d.webhook_id = found.webhook_id and d.id = found.id returning d.webhook_id`;
-  const ended = new Set(leased.map((row) => row.webhook_id));
-  const ordered = webhooks.filter(({ id, isOrdered }) => isOrdered && ended.has(id));
-  await addJobs(
-    sql,
-    ordered.map(({ id }) => releaseJob(accountId, id)),
-  );
+  await sql.begin((tx) => endAndReleaseNext(tx, { accountId }, () => cancelLeased(tx, span)));
 }
 
-interface Cancelled {
-  count: number;
-  last: Due | undefined;
+interface DeliveryKey {
+  webhookId: string;
+  id: string;
 }
 
 /**
- * Scans in the order of the index of pending rows. Returns the number cancelled and the last place
- * examined; undefined: the end is reached. Two statements, since a join of tables that are not
- * analyzed yet compares every pair of rows.
+ * Leased rows are few. A separate update by webhook uses the index of pending deliveries. Skips
+ * locked rows to avoid a deadlock: attempts are recorded in the order in which they end.
+ */
+function cancelLeased(tx: Transaction, span: EventSpan) {
+  return tx<DeliveryKey[]>`
+    with found as (
+      select webhook_id, id from deliveries
+      where status = 'pending' and leased_by is not null and ${within(tx, span)}
+        and webhook_id = any(array(select id from webhooks where account_id = ${span.accountId}))
+      for update skip locked
+    )
+    update deliveries d set status = 'cancelled', leased_by = null
+    from found where d.webhook_id = found.webhook_id and d.id = found.id
+    returning d.webhook_id as "webhookId", d.id`;
+}
+
+/**
+ * Scans in the order of the index of pending rows. Returns the last place examined; undefined: the
+ * end is reached. Two statements, since a join of tables that are not analyzed yet compares every
+ * pair of rows.
  */
 async function cancelSome(
   sql: Sql,
   { webhookId, after, ...span }: EventSpan & { webhookId: string; after: Due },
-): Promise<Cancelled> {
+): Promise<Due | undefined> {
   const next = await inIndexOrder(
     sql,
     (tx) => tx<(Due & { isMeant: boolean })[]>`
@@ -87,11 +83,14 @@ async function cancelSome(
     order by leased_by, next_attempt_at, id limit ${LOOKED_AT}`,
   );
   const ids = next.filter(({ isMeant }) => isMeant).map(({ id }) => id);
-  if (ids.length > 0)
-    await sql`
+  if (ids.length > 0) {
+    const cancel = (tx: Transaction) => tx<DeliveryKey[]>`
       update deliveries set status = 'cancelled'
-      where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null`;
-  return { count: ids.length, last: next.length === LOOKED_AT ? next.at(-1) : undefined };
+      where webhook_id = ${webhookId} and id = any(${ids}::text[]) and status = 'pending' and leased_by is null
+      returning webhook_id as "webhookId", id`;
+    await sql.begin((tx) => endAndReleaseNext(tx, { ...span, webhookId }, () => cancel(tx)));
+  }
+  return next.length === LOOKED_AT ? next.at(-1) : undefined;
 }
 
 /** Condition for events and for deliveries. */

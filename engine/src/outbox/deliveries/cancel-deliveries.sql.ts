@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { restAfterMs } from '../../fairness/index.ts';
 import { cancelNote } from '../cancel-note.ts';
 import type { Sql } from '../../db/index.ts';
+import { endAndReleaseNext } from './ordered-deliveries.sql.ts';
 
 /**
  * Deliveries cancelled in one transaction: a statement that waits for one of these rows waits for a
@@ -80,7 +81,7 @@ async function cancelAll(sql: Sql, cancelling: Cancelling, which: 'waiting' | 'l
 
 /**
  * Skips locked rows: attempts are recorded in the order in which they end, so waiting could
- * deadlock.
+ * deadlock. A delivery that came since may have been parked behind one of these.
  */
 async function cancelSome(
   sql: Sql,
@@ -88,17 +89,23 @@ async function cancelSome(
   which: 'waiting' | 'leased',
 ): Promise<number> {
   const isLeased = which === 'leased';
-  const { count } = await sql`
-    with found as (
-      select webhook_id, id from deliveries
-      where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
-        and created_at <= ${until}::text::timestamptz and leased_by is ${isLeased ? sql`not null` : sql`null`}
-      -- of those that wait in the order of their index, or all would be sorted each time
-      order by ${isLeased ? sql`id` : sql`leased_by, next_attempt_at`} limit ${CANCEL_BATCH} for update skip locked
-    )
-    update deliveries d set status = 'cancelled', attempts = d.attempts || ${note}::text::jsonb
-    from found where d.webhook_id = found.webhook_id and d.id = found.id`;
-  return count;
+  return sql.begin((tx) =>
+    endAndReleaseNext(
+      tx,
+      { accountId, webhookId },
+      () => tx<{ webhookId: string; id: string }[]>`
+        with found as (
+          select webhook_id, id from deliveries
+          where account_id = ${accountId} and webhook_id = ${webhookId} and status = 'pending'
+            and created_at <= ${until}::text::timestamptz and leased_by is ${isLeased ? tx`not null` : tx`null`}
+          -- of those that wait in the order of their index, or all would be sorted each time
+          order by ${isLeased ? tx`id` : tx`leased_by, next_attempt_at`} limit ${CANCEL_BATCH} for update skip locked
+        )
+        update deliveries d set status = 'cancelled', attempts = d.attempts || ${note}::text::jsonb
+        from found where d.webhook_id = found.webhook_id and d.id = found.id
+        returning d.webhook_id as "webhookId", d.id`,
+    ),
+  );
 }
 
 async function isSomeLeft(sql: Sql, { accountId, webhookId, until }: Cancelling): Promise<boolean> {

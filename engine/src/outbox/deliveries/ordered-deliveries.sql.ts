@@ -1,4 +1,5 @@
-import type { Transaction } from '../../db/index.ts';
+import { addJobs, type Transaction } from '../../db/index.ts';
+import { deliverLane } from './deliver-lane.ts';
 
 /** Deliveries that are looked at for those that may be sent. */
 const LOOKED_AT = 256;
@@ -95,6 +96,29 @@ export async function releaseNext(
     update deliveries d set next_attempt_at = now() from next where d.webhook_id = next.webhook_id and d.id = next.id
     returning d.webhook_id`;
   return rows.map((row) => row.webhook_id);
+}
+
+/**
+ * Ends deliveries of a webhook, or of all of an account, otherwise than by an attempt. The next
+ * ones of their keys are due in the same transaction: if a crash came between, they would stay
+ * parked. `end` answers the ended ones. Locks no webhook that is in no order.
+ */
+export async function endAndReleaseNext(
+  tx: Transaction,
+  { accountId, webhookId }: { accountId: string; webhookId?: string },
+  end: () => Promise<readonly { webhookId: string; id: string }[]>,
+): Promise<number> {
+  const ordered = await tx`
+    select from webhooks where account_id = ${accountId} and ordering = 'fifo'
+      ${webhookId === undefined ? tx`` : tx`and id = ${webhookId}`} order by id for no key update`;
+  const ended = await end();
+  if (ordered.count === 0 || ended.length === 0) return ended.length;
+  const released = new Set(await releaseNext(tx, ended));
+  await addJobs(
+    tx,
+    [...released].map((id) => deliverLane(id)),
+  );
+  return ended.length;
 }
 
 /** Locks the webhooks before ordered deliveries end: see `parkBehind`. */
