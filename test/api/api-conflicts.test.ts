@@ -80,7 +80,7 @@ test.each(NAMES)(
   },
 );
 
-test.each(NAMES)('of two changes of one of the %s that were made for the same state, one is written', async (kind) => {
+test.each(NAMES)('two changes of one of the %s made for the same state: one is written', async (kind) => {
   const path = await make(kind);
   const { etag } = await ask('GET', path);
   const names = ['a', 'b', 'c', 'd'];
@@ -103,7 +103,7 @@ test.each(NAMES)('a change of one of the %s without if-match, or with one that f
   expect((await ask('PUT', path, { match: now, body: { name: 'e' } })).status).toBe(404);
 });
 
-test.each(NAMES)('what if-match cannot be is refused of the %s, and what fits nothing is 412', async (kind) => {
+test.each(NAMES)('a malformed if-match is refused for the %s, and one that does not match is 412', async (kind) => {
   const path = await make(kind);
   const { etag } = await ask('GET', path);
   for (const match of [etag.replaceAll('"', ''), '"a', `${etag} ${etag}`, '"x",'])
@@ -163,7 +163,7 @@ async function makeTagged(kind: string): Promise<Tagged> {
 }
 
 test.each(['limits', 'subscription', 'record'])(
-  'of changes of a %s that were made for one state, one is written, and the tag is that of its content',
+  'concurrent changes of a %s made for one state: one is written, and the tag is that of its content',
   async (kind) => {
     const { path, changes, key } = await makeTagged(kind);
     const as = key === undefined ? {} : { key };

@@ -25,7 +25,7 @@ test('requests without a known key go on a few at a time, and those with one do 
   await Promise.all(crowd);
 });
 
-test('what only begins as the path of a probe waits like everything else', async () => {
+test('a path that only begins like a probe waits like all others', async () => {
   const headers = { authorization: 'Bearer hw_made_up_made_up_made_up' };
   let answered = 0;
   const crowd = Array.from({ length: CROWD }, async () => {
@@ -71,7 +71,7 @@ test('a crowd is let through in its order, four at a time with rests', async () 
   expect(performance.now() - beganMs).toBeGreaterThan(10 * 7);
 });
 
-test('of a crowd that is too large those beyond the bound are refused, or do not wait', () => {
+test('requests of a crowd beyond the bound are refused, or do not wait', () => {
   const full = (pace: typeof REST_PACE) => {
     const door = createEntryPacer(pace);
     for (let nth = 0; nth < pace.maxWaiting + pace.atOnce; nth++) void door();
@@ -81,7 +81,7 @@ test('of a crowd that is too large those beyond the bound are refused, or do not
   expect(full(ENDPOINT_PACE)()).toBeUndefined();
 });
 
-test('who is refused is told why and when to come again', async () => {
+test('a refused request is told the reason and the time for a retry', async () => {
   const narrow = await startTestServer({ pace: { atOnce: 1, restMs: 50, maxWaiting: 40, refuses: true } });
   const answers = await Promise.all(Array.from({ length: 60 }, () => fetch(`${narrow.url}/nothing`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404, 429]));

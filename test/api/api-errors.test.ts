@@ -103,7 +103,7 @@ test('a compressed body is a 415 that says so, not JSON that is broken', async (
   expect((await server.call('/v1/components', plain)).status).toBe(200);
 });
 
-test('what the engine refuses keeps its code, message and lines', async () => {
+test('a refusal of the engine keeps its code, message and lines', async () => {
   const fields = [{ path: 'component_code', message: 'bad', file: 'component.js', line: 3, column: 1 }];
   server.behaviour.fail = new HeadwaterError('INVALID_COMPONENT', 'The code does not load', { fields });
   const response = await server.call('/v1/components', postJson({ component_code: 'x' }));
@@ -111,7 +111,7 @@ test('what the engine refuses keeps its code, message and lines', async () => {
   expect(await readProblem(response)).toMatchObject({ detail: 'The code does not load', errors: fields });
 });
 
-test('of thousands of errors and of long texts an answer has the beginning', async () => {
+test('an answer has the first of thousands of errors and the beginning of long texts', async () => {
   const long = 'x'.repeat(LIMITS.maxProblemTextChars + 1);
   const fields = Array.from({ length: LIMITS.maxProblemErrors + 1 }, (_, n) => ({ path: `p${n}`, message: long }));
   server.behaviour.fail = new HeadwaterError('INVALID_PROPS', long, { fields });

@@ -36,7 +36,7 @@ async function textOf(body: ReadableStream<Uint8Array>): Promise<string> {
   return new Response(body).text();
 }
 
-test('messages are written as an EventSource reads them, whatever is in them', async () => {
+test('messages with any content are written as an EventSource reads them', async () => {
   const { body, state } = script([
     [{ id: '1-0', data: '{"a":1}' }],
     [
@@ -129,7 +129,7 @@ test('a stream whose key holds no more ends', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('what goes wrong is told to the operator, and ends the stream', async () => {
+test('a failure is reported to the operator and ends the stream', async () => {
   const broken = new Error('the database is away');
   const { body, state } = script([[{ id: '1', data: '1' }], broken]);
   expect(await textOf(body)).toBe('retry: 1000\n\nid: 1\ndata: 1\n\n');

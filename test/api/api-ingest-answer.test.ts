@@ -23,7 +23,7 @@ function respondWith(status: number, headers: Record<string, string | string[]>,
   server.behaviour.response = { ok: true, response: { status, headers, body: Buffer.from(body) } };
 }
 
-test('what the run responds is what the client gets', async () => {
+test('the client gets the response of the run', async () => {
   respondWith(201, { 'X-Own': 'yes', 'Content-Type': 'text/csv' }, 'a,b');
   const answer = await rawRequest(server.port, { path: '/e/known1' });
   expect([answer.status, answer.text]).toEqual([201, 'a,b']);
@@ -118,7 +118,7 @@ test('a request that has to come back later is told when, and why', async () => 
   expect(server.accepted).toEqual([]);
 });
 
-test('what could not be stored is never answered with a 2xx', async () => {
+test('a request that could not be stored is never answered with a 2xx', async () => {
   server.behaviour.acceptFailure = new HeadwaterError('UNAVAILABLE', 'Too busy');
   expect((await rawRequest(server.port, { path: '/e/known1' })).status).toBe(503);
   server.behaviour.acceptFailure = new Error('connection to 10.0.0.1 lost');

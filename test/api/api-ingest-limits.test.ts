@@ -29,7 +29,7 @@ test('a body of the limit is taken, one byte more is a 413 that its sender can r
   expect(server.accepted).toHaveLength(1);
 });
 
-test('who sends all of a body several times too large, and reads only then, still gets the answer', async () => {
+test('a client that sends all of a body several times too large, and reads only then, still gets the answer', async () => {
   const body = Buffer.alloc(4 * 1024 * 1024, 'x');
   for (const headers of [`content-length: ${body.length}`, `content-length: ${body.length}\r\nconnection: close`]) {
     const socket = connect(server.port, '127.0.0.1');
@@ -78,7 +78,7 @@ test('a client that waits for "100 Continue" is refused without sending a large 
   expect(text.startsWith('HTTP/1.1 413')).toBe(true);
 });
 
-test('unknown endpoints are a 404 problem, whatever the key and however large the body', async () => {
+test('unknown endpoints are a 404 problem for any key and any size of the body', async () => {
   for (const path of ['/e/nobody', '/e/', '/e', '/e/%00', '/e/known%31', `/e/${'x'.repeat(3000)}`]) {
     const answer = await rawRequest(server.port, { method: 'POST', path, body: ['x'.repeat(600_000)] });
     expect([path.slice(0, 20), answer.status]).toEqual([path.slice(0, 20), 404]);

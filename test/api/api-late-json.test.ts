@@ -11,7 +11,7 @@ const LONGEST_PART = 6 * LIMITS.maxPropValueBytes + 16 * 1024;
 
 const lengthsOf = (parts: Iterable<string>) => [...parts].map((part) => part.length);
 
-test('what is made late is the JSON that it would be at once', () => {
+test('JSON made late equals JSON made at once', () => {
   const keys = fc.string({ unit: 'binary', maxLength: 8 });
   // Some long enough to be parts of their own.
   const values = fc.oneof(
@@ -61,7 +61,7 @@ test('nothing of it is made before it is asked for, and one part at a time', () 
 });
 
 describe('the answer of megabytes is made in parts of one value each', () => {
-  test('of a workflow', () => {
+  test('for a workflow', () => {
     const value = '\u0001'.repeat(LIMITS.maxPropValueBytes / 6);
     const names = Array.from({ length: 16 }, (_, i) => `p${i}`);
     const step = {
@@ -104,7 +104,7 @@ describe('the answer of megabytes is made in parts of one value each', () => {
     });
   });
 
-  test('of a test of one', () => {
+  test('for a test of a workflow', () => {
     const body = Buffer.alloc(LIMITS.shownStepBytes, 1);
     const response = { status: 200, headers: {}, body, isText: true, isCut: true, immediate: false };
     const step: TestedStep = {

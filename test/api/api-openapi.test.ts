@@ -45,7 +45,7 @@ test('every reference in the document leads somewhere', () => {
   }
 });
 
-test('what the server routes is in the document', () => {
+test('each route of the server is in the document', () => {
   const described = new Set(operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`));
   const routed = server.app.routes
     .filter(({ method }) => method !== 'ALL')
@@ -66,7 +66,7 @@ test('every operation that the document describes is there, and asks for a key w
   }
 });
 
-test('what may come in the body may come in the query string, and both are described', () => {
+test('parameters of the body may come in the query string, and both are described', () => {
   const create = document.paths['/v1/webhooks']?.['post'];
   const queried = create?.parameters?.filter((parameter) => parameter.in === 'query');
   const inQuery = queried?.map((parameter) => [parameter.name, parameter.required ?? false]);

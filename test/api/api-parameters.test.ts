@@ -50,7 +50,7 @@ test('a webhook is made from the query string alone, with no body', async () => 
   ]);
 });
 
-test('what an answer shows as null may be sent back, and clears', async () => {
+test('a value shown as null may be sent back, and clears', async () => {
   const body = { url: 'https://body.example/', name: null, description: null };
   expect((await server.call('/v1/webhooks', postJson(body))).status).toBe(200);
   expect(server.calls.at(-1)?.args[1]).toEqual({ url: body.url, name: '', description: '' });
@@ -59,7 +59,7 @@ test('what an answer shows as null may be sent back, and clears', async () => {
   expect(server.calls.at(-1)?.args[1]).toEqual({ emitterId: 'dc_1', listenerId: 'wh_1', eventName: '' });
 });
 
-test('what is empty in the query string counts as not given', async () => {
+test('an empty value in the query string counts as not given', async () => {
   expect((await server.call('/v1/webhooks?limit=&after=&before=&include=')).status).toBe(200);
   expect(server.calls.at(-1)?.args[1]).toEqual({ limit: LIMITS.defaultPageSize });
   expect((await server.call('/v1/sources/dc_1/events?start_id=&end_id=', { method: 'DELETE' })).status).toBe(202);
@@ -83,7 +83,7 @@ test('the body wins over the query string, and each adds what the other leaves o
   expect(server.calls[0]?.args[1]).toEqual({ url: 'https://body.example/', name: 'query' });
 });
 
-test('a JSON body is read whatever content type is announced, a form as a form', async () => {
+test('a JSON body is read under any content type, a form as a form', async () => {
   for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream']) {
     const body = JSON.stringify({ url: 'https://body.example/' });
     await server.call('/v1/webhooks', { method: 'POST', headers: { 'content-type': contentType }, body });

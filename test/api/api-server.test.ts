@@ -79,7 +79,7 @@ test('a stop answers what comes over connections that stand, and each client lea
   await stopped;
 });
 
-test('what is not HTTP gets a 400, and headers over the limit a 431', async () => {
+test('a request that is not HTTP gets a 400, and headers over the limit a 431', async () => {
   const answers = [];
   for (const text of [
     'nonsense\r\n\r\n',
@@ -141,7 +141,7 @@ test.each([
   expect(started).toBeLessThan(4 * LIMITS.maxPipelinedRequests);
 });
 
-test('of connections that clients close together a few are ended in each turn', async () => {
+test('a few of the connections that clients close together are ended in each turn', async () => {
   const sockets: Socket[] = [];
   const add = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
   subscribe('net.server.socket', add);

@@ -60,7 +60,7 @@ test('a text of more digits than a number has is no number', () => {
   expect(read('-1.5')).toBe(-1.5);
 });
 
-test('JSON that is announced as a form is read as JSON, whatever spaces precede it', () => {
+test('JSON that is announced as a form is read as JSON behind any spaces', () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const kinds = parameterKinds(z.object({ name: z.string() }));
   const body = `${' \n\t\uFEFF'.replace('\uFEFF', '').repeat(1_000)}{"name":"a"}`;

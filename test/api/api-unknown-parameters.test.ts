@@ -238,7 +238,7 @@ test('reads ignore what they do not know', async () => {
   expect((await server.call(`/v1/webhooks?${UNKNOWN}=1&limit=1`)).status).toBe(200);
 });
 
-test('of thousands of unknown names as many are told as a problem holds', async () => {
+test('a problem lists a bounded number of thousands of unknown names', async () => {
   const body = Object.fromEntries(Array.from({ length: 1_500 }, (_, i) => [`x${i}`, i]));
   expect((await errorsOf('POST', '/v1/webhooks', body)).length).toBeLessThanOrEqual(100);
 });

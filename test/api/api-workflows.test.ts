@@ -108,7 +108,7 @@ test('a query string does as well as a body', async () => {
   expect(asked()).toEqual(['A', { value: '1' }]);
 });
 
-test('what is not of the type it must be is named with its place', async () => {
+test('a value of a wrong type is named with its place', async () => {
   const answer = await send('POST', '/v1/workflows', {
     name: '',
     triggers: [{ type: 'http', custom_response: 'yes' }, 5, { source_id: 'dc_1', component_id: 'sc_1' }],
@@ -146,7 +146,7 @@ test('a workflow is shown so that it can be given back', async () => {
   });
 });
 
-test('what is shown and given back with another value is refused, as it would change nothing', async () => {
+test('a read-only value sent back changed is refused, since it would change nothing', async () => {
   const { data } = (await (await server.call('/v1/workflows/p_1')).json()) as { data: Record<string, unknown> };
   const [http, ...triggers] = data['triggers'] as object[];
   const changed = { version: 2, triggers: [{ ...http, endpoint_url: 'https://own.example/' }, ...triggers] };

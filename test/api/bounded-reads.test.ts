@@ -148,7 +148,7 @@ test('a body in chunks of a byte behind one whose length was announced is taken 
   expect(Math.max(...perTurn.values())).toBeLessThan(8_000);
 });
 
-test('of a body in chunks of a byte that node drops, as it was answered before, no more is taken in one turn', async () => {
+test('a dropped body in chunks of a byte is read in bounded parts of a turn', async () => {
   const client = await connectTo((_, response) => response.end('<></>'));
   client.write(HEAD);
   await answersOf(client, 1);

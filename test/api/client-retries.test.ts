@@ -59,7 +59,7 @@ test('a refusal with Retry-After is tried again, three times at most, and one wi
   expect([bare.count(), patient.count()]).toEqual([1, 1]);
 });
 
-test('what a lost database may have carried out is not asked for twice', async () => {
+test('a change that a lost database may have made is not sent twice', async () => {
   const type = 'urn:headwater:error:database-away';
   const { client, count } = await serve((request, response, nth) => {
     if (request.method === 'GET' && nth === 3) return void response.end('{"data":{}}');

@@ -12,7 +12,7 @@ const CLOSING_IDLE_MS = 1_000;
 /** As an answer that waits for a database which does not answer either. */
 const neverAnswers = { fetch: () => new Promise<Response>(() => {}) } as unknown as HttpServerOptions['app'];
 
-test('who waits when a stop runs out of time is told to come again, and not reset', async () => {
+test('a request that waits when a stop runs out of time is told to retry, and not reset', async () => {
   const server = await startHttpServer({
     app: neverAnswers,
     isKnownKey: () => false,

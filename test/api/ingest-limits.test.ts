@@ -64,7 +64,7 @@ test('beyond its rate and burst an endpoint answers 429 with the limit and when 
   expect(rateLimitOf(unlimited)).toEqual({ policy: null, state: null });
 });
 
-test('a tenant with a full backlog is answered and delays nobody else; only its own answers are refused', async () => {
+test('a tenant with a full backlog is answered and delays no other tenant, and only its own answers are refused', async () => {
   const neighbour = await hw.admin('POST', '/accounts', { name: 'Neighbour' });
   const api = hw.as(neighbour.data.api_key as string);
   const { data: quiet } = await api('POST', '/sources', { component_code: ANSWER });

@@ -70,7 +70,7 @@ async function enterInvited(token: string, claims: Record<string, unknown>) {
   return goThrough(body.data.url, claims, cookies);
 }
 
-test('who signs in from an invitation joins its account and no other, and needs no password', async () => {
+test('a sign-in from an invitation joins its account and no other, and needs no password', async () => {
   const email = newEmail();
   const second = await hw.newAccount();
   const invited = await invite(hw, email, 'developer');
@@ -129,7 +129,7 @@ test('an invitation is accepted with its own address alone', async () => {
   expect((await begin(token, new Map())).status).toBe(200);
 });
 
-test('a person that somebody made with the address of another is taken over by its owner', async () => {
+test('a person made with the address of another is taken over by its owner', async () => {
   const email = newEmail();
   const squatter = await makeMember(hw, email, 'viewer');
   await hw.sql`
@@ -157,7 +157,7 @@ test('each refusal says why, and begins no session', async () => {
   expect(await hw.sql`select from people where email in (${invited}, ${unverified})`).toHaveLength(0);
 });
 
-test('a callback of another browser, a replayed one and a link with an address of its own sign nobody in', async () => {
+test('a callback of another browser, a replayed one and a link with an address of its own make no session', async () => {
   const email = newEmail();
   await makeMember(hw, email, 'viewer');
   provider.claims = { email, email_verified: true };

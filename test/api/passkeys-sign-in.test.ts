@@ -51,7 +51,7 @@ test('options name no passkeys to a stranger, and ask for a verified person', as
   });
 });
 
-test('what is replayed, of another browser, or made up signs nobody in', async () => {
+test('a replayed, foreign or made-up answer makes no session', async () => {
   const { authenticator } = await addPasskey(hw, await makeMember(hw, newEmail(), 'viewer'));
   const { flow, options, cookie } = await beginSignIn(hw);
   expect(cookie).toMatch(/^hw_passkey=\w{40}; Path=\/v1\/session\/passkey; Max-Age=600; HttpOnly; SameSite=Strict$/);
@@ -104,7 +104,7 @@ test('each refusal has the same words, and makes no cookie', async () => {
   expect((await enter(hw, authenticator, { signCount: 8 })).status).toBe(200);
 });
 
-test('of two answers with the same count one signs in', async () => {
+test('two answers with the same count make one session', async () => {
   const { authenticator } = await addPasskey(hw, await makeMember(hw, newEmail(), 'viewer'));
   const both = await Promise.all([1, 2].map(() => enter(hw, authenticator, { signCount: 50 })));
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
@@ -114,7 +114,7 @@ test('of two answers with the same count one signs in', async () => {
   }
 });
 
-test('what is no answer of a browser is refused with what is wrong', async () => {
+test('a malformed answer of a browser is refused with the mistake', async () => {
   const { flow, cookie } = await beginSignIn(hw);
   const bodies: object[] = [
     {},
@@ -132,7 +132,7 @@ test('what is no answer of a browser is refused with what is wrong', async () =>
   expect((await finishSignIn(hw, flow, { ...bytes, response }, cookie)).status).toBe(401);
 });
 
-test('a client signs in with a passkey only so often, and a known address keeps nobody out', async () => {
+test('sign-ins of a client with a passkey are limited, and a known address locks no person out', async () => {
   const email = newEmail();
   const { authenticator } = await addPasskey(hw, await makeMember(hw, email, 'viewer'));
   for (let n = 0; n < 12; n++) await signIn(hw, email, 'wrong password');

@@ -61,7 +61,7 @@ test('a mailed link sets a new password once, and ends the other sessions', asyn
   expect(JSON.stringify(entries)).not.toContain('password"');
 });
 
-test('an address that nobody has is answered alike, and gets no mail', async () => {
+test('an unknown address is answered alike, and gets no mail', async () => {
   const [known, nobody] = [newEmail(), newEmail()];
   await makeMember(hw, known, 'viewer');
   const answers = [await ask(known), await ask(nobody), await ask(''), await ask('a\0b@example.com')];

@@ -64,7 +64,7 @@ test('a link works once, not after it was revoked or has expired, and only the n
     expect((await postSession(hw, '/invitation/accept', { token, password: PASSWORD })).status).toBe(404);
 });
 
-test('a wrong password, one of nobody and a short one are told alike, and make no cookie', async () => {
+test('a wrong password, an unknown address and a short one are answered alike, without a cookie', async () => {
   const email = newEmail();
   await makeMember(hw, email, 'viewer');
   const answers = [
@@ -80,7 +80,7 @@ test('a wrong password, one of nobody and a short one are told alike, and make n
   expect((await accept(short.link, { password: 'short' })).status).toBe(400);
 });
 
-test('an invitation of somebody who has a member elsewhere is answered alike, and takes the password of that one', async () => {
+test("an invitation of a person with a member elsewhere is answered alike, and takes that person's password", async () => {
   const [home, other] = [await hw.newAccount(), await hw.newAccount()];
   const email = newEmail();
   const browser = await makeMember(home, email, 'owner');
@@ -148,7 +148,7 @@ test('a removed member is out at once, keeps other accounts, and is forgotten wi
   expect(await hw.sql`select from people where email = ${email}`).toHaveLength(0);
 });
 
-test('what a member makes needs the role of that moment, also where another node changed it', async () => {
+test('a change by a member needs the role of that moment, even if another node changed it', async () => {
   const account = await hw.newAccount();
   const admin = await makeMember(account, newEmail(), 'admin');
   const { user_id: userId } = admin.session;
@@ -164,7 +164,7 @@ test('what a member makes needs the role of that moment, also where another node
   expect((await admin.api('DELETE', `/members/${userId}`)).status).toBe(204);
 });
 
-test('what a key invited ends with the key, and a key that a member rotated is one of the member', async () => {
+test('invitations of a key end with the key, and a key that a member rotated belongs to the member', async () => {
   const account = await hw.newAccount();
   const { data: leaked } = await account.api('POST', '/api_keys', { name: 'leaked' });
   const { data: invited } = await invite(hw.as(leaked.api_key), newEmail(), 'admin');

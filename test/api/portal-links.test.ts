@@ -65,7 +65,7 @@ test('the operator makes one for any account, an account for itself alone', asyn
 });
 
 test.each([{ minutes: 0 }, { minutes: 1_441 }, { theme: { accent: 'red' } }, { theme: { css: 'x' } }])(
-  'what is no link is refused: %j',
+  'a malformed link is refused: %j',
   async (body) => {
     expect((await hw.api('POST', links(hw.accountId), body)).status).toBe(400);
   },
@@ -118,7 +118,7 @@ test('links take no room from the keys of programs, and have a bound of their ow
   expect((await link()).status).toBe(200);
 });
 
-test('with its key nobody hears of the runs of the account', async () => {
+test('with its key the runs of the account are invisible', async () => {
   const customer = hw.as(keyIn((await linkOf()).url));
   const source = await hw.deploy(
     `export default { name: 'S', version: '1', props: { http: '$.interface.http' }, run() { throw new Error('inside'); } };`,

@@ -11,7 +11,7 @@ function held() {
 
 const aWhile = () => new Promise((resolve) => void setTimeout(resolve, 20));
 
-test('two requests of an account are under way, the third begins when one ends, and others wait for nobody', async () => {
+test('two requests of an account run, the third begins when one ends, and other accounts do not wait', async () => {
   const turns = createQueryTurns({ hasOthers: () => false });
   const { ends, query } = held();
   const asked = Array.from({ length: 4 }, () => turns.run('o_1', query));
@@ -29,7 +29,7 @@ test('two requests of an account are under way, the third begins when one ends, 
   expect(await Promise.all(asked)).toEqual(['first', null, null, null]);
 });
 
-test('of many accounts as many are under way as leave connections for events, and each has its turn', async () => {
+test('requests of many accounts leave connections for events, and each account has its turn', async () => {
   const turns = createQueryTurns({ hasOthers: () => false });
   const { ends, query } = held();
   const asked = Array.from({ length: 20 }, (_, nth) => turns.run(`o_${nth % 4}`, query));
@@ -71,7 +71,7 @@ test('beside others a large answer keeps its turn for as long as it takes at the
   expect(await msOf(false)).toBeLessThan(240);
 });
 
-test('what was read and is not answered counts like what is, also where the request fails', async () => {
+test('characters read for an unanswered request count too, even if the request fails', async () => {
   const chars = LIMITS.smallAnswerChars + LIMITS.answerCharsPerSecond / 10;
   const turns = createQueryTurns({ hasOthers: () => true });
   const startedAtMs = performance.now();

@@ -26,7 +26,7 @@ test('while the database is away one line of each kind is written in ten seconds
   expect(written(2, { err: away }, 'the heartbeat failed')).toBe(1);
 });
 
-test('of other failures each is written, unless there are hundreds', () => {
+test('each other failure is written, unless there are hundreds', () => {
   const { written, summaries } = startLines();
   expect(written(40, { err: new Error('odd') }, 'request failed unexpectedly')).toBe(40);
   expect(written(200, { err: new Error('odd') }, 'request failed unexpectedly')).toBe(10);

@@ -17,7 +17,7 @@ test('ten seconds of the rate may come at once, then one each time that there is
   expect(takeMany(rate, 60)).toBe(5);
 });
 
-test('what is refused is told when the next one may come, and that one may', () => {
+test('a refused request is told the time for the next one, and that one is accepted', () => {
   const { clock, rate } = rateAtHand();
   takeMany(rate, 10, 1);
   const { waitSeconds } = rate.take('endpoint', 1);

@@ -9,7 +9,7 @@ afterAll(() => hw.stop());
 
 const ORDERS = { kind: 'source', key: 'orders', id: 'dc_1vZ8kQ0aB3xYpL9mWc2T', secrets: 'salt:hash' };
 
-test('while one holds a stack nobody else changes it, and it is free when it is let go', async () => {
+test('a held stack is changed only by its holder, and is free when it is released', async () => {
   const put = (body: Record<string, unknown>) => hw.api('PUT', '/stacks/held', body);
   const first = await put({ holder: 'ann', hold_seconds: 60 });
   expect(first).toMatchObject({ status: 200, data: { name: 'held', resources: [], held_until: expect.any(Number) } });
@@ -21,7 +21,7 @@ test('while one holds a stack nobody else changes it, and it is free when it is 
   expect(await put({ holder: 'bob', resources: [] })).toMatchObject({ data: { resources: [] } });
 });
 
-test('of two that begin at the same time one is refused', async () => {
+test('two holders that begin at the same time: one is refused', async () => {
   const begin = (holder: string) => hw.api('PUT', '/stacks/raced', { holder, hold_seconds: 60 });
   const statuses = (await Promise.all([begin('ann'), begin('bob')])).map(({ status }) => status);
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 409]);

@@ -37,7 +37,7 @@ test('an endpoint is for both signals, and each may have its own', () => {
   expect(only).not.toHaveProperty('metrics');
 });
 
-test('what is not supported is said at the start, and no value of a header with it', () => {
+test('unsupported settings are reported at the start, without values of headers', () => {
   const problems = telemetryOf({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

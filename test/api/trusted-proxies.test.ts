@@ -11,14 +11,14 @@ function facts(trustedProxies: string[], peer: string, headers: Record<string, s
 
 const FORWARDED = { 'x-forwarded-for': '9.9.9.9', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.test' };
 
-test('what a client says of itself is not believed', () => {
+test('forwarding headers of a client are ignored', () => {
   const own = { url: 'http://hooks.test/e/k?a=1', clientIp: '8.8.8.8' };
   expect(facts([], '8.8.8.8', FORWARDED)).toEqual(own);
   expect(facts(['10.0.0.0/8'], '8.8.8.8', FORWARDED)).toEqual(own);
   expect(facts([], '::ffff:8.8.8.8', FORWARDED)).toEqual(own);
 });
 
-test('what a trusted proxy says is', () => {
+test('forwarding headers of a trusted proxy are used', () => {
   const headers = { ...FORWARDED, 'x-forwarded-host': 'public.test:8443' };
   const told = { url: 'https://public.test:8443/e/k?a=1', clientIp: '9.9.9.9' };
   for (const peer of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::1'])
@@ -34,7 +34,7 @@ test.each([
   ['unknown', '10.0.0.1'],
   ['', '10.0.0.1'],
   ['10.0.0.3, 10.0.0.2', '10.0.0.3'],
-])('of the addresses %j the client is %s', (forwardedFor, clientIp) => {
+])('with the addresses %j the client is %s', (forwardedFor, clientIp) => {
   expect(facts(['10.0.0.0/24'], '10.0.0.1', { 'x-forwarded-for': forwardedFor }).clientIp).toBe(clientIp);
 });
 

@@ -145,7 +145,7 @@ function nested(depth: number): unknown {
 }
 
 test.each(BY_ONE.map((row, i) => [`${i} ${row[0]}`, row] as const))(
-  'what goes over a limit by one is refused with it: %s',
+  'a value over a limit by one is refused with it: %s',
   async (_, [name, method, path, parameters]) => {
     const value = LIMITS[name];
     expect(await limitOf(method, path(), parameters)).toEqual({ status: 400, limit: { name, value, used: value + 1 } });
@@ -167,7 +167,7 @@ test('settings that are bounded by limits of the account are refused with those'
   });
 });
 
-test('of several things that are wrong the first limit is told; lower bounds and formats are none', async () => {
+test('the first limit among several mistakes is reported, and lower bounds and formats are no limits', async () => {
   const several = { name: over('maxNameChars'), description: over('maxDescriptionChars') };
   expect(await limitOf('POST', '/webhooks', { url: 'no URL', ...several })).toEqual({
     status: 400,

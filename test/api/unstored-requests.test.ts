@@ -55,7 +55,7 @@ test('a run that leaves nothing is answered without a statement', async () => {
   });
 });
 
-test('what a run emits is stored once, by the rules of its source, and is found by the id of the run', async () => {
+test('events of a run are stored once, by the rules of its source, and found by the id of the run', async () => {
   const { id, url } = await deploy(
     code(
       ANSWERS,

@@ -173,7 +173,7 @@ describe('hw apply', () => {
     expect(await apply('--prune', '--plan')).toMatchObject({ code: 0, changes: [] });
   });
 
-  test('what was made by hand is changed as the file says, and never pruned unless it is adopted', async () => {
+  test('a source made by hand is changed as the file says, and never pruned unless it is adopted', async () => {
     const { apply, put, hw } = await folderOf(
       'd',
       'name: NAME\nsources:\n  PREFIX-one: { component: ./orders.mjs, props: { limit: 1 } }\n',
@@ -190,7 +190,7 @@ describe('hw apply', () => {
     expect(await apply('--prune')).toMatchObject({ changes: ['delete source d-one'] });
   });
 
-  test('while one applies nobody else does, and a stopped apply goes on where it was', async () => {
+  test('during an apply another one is refused, and a stopped apply goes on from its state', async () => {
     const { apply, write } = await folderOf('e');
     await world.hw.api('PUT', '/stacks/e', { holder: 'somebody', hold_seconds: 60 });
     expect(await world.user.hw(['apply', 'e'], { env: { ...SECRETS, e_TOKEN: 't' } })).toMatchObject({
@@ -220,7 +220,7 @@ describe('the file', () => {
     }
   };
 
-  test('what is wrong is told with its line', async () => {
+  test('a mistake is reported with its line', async () => {
     expect(await problems('sources:\n  a: { ingest: true }\n  a: { ingest: true }\n')).toEqual([
       '3: Map keys must be unique at line 3, column 3:',
     ]);
@@ -294,7 +294,7 @@ describe('hw export', () => {
     expect(subscriptions).toContainEqual({ from: 'account', to: 'own-notices', channel: '$webhooks' });
   });
 
-  test('what is exported names no secret, and applying it changes nothing', async () => {
+  test('an export names no secret, and applying it changes nothing', async () => {
     const exported = await world.user.json('export', 'out');
     expect(exported.files[0]).toBe('headwater.yaml');
     expect(exported.secrets).toEqual(expect.arrayContaining(['X_POLL_TOKEN', 'X_SHOP_AUTHORIZATION']));

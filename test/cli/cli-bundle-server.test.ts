@@ -33,7 +33,7 @@ async function refusal(file: string): Promise<string> {
   return stderr;
 }
 
-describe('what fails on the server in a component of several files is told with the lines of these files:', () => {
+describe('errors of the server in a component of several files name the lines of these files:', () => {
   test('an error of a run, through TypeScript and the methods of an app', async () => {
     await write(
       'acme.app.mjs',

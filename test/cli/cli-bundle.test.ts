@@ -23,7 +23,7 @@ async function put(files: Record<string, string>): Promise<void> {
 const at = (name: string) => path.join(dir, name);
 
 describe('a local component', () => {
-  test('of one file is sent as it is written', async () => {
+  test('with one file is sent unchanged', async () => {
     const text =
       'import axios from "axios@^1";\n// kept\nexport default { name: "one", version: "1", run() { axios; } };\n';
     await put({ 'one.mjs': text });
@@ -65,7 +65,7 @@ describe('a local component', () => {
     );
   });
 
-  test('sends no folder: an import by a pattern is refused, whatever fits it', async () => {
+  test('sends no folder: an import by a pattern is refused, even if files match it', async () => {
     await put({ 'config/a.json': '{}', 'config/.hidden.json': '{ "key": "SECRET" }', 'config/deep/b.json': '{}' });
     for (const argument of ["'./config/' + this.name + '.json'", '`./config/${this.name}.json`'])
       for (const call of ['import', 'require']) {
@@ -77,7 +77,7 @@ describe('a local component', () => {
       }
   });
 
-  test('that is broken is refused with each place, before anything is sent', async () => {
+  test('with mistakes is refused with each place, before anything is sent', async () => {
     await put({
       'main.mjs': 'import { a } from "./part.mjs";\nimport b from "./gone.mjs";\nexport default { a, b };\n',
       'part.mjs': 'export const a = ;\n',

@@ -136,7 +136,7 @@ describe('components', () => {
     expect((await world.user.hw(['delete', 'published-orders'])).code).toBe(4);
   });
 
-  test('what the registry has is listed, described and deployed by key', async () => {
+  test('components of the registry are listed, described and deployed by key', async () => {
     const listed = await world.user.json('list', 'registry');
     expect(listed.map((component: { key: string }) => component.key)).toContain('schedule-timer');
     expect(await world.user.json('describe', 'schedule-timer')).toMatchObject({

@@ -61,7 +61,7 @@ test.each([
   expect(await accounts()).toEqual(expect.arrayContaining([expect.objectContaining({ name: app, dead: false })]));
 });
 
-test('what is no object of the fields is told with an example; an unknown app too', async () => {
+test('a malformed object of fields is refused with an example, and an unknown app too', async () => {
   const wrong = await connect('k3y', 'tested');
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('{"api_key":"…"}')]);
   const missing = await connect('{}', 'tested');

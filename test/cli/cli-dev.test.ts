@@ -88,7 +88,7 @@ describe('hw dev', () => {
     expect((await user.json('list')).filter((source: { id: string }) => source.id === id)).toHaveLength(1);
   });
 
-  test('deploys again when a file is saved that it imports, in whatever folder, and through other files', async () => {
+  test('deploys again when an imported file is saved, in any folder, and through other files', async () => {
     await write('lib/deep/word.mjs', 'export const word = "first";\n');
     await write('lib/part.ts', 'export { word } from "./deep/word.mjs";\n');
     await write('sources/main.ts', emits('word', 'import { word } from "../lib/part";'));
@@ -214,7 +214,7 @@ describe('hw dev', () => {
     expect((await cli.end()).stderr).toBe('');
   });
 
-  test('ends at once where no save would help: an action, a prop without a value and nobody to ask, no such source', async () => {
+  test('ends at once if no save would help: an action, a prop without a value or a prompt, an unknown source', async () => {
     await write('act.mjs', 'export default { name: "Act", version: "1", type: "action", key: "act", run() {} };');
     expect(await user.hw(['dev', 'act.mjs'])).toMatchObject({
       code: 1,

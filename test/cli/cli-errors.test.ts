@@ -20,7 +20,7 @@ describe('names', () => {
     expect(await world.user.json('describe', 'twin-one')).toMatchObject({ id: a.id });
   });
 
-  test('one that nobody has is refused with the nearest, as text and as JSON', async () => {
+  test('an unknown one is refused with the nearest, as text and as JSON', async () => {
     await world.write('orders.mjs', ORDERS_SOURCE);
     await world.user.hw(['deploy', 'orders.mjs', '--name', 'nearby orders']);
     expect(await world.user.hw(['logs', 'nearby-ordres'])).toEqual({
@@ -33,7 +33,7 @@ describe('names', () => {
   });
 });
 
-describe('what the server refuses', () => {
+describe('refusals of the server', () => {
   test('broken code: exit code 6, with file, line and column', async () => {
     await world.write('broken.mjs', 'export default {\n  name: "x",\n  run( {\n};\n');
     const { code, stdout, stderr } = await world.user.hw(['deploy', 'broken.mjs']);
@@ -41,7 +41,7 @@ describe('what the server refuses', () => {
     expect(stderr).toMatch(/^error: .+\n {2}broken\.mjs:4:\d+: .+/);
   });
 
-  test('what the account has no room for: the limit, its value, what it would be, and who can raise it', async () => {
+  test('a full account: the limit, its value, the value after this, and the operator who can raise it', async () => {
     await world.write('orders.mjs', ORDERS_SOURCE);
     await world.hw.limit({ maxSources: 0 });
     const { code, stdout, stderr } = await world.user.hw(['deploy', 'orders.mjs', '--name', 'one too many']);
@@ -108,7 +108,7 @@ describe('what the server refuses', () => {
     });
   });
 
-  test('a key that nobody has published: exit code 4, with the nearest', async () => {
+  test('an unpublished key: exit code 4, with the nearest', async () => {
     expect(await world.user.hw(['deploy', 'schedule-timr'])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('Did you mean schedule-timer?'),
@@ -152,7 +152,7 @@ describe('what the server refuses', () => {
   });
 });
 
-test('what others named cannot steer the terminal', async () => {
+test('names given by others cannot steer the terminal', async () => {
   await world.write('sly.mjs', ORDERS_SOURCE.replace('"Orders"', String.raw`"Sly\u001b]0;owned\u0007\u001b[2J"`));
   const { id } = await world.user.json('deploy', 'sly.mjs');
   const { stdout } = await world.user.hw(['describe', id]);

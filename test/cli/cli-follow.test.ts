@@ -63,7 +63,7 @@ describe('a stream that breaks off', () => {
   const connected = (count: number) =>
     eventually(() => connections.length >= count && connections[count - 1], { what: `connection ${count}` });
 
-  test('is taken up after the last message, and nothing is shown twice, whatever the server sends again', async () => {
+  test('is resumed after the last message, and no message is shown twice', async () => {
     stored = [1, 2, 3];
     const cli = user.start(['events', SOURCE_ID, '-f', '-n', '2', '--json']);
     const first = await connected(1);
@@ -84,7 +84,7 @@ describe('a stream that breaks off', () => {
     expect((await cli.end()).code).toBe(130);
   });
 
-  test('of a server that is away for a while is tried until it is back', async () => {
+  test('from a server that is away for a while is retried until it is back', async () => {
     let refused = 0;
     onStream = (response) => {
       if (refused < 2) {
@@ -121,7 +121,7 @@ describe('a stream that breaks off', () => {
     expect((await waiting.end()).code).toBe(130);
   });
 
-  test('what a workflow has sent with $.send.sse is shown with its channel, though it is no record', async () => {
+  test('a message sent with $.send.sse is shown with its channel, though it is no record', async () => {
     const id = `p_${'a'.repeat(20)}`;
     const cli = user.start(['events', id, '-f', '--json']);
     const { response } = await connected(1);

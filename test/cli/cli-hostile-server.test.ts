@@ -133,7 +133,7 @@ describe('an answer without end', () => {
   });
 });
 
-test('of a folder that is imported, components are sent with what they import, and nothing that lies beside them', async () => {
+test('components of an imported folder are sent with their imports, and with no other file', async () => {
   const files = {
     'package.json': '{}',
     'credentials.json': '{ "key": "SECRET" }',

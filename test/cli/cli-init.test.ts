@@ -91,7 +91,7 @@ test('the types that init writes are those of the package: what must compile wit
   }
 });
 
-test('there is one file of types for a project, it is brought up to date, and none of somebody else is replaced', async () => {
+test('a project has one file of types, which is updated, and no foreign file is replaced', async () => {
   const author = await createCliUser();
   const file = path.join(author.workDir, 'headwater.d.ts');
   try {

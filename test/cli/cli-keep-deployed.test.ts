@@ -55,7 +55,7 @@ test('a server that is not there at the beginning ends it: no save would help', 
   await expect(kept).rejects.toBe(away);
 });
 
-test('of several connections it is said once that they are lost, and once that all are back', () => {
+test('several connections are reported once as lost, and once as all back', () => {
   const said: string[] = [];
   const connection = tellOfConnection({ note: (text) => void said.push(text) });
   connection.lost('gone');

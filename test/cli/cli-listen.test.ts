@@ -67,7 +67,7 @@ test('a server that is not there is told as the attempt, and without --forward e
   for (const id of ids) expect(await webhookStatus(id)).toBe(404);
 });
 
-test('what is no address or emitter is refused, and nothing is left behind', async () => {
+test('a malformed address or emitter is refused, and nothing is left behind', async () => {
   const before = (await world.hw.api('GET', '/users/me/webhooks')).data.length;
   expect((await world.user.hw(['listen', '--forward', 'ftp://localhost'])).code).toBe(2);
   expect((await world.user.hw(['listen', '--emitter', 'nothing'])).code).toBe(4);

@@ -74,7 +74,7 @@ test('XDG_CONFIG_HOME moves the file, and -p keeps several logins apart', async 
   expect(await user.json('logout', '-p', 'work')).toEqual({ profile: 'work', removed: false });
 });
 
-test('a profile that HEADWATER_PROFILE names and nobody has made is no other one', async () => {
+test('a missing profile named by HEADWATER_PROFILE is an error', async () => {
   await login();
   const env = { HEADWATER_PROFILE: 'typo' };
   const { code, stderr } = await user.hw(['list'], { env });
@@ -138,7 +138,7 @@ test('a proxy of the environment is the way to other machines, and never to this
   }
 });
 
-test('nobody is logged in: exit code 3, and what to do', async () => {
+test('without a login: exit code 3, and the command for it', async () => {
   const { code, stderr } = await user.hw(['list', '--url', hw.url]);
   expect([code, stderr]).toEqual([
     3,

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 
 const world = cliWorld();
 
-test('a change that names an etag is made only where nobody has changed it since', async () => {
+test('a change with an etag is refused if the resource changed since', async () => {
   await world.write('orders.mjs', ORDERS_SOURCE);
   const source = await world.user.json('deploy', 'orders.mjs', '--name', 'guarded');
   const webhook = await world.user.json('webhooks', 'create', 'https://shop.example.com/hook', '--name', 'shop');

@@ -170,7 +170,7 @@ describe.skipIf(!HAS_TERMINALS)('at a terminal, each prop that needs a value is 
     expect((await user.hw(['describe', 'ended'])).code).toBe(4);
   });
 
-  test('Ctrl-C while the server is at work says that nobody knows what came of it', async () => {
+  test('Ctrl-C while the server is at work says that the outcome is unknown', async () => {
     const hook = 'hooks: { deploy() { return new Promise((resolve) => setTimeout(resolve, 3_000)); } },';
     const cli = await deploying('slow', '', hook);
     await answer(cli, /Deploying slow/, interrupt);

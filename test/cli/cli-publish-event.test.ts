@@ -36,7 +36,7 @@ test('an id of 64 bits keeps its digits there and back', async () => {
   }
 });
 
-test('what is no event is refused before it is sent', async () => {
+test('a malformed event is refused before it is sent', async () => {
   expect((await publish()).code).toBe(2);
   expect((await publish('--data', '{')).stderr).toContain('--data is not JSON');
   expect((await world.user.hw(['deploy', '--ingest', 'a', '--name', 'b'])).code).toBe(2);

@@ -173,7 +173,7 @@ test('hw server backup writes the embedded database, and hw server restore puts 
   expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a backup of Headwater') });
 });
 
-test('what Node makes of the server’s files is kept where hw keeps its own', async () => {
+test("the compile cache of the server's files is kept in the folder of hw", async () => {
   const folder = path.join(user.home, '.cache/headwater/compiled');
   const countFiles = async () => (await readdir(folder, { recursive: true })).length;
   delete user.env['NODE_COMPILE_CACHE'];

@@ -122,7 +122,7 @@ describe('hw trace', () => {
     expect(await world.user.json('trace', traceId)).toEqual(data);
   });
 
-  test('of something that is not there it says so, with the exit code for that', async () => {
+  test('reports an unknown id with its exit code', async () => {
     for (const id of ['exec_none', 'dc_x/../y', '?']) {
       const { code, stdout, stderr } = await world.user.hw(['trace', id]);
       expect([id, code, stdout]).toEqual([id, 4, '']);

@@ -56,7 +56,7 @@ test('a list is whole where its pages end early, as those of large sources do', 
   expect(listed.filter(({ name }) => name.startsWith('wide-'))).toHaveLength(5);
 });
 
-test('what is published in the registry is there for all accounts, until it is taken back', async () => {
+test('a component published in the registry is there for all accounts, until it is taken back', async () => {
   await world.write('shared.mjs', ORDERS_SOURCE.replaceAll('"orders"', '"acme-shared-orders"'));
   expect(await world.user.hw(['publish', 'shared.mjs', '--registry'])).toMatchObject({ code: 3 });
   await world.hw.limit({ maxRegistryVersions: 5 });

@@ -161,7 +161,7 @@ test('a deletion that ends anywhere is gone on with by the next call, and a repe
   ).toEqual([]);
 });
 
-test('what a node commits for an account that is gone is deleted by the second look', async () => {
+test('rows that a node commits for a deleted account are deleted by the second look', async () => {
   const hw = await node.newAccount();
   await markDeleted(hw.accountId);
   while (await deleteSomeOfAccount(node.sql, hw.accountId, 100));

@@ -64,7 +64,7 @@ describe('order-intake', () => {
     [{ items: [{ name: 'constructor', count: 1 }] }, '{"name":"constructor","count":1} cannot be ordered'],
     [{}, 'The order has no items'],
     [null, 'The order has no items'],
-  ])('what cannot be sold is refused: %j', async (order, error) => {
+  ])('an order that cannot be sold is refused: %j', async (order, error) => {
     const answer = await post(flow.endpoint, order);
     expect([answer.status, await answer.json()]).toEqual([422, { error }]);
     expect(outside.requests).toEqual([]);
@@ -85,7 +85,7 @@ describe('approval', () => {
     return JSON.parse(question?.body ?? '') as { question: string; resume_url: string };
   }
 
-  test('what is approved is paid', async () => {
+  test('an approved request is paid', async () => {
     const { question, resume_url: resumeUrl } = await ask();
     expect(question).toBe('May Grace spend 250?');
     expect((await post(resumeUrl, { approved: true, by: 'Ada' })).status).toBe(200);
@@ -97,7 +97,7 @@ describe('approval', () => {
   test.each([
     ['refused', { approved: false }],
     ['answered with nothing', ''],
-  ])('what is %s is not paid', async (_, decision) => {
+  ])('a request that is %s is not paid', async (_, decision) => {
     const before = (await untilExecutions(hw.sql, flow.id, 1)).length;
     const { resume_url: resumeUrl } = await ask();
     expect((await post(resumeUrl, decision)).status).toBe(200);

@@ -70,7 +70,7 @@ async function hold() {
 
 const KEPT = { status: 202, run: expect.stringMatching(/^inv_/), text: expect.stringContaining('"status":"accepted"') };
 
-test('of a node that stood still are told that their requests are kept, and these are run once elsewhere', async () => {
+test('clients of a frozen node are told that their requests are kept, and these run once elsewhere', async () => {
   const account = (await other.api('GET', '/users/me/limits')).body.data.account_id as string;
   const limits = `/accounts/${account}/limits`;
   expect((await other.api('PUT', limits, { maxRunsPerComponent: 1 }, ADMIN_KEY)).status).toBe(200);
@@ -91,7 +91,7 @@ test('of a node that stood still are told that their requests are kept, and thes
   await expectEmitted(held.source.id, ['a', 'b']);
 });
 
-test('of a node that is killed see a reset, and their requests are run once elsewhere', async () => {
+test('clients of a killed node see a reset, and their requests run once elsewhere', async () => {
   const held = await hold();
   const answer = ask(held.source.endpoint, 'a');
   await held.isHeld();
@@ -103,7 +103,7 @@ test('of a node that is killed see a reset, and their requests are run once else
   held.let();
 });
 
-test('of a node that stops before the run has answered are told that their requests are kept', async () => {
+test('clients of a node that stops before the answer are told that their requests are kept', async () => {
   asked = await start();
   const held = await hold();
   const answer = ask(held.source.endpoint, 'a');

@@ -47,7 +47,7 @@ test.each([
   expect(whole.buffer.byteLength).toBeLessThanOrEqual(Math.max(2 * whole.length, Buffer.poolSize));
 });
 
-test('what was read for the body alone is kept as it is, in however many chunks', () => {
+test('bytes read for the body alone are kept without a copy in any number of chunks', () => {
   const read = Buffer.allocUnsafeSlow(64 * 1024);
   const kept = new KeptBytes();
   kept.add(read.subarray(200));

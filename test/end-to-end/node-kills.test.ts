@@ -62,7 +62,7 @@ async function accept(endpoint: string, count: number): Promise<number[]> {
   return ids;
 }
 
-test('what a node has accepted and not begun outlives kills of it: nothing is given up, all is emitted once', async () => {
+test('accepted events that have not begun survive kills of their node: each is emitted once', async () => {
   gate.answer = { delayMs: 600_000 };
   const first = await start();
   const source = await deploy(first, WAITING, { props: { gate: gate.url } });

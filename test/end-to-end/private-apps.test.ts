@@ -57,7 +57,7 @@ describe('an app of an account', () => {
     expect((await hw.api('PUT', '/apps/mine', { ...made.data, name_slug: 'another' })).status).toBe(400);
   });
 
-  test('whose fields become secret keeps them out of what its runs leave behind from then on', async () => {
+  test("with fields that become secret keeps them out of later runs' records", async () => {
     await define('open', { fields: [{ name: 'api_key', label: 'Key', secret: false }] });
     const code = `export default { name: 'Teller', version: '1', props: { app: { type: 'app', app: 'open' } },
       run() { this.$emit(this.app.$auth.api_key); } };`;
@@ -98,7 +98,7 @@ describe('an app of an account', () => {
     expect((await hw.api('GET', '/apps/hidden')).data).toEqual(app);
   });
 
-  test('of the same slug as that of another account is a different one', async () => {
+  test("with the slug of another account's app is a different one", async () => {
     await define('both', { name: 'First' });
     await define('both', { name: 'Second' }, other);
     expect((await hw.api('GET', '/apps/both')).data.name).toBe('First');

@@ -48,7 +48,7 @@ it('an api node and an engine node on one database do the work together', async 
   expect((await engine.api('GET', '/users/me')).status).toBe(404);
 });
 
-it('a retry is made by whichever node runs lanes', async () => {
+it('a retry is made by any node that runs lanes', async () => {
   const source = await deploy(api, DEDUPED('1'));
   const flaky = await startReceiver();
   flaky.script({ status: 503 });
@@ -100,7 +100,7 @@ it('two nodes that run one source at once let each id through once, and see each
   await other.stop();
 });
 
-it('what arrives while a source is stopped is not taken, what was taken before is run when it starts again', async () => {
+it('requests to a stopped source are refused, and those accepted before run when it starts again', async () => {
   const gate = await startReceiver();
   gate.answer = { delayMs: 300 };
   const code = `export default { name: "Slow", version: "1", props: { http: "$.interface.http", gate: "string" },

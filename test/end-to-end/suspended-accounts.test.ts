@@ -51,7 +51,7 @@ test('a suspended account is refused by its endpoints and keys with a code that 
   expect(await hw.untilEvents(source.id, 1)).toMatchObject([{ event: { n: 2 } }]);
 });
 
-test('what waits when an account is suspended is held, and drains when it is resumed', async () => {
+test('events that wait when an account is suspended are held, and drain when it is resumed', async () => {
   const hw = await node.newAccount();
   const receiver = await startReceiver();
   const source = await hw.deploy(ECHO);

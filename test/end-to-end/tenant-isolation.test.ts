@@ -27,7 +27,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-it('every resource of one account is a 404 to another, whatever is asked of it', async () => {
+it('each resource of one account is a 404 to another in every request', async () => {
   const source = await deploy(server, BIN);
   const webhook = await subscribe(server, source.id, `${receiver.url}/mine`);
   const component = (await server.api('GET', `/sources/${source.id}`)).body.data.component_id;
@@ -88,7 +88,7 @@ it('keys: none and a wrong one get 401, an ordinary one cannot make accounts, a 
   expect((await server.api('GET', '/users/me', undefined, key)).status).toBe(401);
 });
 
-it('a secret prop reaches the component and nobody else', async () => {
+it('only the component reads a secret prop', async () => {
   const code = `export default { name: "Secret", version: "1",
     props: { http: "$.interface.http", token: { type: "string", secret: true } },
     run() { this.$emit({ length: this.token.length, starts: this.token.slice(0, 2) }); } };`;

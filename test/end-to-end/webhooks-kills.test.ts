@@ -52,7 +52,7 @@ function expectSameIds(requests: readonly ReceivedRequest[], count: number): voi
   expect([pairs.size, ids.size, new Set(requests.map(numberOf)).size]).toEqual([count, count, count]);
 }
 
-test('what a webhook in order has held arrives in order, with the same ids, though its nodes are killed', async () => {
+test('held events of an ordered webhook arrive in order, with the same ids, though its nodes are killed', async () => {
   const id = await listener('/held', 'held', { ordering: 'fifo' });
   const { api } = stays as TestServer;
   expect((await api('PUT', `/webhooks/${id}`, { active: false })).status).toBe(200);
@@ -128,7 +128,7 @@ async function publishWithoutKey(n: number): Promise<number> {
   return (await api('POST', '/events', { id: `e-${n}`, event_name: 'published', data: { n } })).status;
 }
 
-test('what a client publishes until it is answered is stored and sent once, though the node is killed', async () => {
+test('an event published with retries is stored and sent once, though the node is killed', async () => {
   await listener('/published', 'published');
   const publishing = Array.from({ length: EVENTS }, (_, n) => publish(n));
   await Promise.race(publishing);

@@ -20,7 +20,7 @@ test('an attack counts as within the target when all that was measured of it is'
   ]);
 });
 
-test('of an attack that was measured three times the middle one counts', () => {
+test('the middle of three measurements of an attack counts', () => {
   const measurements = [measured('cpu/loop', 30, 50, 19), measured('cpu/regex', 21, 15, 12)];
   const text = formatHostile({ machine, attacks: measurements.map(({ attack }) => attack), measurements });
   expect(text).toContain('1 of 2 attacks');

@@ -108,7 +108,7 @@ describe('a package import', () => {
     expect(createPackageVersions(tree.path).pin(specifier, importer)).toBe(pinned);
   });
 
-  it('of require() stays one that a builder can see', async () => {
+  it('through require() stays visible to a builder', async () => {
     const required = await createComponentFolder({
       'a/sources/b.js': `const get = require('leftpad/get');\nmodule.exports = { name: 'b', version: '1', run() { get(); } };`,
       'a/package.json': JSON.stringify({ dependencies: { leftpad: '~2.1.0' } }),

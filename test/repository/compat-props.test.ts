@@ -44,7 +44,7 @@ describe('a prop that takes its definition from an app', () => {
   });
 });
 
-describe('what real components have', () => {
+describe('features of real components', () => {
   it('interfaces of single apps are saved and shown', async () => {
     expect(
       await propsOf(

@@ -79,7 +79,7 @@ test('the component of the page works', async () => {
   ]);
 });
 
-test('what the page calls not yet possible is refused with a reason', async () => {
+test('features that the page calls not yet possible are refused with a reason', async () => {
   const hooked = `export default { name: 'A', version: '1', props: { hook: { type: '$.interface.apphook' } }, run() {} };`;
   await expect(hw.deploy(hooked)).rejects.toThrow(/not available/);
   const action = `export default { name: 'A', version: '1', type: 'action', run() {} };`;

@@ -26,7 +26,7 @@ test('a run in which everything arrived once breaks nothing', () => {
   expect(brokenIn({})).toEqual({});
 });
 
-test('what was not accepted may be emitted or not', () => {
+test('a refused request may be emitted or not', () => {
   const refused = [sent(1, { answer: 'reset' }), sent(2, { answer: 'reset' }), sent(3, { to: 'workflow' })];
   expect(brokenIn({ requests: refused, ...inAccount({ sourceEvents: [emitted(1)] }) })).toEqual({});
 });
@@ -86,7 +86,7 @@ test('a node that was frozen may say 408, and no other', () => {
   expect(brokenIn({ requests: [...outcome().requests, { ...late, wasDisturbed: false }] })).toEqual(odd);
 });
 
-test('what was emitted before the webhook was subscribed need not be delivered', () => {
+test('an event emitted before the subscription need not be delivered', () => {
   const early = { ...tick('early', 0), indexedAtMs: 999 };
   expect(brokenIn(inAccount({ ticks: [early], plain: delivered([emitted(1), emitted(2)]) }))).toEqual({});
 });

@@ -55,7 +55,7 @@ async function compile(files: Readonly<Record<string, string>>): Promise<string>
   }
 }
 
-test('what must compile compiles, and what must not does not: test/types, and the examples of the page', async () => {
+test('correct types compile and wrong ones do not: test/types, and the examples of the page', async () => {
   const found = examples();
   expect(found.map(({ language }) => language)).toEqual(['ts', 'ts', 'ts', 'js']);
   const files = Object.fromEntries(

@@ -155,7 +155,7 @@ test('a form has its boundary in the type; a type that is given holds', async ()
   expect(own.record.sends[0]?.payload).toMatchObject({ headers: { 'Content-Type': 'image/png' }, data_base64: 'YQ==' });
 });
 
-test('what cannot be sent is an error, and a stream is read within the limit of the run', async () => {
+test('a body that cannot be sent is an error, and a stream is read within the limit of the run', async () => {
   expect((await send(`new Map()`)).outcome).toMatchObject({
     ok: false,
     fault: { message: expect.stringContaining('and no Map') },
@@ -218,7 +218,7 @@ test.each([
   expect(host.messages()).toEqual([]);
 });
 
-test('what a step returns or exports and JSON has nothing of is told too', async () => {
+test('a result or export of a step that JSON cannot hold is reported too', async () => {
   const { host } = await runStep(sandbox.run, withStep(`$.export('m', new Map()); return new Set([1]);`));
   expect(host.messages()).toEqual([LOST("The export 'm' is a Map"), LOST('What the step returns is a Set')]);
 });

@@ -89,7 +89,7 @@ describe('a component from a URL', () => {
     expect(stored?.event).toEqual(['Hello Ada', 1, 2]);
   });
 
-  test('that lacks a file is refused by the name of the file', async () => {
+  test('with a missing file is refused by the name of the file', async () => {
     files.serve('/lacking.mjs', source("import app from './gone.mjs';", 'app'));
     const { status, text } = await headwater.api('POST', '/components', { component_url: `${files.url}/lacking.mjs` });
     expect(status).toBe(400);

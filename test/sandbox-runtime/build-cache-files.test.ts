@@ -85,7 +85,7 @@ test('a package that the cache was cut down by since it was fetched is fetched o
   expect(trims).toBe(1);
 });
 
-test('what the registry breaks off is asked for again, and named where it does so each time', async () => {
+test('a download that breaks off is retried, and named if each try breaks off', async () => {
   kit.registry.add({ name: 'broken-off', version: '1.0.0' });
   let most = 1;
   const breakOff = (response: ServerResponse, times: number): boolean => {
@@ -125,7 +125,7 @@ test('a build that downloads more than it may is refused, and leaves nothing in 
   expect(await kit.build(`${heavy} export default 1;`, { maxDownloadBytes: 650 * KB })).toMatchObject({ ok: true });
 });
 
-test('lists of versions count for what a build downloads, and a package counts once wherever it stands', async () => {
+test('lists of versions count for the downloads of a build, and a package counts once in all its places', async () => {
   const KB = 1024;
   kit.registry.add({ name: 'long-list', version: '1.0.0', manifest: { description: 'x'.repeat(300 * KB) } });
   expect(await kit.build(importing('long-list'), { maxDownloadBytes: 200 * KB })).toMatchObject({

@@ -44,7 +44,7 @@ async function tarballs(): Promise<string[]> {
   return (await readdir(folder)).map((name) => path.join(folder, name));
 }
 
-test('what one tenant fetched is not fetched again for another', async () => {
+test('a package that one tenant fetched is not fetched again for another', async () => {
   kit.registry.add({ name: 'shared', version: '1.0.0' });
   const builder = kit.builder();
   const component = oneFile(importing('shared'));
@@ -93,7 +93,7 @@ test('the registry’s lists are thrown away when they are no longer believed, a
   expect(await names()).toEqual(['packuments/0', 'tarballs/3600000000', 'trees/0']);
 });
 
-test('the files of the cache have a bound, and those used last are kept, in whatever order they are found', async () => {
+test('the files of the cache have a bound, and those used last are kept in any order of listing', async () => {
   const { dir, put, names } = await ownCache();
   for (let age = 0; age < 30; age++) await put(`tarballs/${String(age).padStart(2, '0')}`, age * HOUR_MS);
   await trimCache(dir, { ...BOUNDS, maxFiles: 4 });

@@ -22,7 +22,7 @@ const codeOf = (work: () => unknown) => {
   }
 };
 
-test('what a package requires by a pattern is found among its files', async () => {
+test('files that a package requires by a pattern are bundled', async () => {
   const client = await load(
     'dialects',
     {
@@ -45,7 +45,7 @@ test('what a package requires by a pattern is found among its files', async () =
   expect(other).toBe('require(`./not/${here}`)');
 });
 
-test('what it imports by a pattern as well', async () => {
+test('files that a package imports by a pattern are bundled', async () => {
   const locale = await load(
     'locales',
     {
@@ -59,7 +59,7 @@ test('what it imports by a pattern as well', async () => {
   await expect(locale('fr')).rejects.toMatchObject({ code: 'ERR_MODULE_NOT_FOUND' });
 });
 
-test('what is not there throws where it runs', async () => {
+test('a file that is missing throws where it is required', async () => {
   const find = await load('finds', {
     'index.js':
       "module.exports = (name) => require('./plugins/' + name); try { module.exports('a') } catch { module.exports.tried = true }",
@@ -81,7 +81,7 @@ test('files of other packages are not found, nor those above the package', async
   ]);
 });
 
-test('a file that is no code, of those that a pattern may mean, keeps nobody from the rest', async () => {
+test('a file without code that a pattern matches does not hide the other files', async () => {
   const make = await load('generator', {
     'index.js': "module.exports = (name) => require('./templates/' + name); module.exports.works = true;",
     'templates/class.js': 'class <%= name %> {',
@@ -106,7 +106,7 @@ test('the own code of a component has to name each file', async () => {
   });
 });
 
-test('the bundle is the same whatever files this machine has', async () => {
+test('the bundle does not depend on the files of this machine', async () => {
   const bundle = async (folder: string) => {
     const packages = new UnpackedPackages();
     const code = `exports.look = (x) => [require('${folder}' + x), import(\`${folder}\${x}\`)];`;

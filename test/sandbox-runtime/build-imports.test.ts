@@ -23,7 +23,7 @@ beforeAll(() => {
   );
 });
 
-describe('what an import string asks for', () => {
+describe('requests of an import string', () => {
   test.each([
     ['plain', 'plain@2.1.0'],
     ['plain@latest', 'plain@2.1.0'],
@@ -74,7 +74,7 @@ describe('what an import string asks for', () => {
   });
 });
 
-describe('what is wrong with an import is said with its line', () => {
+describe('a wrong import is reported with its line', () => {
   test.each([
     ['nothing-here', 'there is no such package in the registry'],
     ['plain@^9', 'the registry has no version that fits "^9"; the latest is 2.1.0'],

@@ -59,7 +59,7 @@ test('a tarball that cannot be had at the moment is no fault of the code either'
   );
 });
 
-test('a registry that nobody listens for', async () => {
+test('a registry that does not listen', async () => {
   const cacheDir = await mkdtemp(path.join(tmpdir(), 'headwater-packages-'));
   const logged: unknown[] = [];
   const server = createServer().listen(0, '127.0.0.1');
@@ -85,7 +85,7 @@ test('a registry that nobody listens for', async () => {
 test.each([
   [404, 'there is no such package in the registry'],
   [403, 'the registry answered with status 403'],
-])('what a registry says of a package with status %i is for its author', async (status, reason) => {
+])('the answer of a registry with status %i reaches the author', async (status, reason) => {
   answering('/refused', (response) => response.writeHead(status).end());
   expect(await kit.build(importing('refused'))).toMatchObject({
     ok: false,

@@ -20,7 +20,7 @@ beforeAll(() => {
   kit.registry.add(...versionsOf('leaf', '1.0.0', '1.1.0', '2.0.0'));
 });
 
-test('every package gets the version that it asks for, whatever the others ask for', async () => {
+test('each package gets its own version of a shared dependency', async () => {
   kit.registry.add(
     asking('wants-one', { leaf: '^1' }),
     asking('wants-two', { leaf: '2', inner: '*' }),
@@ -59,7 +59,7 @@ test('a package under another name', async () => {
   expect(await kit.load("import all from 'aliased'; export default all;")).toEqual(['leaf@1.0.0', 'leaf@2.0.0']);
 });
 
-test('an optional dependency that is not there is noticed by the package that asks for it, and nobody else', async () => {
+test('a missing optional dependency shows only to the package that asks for it', async () => {
   kit.registry.add({
     name: 'careful',
     version: '1.0.0',
@@ -138,7 +138,7 @@ test('a native addon fails where it is used, with the name of its package', asyn
   expect(load).toThrow('Native addons are not available in the sandbox, and native needs one');
 });
 
-test('what a module asks about its place and its environment has an answer', async () => {
+test('the place and the environment that a module reads have values', async () => {
   kit.registry.add({
     name: 'curious',
     version: '1.0.0',
@@ -225,7 +225,7 @@ test.each([
   await expect(kit.load("import 'exported/lib/one.js';")).rejects.toThrow('has no "lib/one.js"');
 });
 
-test('what a package requires with a function of createRequire is in the bundle', async () => {
+test('files that a package requires with a function of createRequire are in the bundle', async () => {
   kit.registry.add({
     name: 'made-require',
     version: '1.2.3',

@@ -129,7 +129,7 @@ test('a bundle as large as they come, or larger, takes little of the node’s th
   expect(larger.turnMs / slowness()).toBeLessThan(100);
 });
 
-test('of files that are missing no more are listed than a component may have, and one', async () => {
+test('the list of missing files ends at one more than a component may have', async () => {
   const builder = kit.builder({ bundleMs: 60_000 });
   const entry = `${'folder/'.repeat(300)}component.mjs`;
   const code = Array.from({ length: 500 }, (_, index) => `import './missing-${index}';`).join('\n');
@@ -148,7 +148,7 @@ test('no file of this machine is read to find those that are missing', async () 
   expect(missing.map(({ path }) => path)).toEqual(['./missing.js']);
 });
 
-test('what a bundle is called is not the word of the process that made it', async () => {
+test('the hash of a bundle is computed outside the process that made the bundle', async () => {
   const bundle = { code: 'export default 1;', sourceMap: '{}', hash: 'that of another' };
   const answer = { kind: 'bundled', sourceMap: bundle.sourceMap, hash: bundle.hash, bundle };
   const end: TaskEnd = { kind: 'answered', answer, text: Buffer.from(bundle.code) };
@@ -161,7 +161,7 @@ test('what a bundle is called is not the word of the process that made it', asyn
   expect(outcome).toEqual({ kind: 'bundled', bundle: makeBundle(bundle.code, bundle.sourceMap) });
 });
 
-test('what keeps a bundler from nothing is named, with the reason', () => {
+test('each missing layer of the bundler is named with the reason', () => {
   const none = { priority: [], network: [], processes: [], privileges: [] };
   const missing = (found: typeof none | BuildPrefixes, isUnprivileged: boolean) =>
     describeBuildLayers(found, isUnprivileged).flatMap(({ layer, active, note }) => (active ? [] : [[layer, note]]));

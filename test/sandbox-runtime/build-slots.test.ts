@@ -56,7 +56,7 @@ test('those whose builds were slow leave a slot to the others together', async (
   expect(begun).toEqual(['a2', 'c1', 'b2']);
 });
 
-test('who was slow has a slot again when no slow build is under way, and is as the others when it is forgotten', async () => {
+test('slow tenants build one at a time, and side by side again once they are forgotten', async () => {
   const { begun, build, makeSlow } = world(SLOW_MS);
   await makeSlow();
   const first = build('a2');

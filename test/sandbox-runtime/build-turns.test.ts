@@ -50,7 +50,7 @@ test('a tenant whose bundles take what they may waits until one of them is store
   expect(begun.slice(6)).toEqual(['a4']);
 });
 
-test('what fails holds nothing any more', async () => {
+test('a failed build holds no memory', async () => {
   const { turns, begun, save } = world();
   const failing = turns.holding('a', async (hold) => {
     hold(large);
@@ -65,7 +65,7 @@ test('what fails holds nothing any more', async () => {
   expect(begun).toEqual(['a1']);
 });
 
-test('nobody waits for room on a node that stops', async () => {
+test('builds do not wait for room on a node that stops', async () => {
   const { turns, begun, save } = world();
   const lets = [save('a1'), save('a2'), save('a3')];
   await eventually(() => begun.length === 2, { what: 'those that may begin' });

@@ -62,7 +62,7 @@ test('runs of one account that would hold more than it may wait, those of others
   await eventually(() => second?.bundle.hash === `b:${size}`);
 });
 
-test('what is gone or cannot be read holds nothing', async () => {
+test('a bundle that is gone or unreadable holds no memory', async () => {
   const { hold } = world(10);
   expect(await hold('o_1', 'gone')).toBeUndefined();
   await expect(hold('o_1', 'broken')).rejects.toThrow('no database');
@@ -70,7 +70,7 @@ test('what is gone or cannot be read holds nothing', async () => {
   expect(await Promise.all(others)).toMatchObject([undefined, 'no database', { bundle: { hash: 'a:10' } }]);
 });
 
-test('whatever runs begin and end in whatever order: never too much at a time, and each has its turn', async () => {
+test('runs in any order never hold too much at a time, and each has its turn', async () => {
   const size = fc.integer({ min: 1, max: LARGEST });
   const sizes = fc.array(size, { minLength: 1, maxLength: 6 });
   const runs = fc.array(fc.record({ component: fc.nat(5), turns: fc.nat(3) }), { maxLength: 30 });

@@ -26,7 +26,7 @@ test('requests of runs that are over, which are not made, give no aborts', () =>
   expect(() => words.heard('fetch-abort', false)).toThrow('messages about nothing');
 });
 
-test('what a component says while it loads counts against the limits of a run, and is not about nothing', () => {
+test('output of a loading component is allowed up to the limits of a run', () => {
   const client = new DescribeClient(
     { stepName: undefined, memoryLimit: 'memoryMb', mayRepeat: false },
     () => undefined,

@@ -7,6 +7,6 @@ it.each([
   { error: { message: { toString: 1 } } },
   { exported: 'object', name: 'x', version: '1', run: { toString: 1 } },
   { exported: 'object', name: { toString: 1 }, version: ['1'], type: { valueOf: 1 }, run: 'function' },
-])('is judged, whatever is in it: %j', (outline) => {
+])('an outline with a malformed member is refused: %j', (outline) => {
   expect(judgeOutline(JSON.stringify(outline))).toMatchObject({ ok: false });
 });

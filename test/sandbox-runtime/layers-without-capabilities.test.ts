@@ -81,18 +81,21 @@ test.runIf(mayReduce)(
   },
 );
 
-test.runIf(mayReduce)('what root cannot do to processes of other users is missing, and not half done', async () => {
-  const found = await startWith(USERS);
-  // A process that becomes another user keeps no capability.
-  expect(found.layer('user')).toMatchObject({ active: true });
-  expect(found.layer('privileges')).toMatchObject({ active: true });
-  expect(found.capabilities).toEqual([0]);
-  expect(found.layer('priority')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SYS_NICE') });
-  expect(found.layer('watch')).toMatchObject({ active: false, note: expect.stringContaining('CAP_DAC_OVERRIDE') });
-  // The node could not restore the cores of these processes, so they keep all of them.
-  expect(found.cores).toEqual([ownCores()]);
-  expect(found.ofBuilds('privileges')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SETPCAP') });
-});
+test.runIf(mayReduce)(
+  'without capabilities over other users, the layers that need them are reported as missing',
+  async () => {
+    const found = await startWith(USERS);
+    // A process that becomes another user keeps no capability.
+    expect(found.layer('user')).toMatchObject({ active: true });
+    expect(found.layer('privileges')).toMatchObject({ active: true });
+    expect(found.capabilities).toEqual([0]);
+    expect(found.layer('priority')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SYS_NICE') });
+    expect(found.layer('watch')).toMatchObject({ active: false, note: expect.stringContaining('CAP_DAC_OVERRIDE') });
+    // The node could not restore the cores of these processes, so they keep all of them.
+    expect(found.cores).toEqual([ownCores()]);
+    expect(found.ofBuilds('privileges')).toMatchObject({ active: false, note: expect.stringContaining('CAP_SETPCAP') });
+  },
+);
 
 test.runIf(mayReduce)('as in most containers, without CAP_SYS_NICE, processes keep all processors', async () => {
   const found = await startWith([...USERS, ...FILES, 'setpcap']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isOthersTurn, othersTurn } from '../../sandbox-runtime/src/worker/loop-turn.ts';
 
-test('who answers without a pause is told that others wait, until they had their turn', async () => {
+test('a loop that answers without a pause is told to yield until other work had its turn', async () => {
   await othersTurn();
   const startMs = performance.now();
   expect([0, 19, 21, 500].map((ms) => isOthersTurn(startMs + ms))).toEqual([false, false, true, true]);

@@ -54,7 +54,7 @@ test('globals and modules of Node, their statics and their methods have the name
   expect(known.filter(([path, name]) => name !== node[path] && isMangled(path, name))).toEqual([]);
 });
 
-test('what is made has a class with the name that it has in Node', async () => {
+test('each object has a class with the name that it has in Node', async () => {
   const code = `(${namesOfInstances.toString()})()`;
   const [guest, node] = await Promise.all([inGuest(code), inNode(code)]);
   expect(guest).toEqual(node);

@@ -24,7 +24,7 @@ function logged(write: (log: ReturnType<typeof createProcessLog>) => void, env: 
   return readFileSync(file, 'utf8');
 }
 
-test('the secrets of its configuration are in no line of the log, wherever they were put', () => {
+test('the secrets of the configuration are in no line of the log', () => {
   const { DATABASE_URL, HTTPS_PROXY, ...keys } = ENV;
   const texts = [...Object.values(keys).flatMap((text) => text.split(', ')), DATABASE_URL, HTTPS_PROXY, 'p@ss-word'];
   const text = logged((log) => {
@@ -43,7 +43,7 @@ test('a password that is the name of its user is no secret, and does not spoil t
   expect(logged((log) => log.info('headwater is up'), env)).toContain('"headwater is up"');
 });
 
-test('fields that name secrets are not written, at whatever depth libraries put them', () => {
+test('fields that name secrets are not written at any depth', () => {
   const fields = {
     headers: { authorization: 'Bearer x-1' },
     a: { secret: 'x-2', b: { password: 'x-3' } },
@@ -52,7 +52,7 @@ test('fields that name secrets are not written, at whatever depth libraries put 
   expect(logged((log) => log.info(fields, 'request'))).not.toMatch(/x-\d/);
 });
 
-test('what a tenant has said steers no terminal that the log is shown on, and is all there', () => {
+test("the log escapes control characters of a tenant's text and keeps all of it", () => {
   const said = 'a\u001B[2J\u009B2J\u007F\u0085\u202Eb\u2028\nc';
   const text = logged((log) => log.error({ said, err: new Error(said) }, said));
   expect(text.trimEnd()).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u2028-\u202E]/);
@@ -67,7 +67,7 @@ test('dates and lists are written as they are', () => {
   });
 });
 
-test('of an error the log has what happened and where, not the data that libraries hang on it', () => {
+test('the log of an error has its message and place, without the data that libraries attach', () => {
   const cause = Object.assign(new Error('duplicate key value violates unique constraint "api_keys_key_hash_key"'), {
     code: '23505',
     constraint_name: 'api_keys_key_hash_key',
@@ -83,7 +83,7 @@ test('of an error the log has what happened and where, not the data that librari
   expect(err.cause).toMatchObject({ code: '23505', constraint_name: 'api_keys_key_hash_key' });
 });
 
-test('what others have said moves no cursor and forges no line on the operator’s terminal', () => {
+test('foreign text moves no cursor and forges no line on the operator’s terminal', () => {
   const outcome = readConfig(ENV, []);
   if (!outcome.ok) throw new Error(outcome.problems.join('\n'));
   let text = '';

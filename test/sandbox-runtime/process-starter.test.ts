@@ -72,7 +72,7 @@ test('a process hears and answers on its channel, reads its script and its files
   expect(await one.end).toEqual({ code: null, signal: 'SIGKILL', stderr: '' });
 });
 
-test('what is kept for processes is given to them open, and gone with the starter', async () => {
+test('a kept file is given to processes open, and goes with the starter', async () => {
   const starter = await make();
   const kept = await starter.keepFile('kept', Buffer.from('kept'));
   const script = `${CHANNEL}const bytes = Buffer.alloc(4);
@@ -86,7 +86,7 @@ test('what is kept for processes is given to them open, and gone with the starte
   expect(existsSync(kept)).toBe(false);
 });
 
-test('what a process says right before its end is read before its end is told', async () => {
+test('output that a process writes right before its end is read before the end is reported', async () => {
   const starter = await make();
   const script = `${CHANNEL}channel.write('x'.repeat(3_000_000), () => { console.error('bye'); process.exit(7); });`;
   const all = Array.from({ length: 5 }, () => start(starter, script));
@@ -164,7 +164,7 @@ function canBeSignalled(pid: number): boolean {
 
 const ENOSYS = 38;
 
-test.runIf(isLinux)('what no process needs of the kernel is refused to all that it starts', async () => {
+test.runIf(isLinux)('system calls that no process needs are refused in all started processes', async () => {
   const koffiPath = findKoffi() ?? '';
   const refused = refusedSyscalls(process.arch as FilterArch);
   expect(refused.length).toBeGreaterThan(20);
@@ -179,7 +179,7 @@ test.runIf(isLinux)('what no process needs of the kernel is refused to all that 
   expect(JSON.parse(one.heard())).toEqual([refused.map(() => ENOSYS), true]);
 });
 
-test.skipIf(!isLinux)('what whoever started the node has left open is given to no process', async () => {
+test.skipIf(!isLinux)('files that the parent of the node left open are given to no process', async () => {
   const file = openSync(import.meta.filename, 'r');
   const node = `
     import { createStarter } from ${JSON.stringify(import.meta.resolve('../../sandbox-runtime/src/starter/starter.ts'))};
@@ -220,7 +220,7 @@ test('a process that writes errors without end is read no further than is kept',
 });
 
 test.runIf(isLinux)(
-  'whoever connects and does not say whose channel it is, is kept for seconds, and few of them',
+  'a connection that does not name its channel is closed after seconds, and few may be open',
   async () => {
     const starter = await make();
     const first = start(starter, 'setInterval(() => {}, 1_000)');

@@ -46,7 +46,7 @@ describe('bundling', () => {
     ]);
   });
 
-  test('nothing is read from the disk of the host, whatever the code says', async () => {
+  test('the bundler reads no file of the host for any code', async () => {
     const tries = [
       `import text from '/etc/hostname' with { type: 'text' }; export default text`,
       `import text from 'data:text/plain,hello'; export default text`,
@@ -209,7 +209,7 @@ describe('describing', () => {
     expect(await describeErrors(`export default { name: 'x', version: '1', run() {} }`)).toEqual([]);
   });
 
-  test('what a component says of itself has a limit, which is named with what it is', async () => {
+  test('the outline of a component has a limit, which is named in the error', async () => {
     const code = (chars: number) =>
       `export default { name: 'x', version: '1', run() {}, props: { p: { type: 'any', default: 'x'.repeat(${chars}) } } }`;
     const outcome = await sandbox.get().describe('o_test', await bundle(code(2e6)));

@@ -66,7 +66,7 @@ test.each(['*', 'async *'])('run that is a generator function is an error, and n
   });
 });
 
-test('what a timer throws fails the run, and so does a rejection that nobody handles', async () => {
+test('an error in a timer and an unhandled rejection fail the run', async () => {
   const { message } = await faultOf(
     `export default { name: 'x', version: '1', run() { setTimeout(() => { throw new Error('in a timer') }, 1); return new Promise(() => {}) } }`,
   );
@@ -79,7 +79,7 @@ test('what a timer throws fails the run, and so does a rejection that nobody han
   expect(stack).toMatch(/component\.js:2:/);
 });
 
-test('a rejection nobody handles while the component is loaded is logged, and the component runs', async () => {
+test('an unhandled rejection while the component loads is logged, and the component runs', async () => {
   const code = `const begun = (async () => WebAssembly.compile(new Uint8Array(1)))(); begun.catch();
     export default { name: 'x', version: '1', run() { this.$emit('ran') } }`;
   const { outcome, host } = await runIn(sandbox.get(), await bundle(code));

@@ -169,7 +169,7 @@ const MAX_TURN_MS = 60;
 const RUNS = longRun(150, 400);
 const MAX_MS_PER_BYTE = 0.001;
 
-test('whatever a process writes, the node goes on, keeps to the limits, and ends every run once', async () => {
+test('after any bytes of a process the node goes on, keeps to the limits, and ends every run once', async () => {
   const slow = slowness();
   let broken = 0;
   await fc.assert(
@@ -217,7 +217,7 @@ test.each(invented)('a log line that names a limit with %s ends the process', as
   expect(world.problems[0]).toContain('broke the protocol');
 });
 
-test('what is read at a pace is not held against its deadline, within bounds', async () => {
+test('the time that the node delays reading extends the deadline of a process within bounds', async () => {
   const world = await open({ waitMs: (_tenant, bytes) => bytes });
   world.process.tenantId = 'o_a';
   const killedAfter = (ms: number) => {

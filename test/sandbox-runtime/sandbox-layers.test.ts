@@ -94,7 +94,7 @@ test.runIf(isLinux && process.getuid?.() === 0)(
 );
 
 test.runIf(isLinux)(
-  'what a process may take is bounded, and the kernel takes it first when memory runs out',
+  'the memory and files of a process are bounded, and the kernel ends it first when memory runs out',
   async () => {
     const sandbox = await start();
     expect((await runIn(sandbox, say)).outcome.ok).toBe(true);
@@ -144,7 +144,7 @@ test.runIf(isLinux)('a process that computes for long goes behind all others unt
 });
 
 test.runIf(isLinux && process.getuid?.() === 0)(
-  'what a tenant starts while it computes for long goes behind from its beginning',
+  'a new process of a tenant with long computation starts at low priority',
   async () => {
     const sandbox = await start();
     const burning = runIn(sandbox, burn, { tenantId: 'o_hot', cpuMs: 3_000, wallMs: 20_000 });

@@ -191,7 +191,7 @@ describe('a limit on what a run puts out', () => {
     expect(host.messages().map(({ length }) => length)).toEqual([15_000, 15_000, 15_000, 15_000]);
   });
 
-  test('a rejection that nobody handled while the component loaded is a line among the others', async () => {
+  test('an unhandled rejection while the component loads is a line among the others', async () => {
     const account = { maxLogLinesPerRun: 10, maxLogLineBytes: 256 };
     const { outcome, host } = await sandbox.run(
       withRun(
@@ -244,7 +244,7 @@ describe('a change of limits', () => {
     expect(back.host.writes).toEqual([['n', '[3,9]']]);
   });
 
-  test('of memory gives the next run an isolate of its own', async () => {
+  test('to memory gives the next run an isolate of its own', async () => {
     const component = await bundle(
       withRun(
         `count += 1; this.$emit(count); if (event.mb) kept.push(...Array.from({ length: event.mb }, () => new Array(131072).fill(1.5)))`,

@@ -94,7 +94,7 @@ test.each(calls)('%s at the same time are bounded', async (_title, body, limit) 
   expect(host.data()).toEqual([['OperationError', limit]]);
 });
 
-test('a process counts the calls of a run itself, whatever its isolate says', async () => {
+test('a process counts the calls of a run itself and ignores the count of the isolate', async () => {
   const { limits, text } = {
     limits: { ...pickGuestLimits(accountLimits()), maxOpenCalls: 2, maxOpenCallBytes: 20 },
     text: '',

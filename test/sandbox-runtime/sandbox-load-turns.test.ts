@@ -32,7 +32,7 @@ test('others load meanwhile', async () => {
   expect(ended.indexOf('o_b')).toBeLessThan(3);
 });
 
-test('what waits for too long, or is too much, is refused with the limit', async () => {
+test('a load that waits too long, or exceeds the queue, is refused with the limit', async () => {
   const sandbox = await start({ maxLoadWaitMs: 400, maxQueuedPerTenant: 1 });
   const slow = await slowly(1_500);
   const first = sandbox.describe('o_a', slow);

@@ -252,7 +252,7 @@ describe('bounds', () => {
     ).toEqual([[true, true, true, true]]);
   });
 
-  test('an error in nextTick or of a stream that nobody listens to fails the run', async () => {
+  test('an error in nextTick or of a stream without a listener fails the run', async () => {
     for (const body of [
       `process.nextTick(() => { throw new Error('in a tick') }); await new Promise((r) => setTimeout(r, 1000))`,
       `new Readable({ read() { this.destroy(new Error('in a tick')) } }).resume(); await new Promise((r) => setTimeout(r, 1000))`,
@@ -263,7 +263,7 @@ describe('bounds', () => {
   });
 });
 
-test('what is written to standard output is in the log, line by line', async () => {
+test('text written to standard output is in the log, line by line', async () => {
   const { host } = await sandbox.run(
     withRun(`process.stdout.write('one\\ntw'); process.stdout.write('o\\n'); process.stderr.write('three\\n')`),
   );

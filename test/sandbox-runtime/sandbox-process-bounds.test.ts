@@ -9,7 +9,7 @@ const start = sandboxesOfTests();
 const say = withRun(`this.$emit('fine')`);
 const wait = (ms: number): string => withRun(`await new Promise((r) => setTimeout(r, ${ms})); this.$emit('waited')`);
 
-test('what several tenants have beyond their first process leaves room for the first one of others', async () => {
+test('further processes of several tenants leave room for the first process of other tenants', async () => {
   const sandbox = await start({ maxProcesses: 8 });
   const component = await bundle(wait(20_000));
   const runs = ['o_1', 'o_2', 'o_3', 'o_4'].flatMap((tenantId) =>
@@ -108,7 +108,7 @@ test('nor does a component that is to be loaded: it is refused, and not found at
 });
 
 test.each(sampleCases([1, 2], 2))(
-  'of %i processes, an old one goes on where its tenant may not have another',
+  'with %i processes, an old one goes on if its tenant may not have another',
   async (max) => {
     const sandbox = await start({ maxProcesses: max, recycleAfterRuns: 1 });
     const long = runIn(sandbox, wait(4_000));

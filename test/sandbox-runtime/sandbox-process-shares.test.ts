@@ -35,7 +35,7 @@ test.each([
   [12, 3],
   [32, 8],
   [1_000, 250],
-])('of %i processes a tenant that is there alone has %i', (max, most) => {
+])('with %i processes a single tenant has %i', (max, most) => {
   const shares = new ProcessShares(max);
   shares.take(shared('o_a'));
   expect(1 + takeAll(shares, alone('o_a'))).toBe(most);
@@ -54,7 +54,7 @@ test.each([
   [8, 3],
   [32, 15],
 ])(
-  'of %i processes all tenants together have %i long ones beyond their first, and a first one may always be had',
+  'with %i processes all tenants together have %i long ones beyond their first, and a first one is always free',
   (max, extras) => {
     const shares = new ProcessShares(max);
     const counts = takeInTurn(shares, max);
@@ -64,12 +64,12 @@ test.each([
   },
 );
 
-test('who comes first leaves a second process to each of eight others', () => {
+test('the first tenant leaves a second process to each of eight others', () => {
   const counts = takeInTurn(new ProcessShares(32), 10);
   expect(counts).toEqual([8, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
 });
 
-test('where others have a second process, nobody has a third', () => {
+test('while other tenants have a second process, no tenant has a third', () => {
   const shares = new ProcessShares(32);
   for (let i = 0; i < 7; i++) for (const use of [shared(`o_${i}`), alone(`o_${i}`)]) shares.take(use);
   expect(shares.mayTake(alone('o_0'))).toBe(false);
@@ -78,7 +78,7 @@ test('where others have a second process, nobody has a third', () => {
   expect(shares.mayTake(alone('o_0'))).toBe(true);
 });
 
-test.each([2, 3, 8, 32])('of %i processes one more may be had beyond a first for what is done soon', (max) => {
+test.each([2, 3, 8, 32])('with %i processes a short run may use one more beyond a first', (max) => {
   const shares = new ProcessShares(max);
   takeInTurn(shares, max);
   shares.take(shared('o_new'));
@@ -101,7 +101,7 @@ test('short ones do not keep a long one from its place for good', () => {
   expect(shares.mayTake(alone('o_new'))).toBe(true);
 });
 
-test('what is given back may be had again', () => {
+test('a process that is given back may be taken again', () => {
   const shares = new ProcessShares(8);
   takeInTurn(shares, 4);
   for (let i = 0; i < 3; i++) shares.giveBack(alone(`o_${i}`));

@@ -107,7 +107,7 @@ describe('props: app', () => {
     ).toEqual(['/x', 'undefined']);
   });
 
-  test('what a run puts on an app or its $auth is gone in the next run of a warm isolate', async () => {
+  test('fields that a run sets on an app or its $auth are gone in the next run of a warm isolate', async () => {
     const code = `${GITHUB} export default { name: 't', version: '1', props: { github },
       run() { this.$emit([this.github.mark ?? null, this.github.$auth.mark ?? null]); this.github.mark = 1; this.github.$auth.mark = 1; } };`;
     const warm = { isolateKey: 'dc_warmapp:1', props: { github: ACCOUNT } };

@@ -153,7 +153,7 @@ describe('props: data_store', () => {
     expect(host.calls).toHaveLength(10);
   });
 
-  test('what the store refuses is thrown, with its limit where that is why', async () => {
+  test('a refusal of the store is thrown, with its limit if a limit caused it', async () => {
     const full = { name: 'maxDataStoreRecords', value: 5, used: 6 } as const;
     const host = storeHost(({ op }) =>
       op === 'set' ? { ok: false, message: 'full', limit: full } : { ok: false, message: 'gone' },
@@ -199,7 +199,7 @@ describe('props: data_store', () => {
     ]);
   });
 
-  test('what a run has begun to store is stored, also where it does not wait for it', async () => {
+  test('a write that a run began is stored even if the run does not await it', async () => {
     const host = storeHost();
     const code = `export default { name: 't', version: '1', run() { for (let i = 0; i < 5; i++) void this.ds.set('k' + i, i); } };`;
     const { outcome } = await sandbox.run(code, { props: STORE, host });

@@ -113,8 +113,8 @@ describe('props: additionalProps', () => {
   });
 });
 
-describe('what goes wrong in additionalProps', () => {
-  test('what it throws is the error', async () => {
+describe('failures in additionalProps', () => {
+  test('a thrown error is the error of the run', async () => {
     const code = withProps(`a: 'string'`, `additionalProps() { throw new Error('no table'); },`);
     expect(await fault(code, ASK)).toMatchObject({ code: 'COMPONENT_ERROR', message: 'no table' });
   });

@@ -48,7 +48,7 @@ describe('props: http_request', () => {
     });
   });
 
-  test('what is configured can be read, and the method defaults to GET', async () => {
+  test('the configured request can be read, and the method defaults to GET', async () => {
     const { request, value } = await execute(
       { url: 'api.example/x' },
       'await this.httpRequest.execute(); return this.httpRequest.url;',
@@ -157,7 +157,7 @@ describe('props: sql', () => {
     return host.data()[0];
   };
 
-  test('props: sql: has value, query and params, whichever of them is configured', async () => {
+  test('props: sql: has value, query and params for each form of configuration', async () => {
     expect(await sqlOf('select 1')).toEqual({ value: 'select 1', query: 'select 1', params: [] });
     expect(await sqlOf({ query: 'select $1', params: [1], usePreparedStatements: true })).toEqual({
       value: 'select $1',

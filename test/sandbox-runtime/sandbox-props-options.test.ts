@@ -159,10 +159,10 @@ describe('props: propDefinition', () => {
   });
 });
 
-describe('what goes wrong while options are computed', () => {
+describe('failures while options are computed', () => {
   const asked = (prop: string) => ({ kind: 'options', prop, page: 0 }) as const;
 
-  test('what the method throws is the error, with its line', async () => {
+  test('an error of the method is the error of the run, with its line', async () => {
     const code = withProps(`n: { type: 'string',\n async options() { throw new RangeError('no such city'); } }`);
     expect(await fault(code, asked('n'))).toMatchObject({
       code: 'COMPONENT_ERROR',

@@ -21,7 +21,7 @@ function transfer(send: (writer: FrameWriter) => void, pieceBytes = 7): Frame[] 
 }
 
 describe('frames', () => {
-  test('whatever is sent arrives, in order, however the stream is cut', () => {
+  test('messages arrive in order for any cut of the stream', () => {
     const part = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array());
     const message = fc.record({ kind: fc.nat(255), run: fc.nat(2 ** 31), parts: fc.array(part, { maxLength: 8 }) });
     fc.assert(
@@ -64,7 +64,7 @@ describe('frames', () => {
 describe('messages of a sandbox process', () => {
   const read = (message: ToHost): unknown => transfer((writer) => sendToHost(writer, message)).map(readFromSandbox)[0];
 
-  test('what a process may say is understood', () => {
+  test('each message of a process is understood', () => {
     expect(read({ kind: 'emit', run: 3, event: '{"a":1}', meta: '{"id":1,"emittedAtMs":5}' })).toEqual({
       kind: 'emit',
       run: 3,
@@ -183,7 +183,7 @@ test('a line of waiting work whose first cannot be served is in the way of no ot
   expect([...queue.firsts()]).toEqual(['A1']);
 });
 
-test('waiting work can be taken out wherever it stands', () => {
+test('waiting work can be taken out at any position', () => {
   const queue = new TenantQueue<string>();
   for (const item of ['a1', 'a2', 'a3', 'b1']) queue.add(item[0] as string, item);
   expect(queue.remove((item) => item === 'a2' || item === 'b1')).toEqual(['a2', 'b1']);

@@ -14,7 +14,7 @@ async function respond(
   return { ...response, body: Buffer.from(response.body).toString('latin1') };
 }
 
-test('what JSON has nothing of is told, and not sent as {}', async () => {
+test('a value without a JSON form is reported, and not sent as {}', async () => {
   const body = (text: string) => respond(`this.http.respond({ status: 200, body: ${text} })`);
   for (const iterator of ['(function* () { yield 1; })()', 'new Map([[1, 2]]).entries()', '[1].values().map((x) => x)'])
     expect(await body(iterator)).toContain('cannot be a Iterator, which has no JSON: spread it into a list');

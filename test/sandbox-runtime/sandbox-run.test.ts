@@ -4,7 +4,7 @@ import { bundle, freshKey, sandboxForFile, soon, withRun } from '../support/sand
 
 const sandbox = sandboxForFile();
 
-describe('what a run puts out', () => {
+describe('outputs of a run', () => {
   test('an event arrives as the JSON the component emitted, with its id, channel, summary and time', async () => {
     const before = Date.now();
     const { outcome, host } = await sandbox.run(
@@ -29,7 +29,7 @@ describe('what a run puts out', () => {
     expect(host.logs).toMatchObject([{ message: expect.stringContaining('ts 100000000000000000000') }]);
   });
 
-  test('what a run emitted before it threw has arrived before its outcome', async () => {
+  test('events emitted before an error arrive before the outcome', async () => {
     const { outcome, host } = await sandbox.run(
       withRun(`for (let i = 0; i < 500; i++) this.$emit(i); throw new Error('after all')`),
     );
@@ -162,7 +162,7 @@ describe('props, methods and hooks', () => {
     expect(outcome.ok).toBe(true);
   });
 
-  test('props are fresh in each run, whatever the last one did to them', async () => {
+  test('props are fresh in each run after changes by the last one', async () => {
     const component = await bundle(withRun(`this.$emit([this.list, this.extra]); this.list.push('x'); this.extra = 1`));
     const isolateKey = freshKey();
     const props = { list: { kind: 'value', value: ['a'] } } as const;
@@ -172,7 +172,7 @@ describe('props, methods and hooks', () => {
   });
 });
 
-describe('what $emit refuses', () => {
+describe('refusals of $emit', () => {
   const cases: [title: string, call: string, dedupe: 'unique' | 'greatest' | undefined, message: string][] = [
     ['no id with dedupe', `this.$emit(1)`, 'unique', "$emit needs an id, because the component sets dedupe: 'unique'"],
     [
@@ -244,7 +244,7 @@ describe('fetch', () => {
     expect(host.aborted).toEqual(['http://a.example/']);
   });
 
-  test('what is still open when a run ends is aborted', async () => {
+  test('an open request is aborted when its run ends', async () => {
     const host = recordingHost({ fetch: () => new Promise(() => undefined) });
     const { outcome } = await sandbox.run(withRun(`fetch('http://a.example/')`), { host, wallMs: 1_500 });
     expect(outcome.ok).toBe(true);

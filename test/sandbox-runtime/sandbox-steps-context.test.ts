@@ -8,7 +8,7 @@ const sandbox = sandboxForFile();
 const run = (code: string, options?: StepOptions) => runStep(sandbox.run, code, options);
 const body = (text: string, options?: StepOptions) => run(withStep(text), options);
 
-describe('what a step is given', () => {
+describe('inputs of a step', () => {
   test('steps has what every step before exported and returned, and the trigger', async () => {
     const steps = {
       trigger: { event: { body: { a: [1, 'ü', '😀', null] } }, context: { id: 'exec_1' } },
@@ -21,7 +21,7 @@ describe('what a step is given', () => {
     expect(ran.returned).toEqual({ steps, names: ['trigger', 'first', 'empty'], same: true });
   });
 
-  test('what a step changes in steps, no other run of it sees', async () => {
+  test('a change of steps in one run is invisible to other runs', async () => {
     const code = withStep(
       'const seen = steps.a.n; steps.a.n = 5; steps.a = 1; steps.b = 2; return [seen, steps.a, Object.keys(steps)];',
     );
@@ -76,7 +76,7 @@ describe('what a step is given', () => {
   });
 });
 
-describe('what a step returns', () => {
+describe('results of a step', () => {
   test.each([
     ['return { a: 1, f() {}, u: undefined, d: new Date(0) };', { a: 1, d: '1970-01-01T00:00:00.000Z' }],
     ['return [undefined, () => {}];', [null, null]],
@@ -97,7 +97,7 @@ describe('what a step returns', () => {
     expect(ran.returned).toBe(5);
   });
 
-  test('what JSON has no form for is an error that says so', async () => {
+  test('a result without a JSON form is an error that says so', async () => {
     const big = await body('return { n: 1n };');
     expect(big.outcome).toMatchObject({
       fault: { code: 'COMPONENT_ERROR', message: expect.stringMatching(/What the step returns.*BigInt/) },

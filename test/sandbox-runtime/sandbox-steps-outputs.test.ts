@@ -81,7 +81,7 @@ describe('$.respond', () => {
     expect(later.record.responses).toMatchObject([{ immediate: false }]);
   });
 
-  test('of two answers of one step the first counts', async () => {
+  test('the first of two answers of a step counts', async () => {
     const ran = await body(`$.respond({ status: 200 }); await $.respond({ status: 500, immediate: true });`);
     expect(ran.record.responses).toMatchObject([{ response: { status: 200 }, immediate: false }]);
     expect(ran.host.messages()[0]).toContain('a second time');
@@ -126,7 +126,7 @@ describe('$.flow', () => {
     ]);
   });
 
-  test('what was asked for last holds, and exit over all', async () => {
+  test('the last request to $.flow counts, and exit counts over all', async () => {
     expect((await body('$.flow.delay(1); $.flow.suspend(2);')).record.flows).toEqual([{ kind: 'suspend', ms: 2 }]);
     expect((await body('$.flow.exit("x"); $.flow.delay(1);')).record.flows).toEqual([{ kind: 'exit', reason: 'x' }]);
     expect((await body('$.flow.delay(1); throw new Error("no");')).record.flows).toEqual([]);

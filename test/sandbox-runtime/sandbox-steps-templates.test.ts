@@ -77,7 +77,7 @@ describe('an expression', () => {
     expect((await fill(value)).value).toEqual({ a: [0, { b: 'x0' }, 5, null], '{{n}}': true });
   });
 
-  test('what a step before has put out fits where JSON is text', async () => {
+  test('the result of an earlier step fits as JSON in a text', async () => {
     const steps = { trigger: { event: { __proto__: null, body: 1 } } };
     expect((await fill('{{steps["trigger"].event}}', { steps })).value).toEqual({ body: 1 });
   });
@@ -101,7 +101,7 @@ describe('an expression', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('missing values', () => {
   const about = 'The prop `text` of the step `send` wants';
   test.each([
     ['{{steps.foo.user.id}}', `${about} \`steps.foo.user.id\`, but \`steps.foo.user\` has no \`id\` (it has \`name\`)`],
@@ -188,7 +188,7 @@ test('time that an expression takes is time of the run', async () => {
   expect(ran.outcome).toMatchObject({ fault: { code: 'CPU_LIMIT' } });
 });
 
-test('whatever is written comes to what JavaScript says', async () => {
+test('any expression has the value that JavaScript gives it', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', '{', '}', '\\', '"', ' ', 'é', '\n'), maxLength: 8 });
   const name = fc.constantFrom('a', 'b', '$c', 'dé', 'length', 'x y', '0', '__proto__');
   const { data } = fc.letrec((tie) => ({

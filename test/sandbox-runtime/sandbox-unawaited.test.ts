@@ -79,7 +79,7 @@ test('values that are stored after the run ended are stored', async () => {
   expect([outcome.ok, ran.writes]).toEqual([true, [['k', '1']]]);
 });
 
-test('with nothing open a run ends at once, whatever is only there in case', async () => {
+test('a run with nothing open ends at once, also with timeouts that are only a precaution', async () => {
   const body = `await fetch('http://a.example/1', { signal: AbortSignal.timeout(30_000) }); setTimeout(() => this.$emit('never'), 30_000).unref();
     const t = setTimeout(() => this.$emit('never'), 30_000); clearTimeout(t); new Promise(() => {}); this.$emit('ran');`;
   const { outcome, host: ran } = await sandbox.run(withRun(body), { host: host(), wallMs: 60_000 });
@@ -87,7 +87,7 @@ test('with nothing open a run ends at once, whatever is only there in case', asy
   expect(outcome.wallMs).toBeLessThan(30_000);
 });
 
-test('what is open at the limit of the time is named, and what came before it counts', async () => {
+test('requests open at the time limit are named, and the earlier events count', async () => {
   const ran = recordingHost({ fetch: () => new Promise(() => undefined) });
   const body = `this.$emit('first'); fetch('https://a.example/path?key=secret').catch(() => {}); fetch('https://b.example/', { method: 'POST' }).catch(() => {});
     setTimeout(() => {}, 60000); setInterval(() => this.$emit('tick'), 60000);`;
@@ -136,7 +136,7 @@ test('a request that hangs as long as its run may fails for another run that wai
   expect(ran.messages()).toEqual(['Still running when the run ended: fetch GET https://a.example/hangs']);
 });
 
-test('an interval that nobody clears does not hold the run to its limit, and is named', {
+test('an interval that is never cleared does not hold the run to its limit, and is named', {
   timeout: 30_000,
 }, async () => {
   const { outcome, host: ran } = await sandbox.run(withRun(`setInterval(() => this.$emit('tick'), 1000);`), {

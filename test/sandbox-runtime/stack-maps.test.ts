@@ -44,7 +44,7 @@ test('stacks of one tenant are led back one after the other, and another tenant 
   expect(done).toEqual(['other', 'first', 'second']);
 });
 
-test('what is no map, and a stack without a frame of the author, has no place', async () => {
+test('a broken map, and a stack without a frame of the author, have no place', async () => {
   const maps = createStackMaps();
   expect(await maps('o_1', { sourceMap: 'no JSON' }, stackAt(1))).toBeUndefined();
   expect(await maps('o_1', mapOf('a.ts', 1), 'Error: x\n    at node:internal')).toBeUndefined();

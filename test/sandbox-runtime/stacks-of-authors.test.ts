@@ -54,7 +54,7 @@ test.each([
   expect(host.messages()[0]).not.toContain('hw:component');
 });
 
-test('a promise that nobody handles, and an error while loading, keep their frames', async () => {
+test('an unhandled rejection, and an error while loading, keep their frames', async () => {
   const unhandled = await sandbox.run(
     withRun(`Promise.reject(new Error('lost')); await new Promise((d) => setTimeout(d, 50));`),
   );
@@ -114,7 +114,7 @@ test.each([
   expect(after.host.messages()[0]).toContain('component.js:2:');
 });
 
-test('who reads stacks without end, or stacks without end, does so on the clock of the run', async () => {
+test('endless reads of stacks, and endless stacks, count on the clock of the run', async () => {
   const loop = await sandbox.run(withRun(`for (;;) new Error('x').stack;`), { cpuMs: 300 });
   expect(loop.outcome).toMatchObject({ ok: false, fault: { code: 'CPU_LIMIT' } });
   const deep = await sandbox.run(

@@ -18,7 +18,7 @@ test('twenty megabytes that no two bytes of are equal side by side are hashed', 
   expect(host.data()).toEqual([[...createHash('sha256').update(data).digest()]]);
 });
 
-test('what needs no randomness gives the bytes that Node gives', async () => {
+test('operations without randomness give the bytes that Node gives', async () => {
   const { guest, node } = await runBoth({
     digest: async () => {
       const data = new TextEncoder().encode('data');
@@ -182,7 +182,7 @@ test('arguments are copied when a method is called', async () => {
   ]);
 });
 
-test('what would keep the process busy is refused, and the work of the rest counts as time of the run', async () => {
+test('operations that would block the process are refused, and the rest counts as time of the run', async () => {
   const { host } = await sandbox.run(
     withRun(`
       const names = [];

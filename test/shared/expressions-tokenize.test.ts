@@ -91,7 +91,7 @@ describe('tokenize', () => {
     expect(tokenize(template)).toEqual({ ok: false, at, message: expect.stringContaining(message) });
   });
 
-  test('whatever is written is read back', () => {
+  test('any template is read back', () => {
     const text = fc.string({ unit: fc.constantFrom('{', '}', '\\', 'a', '"', '`', '\n', 'é') });
     const expression = fc.constantFrom('a', ' steps.x["}}"] ', '{ a: { b: 1 } }', '`}}${ {a: "}}"}.a }`', 'x / 2 / y');
     fc.assert(

@@ -20,7 +20,7 @@ function parses(text: string): boolean {
   }
 }
 
-test('a text is JSON where JSON.parse takes it, whatever the size of the pieces', () => {
+test('the scanner accepts the same texts as JSON.parse in pieces of any size', () => {
   const tokens = [
     ['{', '}', '[', ']', ',', ':', '"', '"a"', '"\\u00e9"', '"\\x"', '\\', ' ', '\n', '\t', '\v', '\u0000'],
     ['0', '01', '-', '-1', '1.', '1.5', '1e5', '1E+', 'e', 'true', 'false', 'null', 'nul', 'é', '\u2028'],

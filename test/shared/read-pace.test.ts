@@ -17,7 +17,7 @@ test('beside others a tenant waits for what it has read beyond the pace, and the
   expect(pace.waitMs('big', 0)).toBe(0);
 });
 
-test('who is alone reads as fast as it comes', () => {
+test('a single tenant reads without a delay', () => {
   const pace = createReadPacer({ ...RATE, activeTenants: createActiveTenants(), nowMs: () => 1_000 });
   for (let i = 0; i < 10; i++) expect(pace.waitMs('alone', SECOND)).toBe(0);
 });

@@ -43,7 +43,7 @@ test.each(CALLS)('a run that does not catch that %s is over %s ends with the lim
   expect(outcome).toMatchObject({ ok: false, fault: { code: 'RESOURCE_LIMIT', limit } });
 });
 
-test('what is over a limit of zlib has the code that Node has for it, and within one all goes on', async () => {
+test('data over a limit of zlib gets the code of Node, and data within it pass', async () => {
   const { host } = await sandbox.run(
     withRun(
       `try { zlib.gzipSync(${large}); } catch (error) { this.$emit([error.code, error instanceof RangeError]); }

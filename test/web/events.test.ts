@@ -36,7 +36,7 @@ async function send(source: DeployedSource, body: string): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-test('what comes while the reader has scrolled does not move what is read, and waits behind a pill', async () => {
+test('events that arrive while the reader has scrolled do not move the rows, and wait behind a pill', async () => {
   const source = await headwater.deploy(BIN);
   for (let i = 0; i < 60; i++) await send(source, JSON.stringify({ summary: `order ${i}` }));
   await headwater.untilEvents(source.id, 60);

@@ -203,7 +203,7 @@ test('failed executions of a workflow begin anew, many at once', async () => {
   check();
 });
 
-test('what an execution sent is on its page with its attempts, and what failed is sent again', async () => {
+test('sends of an execution are on its page with their attempts, and a failed one is sent again', async () => {
   const receiver = await startReceiver();
   receiver.answer = () => ({ status: receiver.requests.length === 1 ? 400 : 200, body: 'no such shelf' });
   const code = `export default { run({ $ }) {

@@ -181,7 +181,7 @@ test('the cookie alone signs nothing, scripts cannot read it, and it does not re
   expect(await statusOf({ cookie: pair, 'x-headwater-session': data.id })).toBe(200);
 });
 
-test('the page has a strict policy, is framed by nobody, and its files are kept for ever', async () => {
+test('the page has a strict policy, is never framed, and its files are cached for ever', async () => {
   const page = await fetch(headwater.url, { headers: { accept: 'text/html' } });
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("script-src 'self';");

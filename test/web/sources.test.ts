@@ -54,7 +54,7 @@ test('a source is created from a template, and the events of its endpoint appear
   check();
 });
 
-test('what comes while the reader has an event open waits, and is shown at a click', async () => {
+test('events that arrive while an event is open wait, and are shown at a click', async () => {
   const source = await headwater.deploy(BIN);
   const send = (summary: string) =>
     fetch(source.endpoint, {

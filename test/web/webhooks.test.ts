@@ -161,7 +161,7 @@ test('a webhook is tried out, its secret replaced and its requests changed', asy
   await receiver.stop();
 });
 
-test('what is typed into a part of the settings outlasts changes by others, and a change of it is shown', async () => {
+test('text typed into a part of the settings survives changes by others, and a change of that part is shown', async () => {
   const { id } = (await headwater.api('POST', '/webhooks', { url: 'http://127.0.0.1:2/', name: 'Shared' })).data;
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/webhooks/${id}?tab=settings`, headwater.apiKey);

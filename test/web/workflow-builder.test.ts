@@ -277,7 +277,7 @@ test('an execution that waits is counted in its list, and goes on at a click', a
   check();
 });
 
-test('a version that somebody else deployed meanwhile is told before it is replaced', async () => {
+test('a version that another user deployed meanwhile is reported before it is replaced', async () => {
   const workflow = await makeEcho('Payroll');
   const { page, check } = await browser.open();
   await signIn(page, `${headwater.url}/workflows/${workflow.id}?tab=build&step=first`, headwater.apiKey);

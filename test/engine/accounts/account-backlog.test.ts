@@ -113,7 +113,7 @@ test('a tick of a workflow that would wait is passed over, and the next one come
   await eventually(async () => (await waitingOf(paused.id)) === 3, { timeoutMs: 15_000 });
 });
 
-test('events that nobody can hear are stored, the run fails with the limit, and the trace says who missed them', async () => {
+test('events that no listener can take are stored, the run fails with the limit, and the trace names the listeners that missed them', async () => {
   const source = await hw.deploy(component('this.$emit(event.body);'));
   const paused = await pausedWorkflow();
   await hw.api('POST', '/subscriptions', { emitter_id: source.id, listener_id: paused.id });

@@ -34,7 +34,7 @@ const keysOf = async ({ id }: DeployedSource) =>
     ({ key }) => key,
   );
 
-test('what all sources store together is bounded, and what makes nothing larger is always stored', async () => {
+test('the bytes that all sources store together are bounded, and a write that adds none is always stored', async () => {
   const [first, second] = [await hw.deploy(STORE), await hw.deploy(STORE)];
   expect(await set(first, ['a', 40_000])).toEqual({ error: null, runs: 0 });
   const { error } = await set(second, ['a', 40_000], ['b', 1_000]);
@@ -50,7 +50,7 @@ test('what all sources store together is bounded, and what makes nothing larger 
   expect((await set(first, ['a', 40_000])).error).toMatchObject({ limit: { name: 'maxAllDbBytes' } });
 });
 
-test('of runs that are committed together each counts for the next, other accounts not', () => {
+test('runs committed together count for each other, and runs of other accounts do not', () => {
   const run = (accountId: string, sourceId: string, value: string): RunCommit => ({
     accountId,
     sourceId,
@@ -80,14 +80,14 @@ test('of runs that are committed together each counts for the next, other accoun
   ]);
 });
 
-test('of runs at the same time as many store as there is room for', async () => {
+test('concurrent runs store as many values as there is room for', async () => {
   const sources = await Promise.all(Array.from({ length: 8 }, () => hw.deploy(STORE)));
   await Promise.all(sources.map((source) => set(source, ['a', 30_000])));
   const stored = await Promise.all(sources.map(keysOf));
   expect(stored.flat()).toEqual(['a', 'a']);
 });
 
-test('what another node has stored is known after some seconds, and so is that a source is gone', async () => {
+test('values stored by another node, and the deletion of a source, are known after some seconds', async () => {
   const [first, second] = [await hw.deploy(STORE), await hw.deploy(STORE)];
   await hw.sql`update emitter_state set db_bytes = ${MAX} where emitter_id = ${first.id}`;
   let tries = 0;

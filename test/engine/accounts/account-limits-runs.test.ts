@@ -64,7 +64,7 @@ test('a limit that is raised holds for the next run, on a warm isolate too', asy
   await eventually(async () => (await hw.untilEvents(source.id, 1)).some(({ event }) => event === 3));
 });
 
-test('a hook keeps to the wall time of hooks, and its limit is named to whoever deploys', async () => {
+test("a hook keeps to the wall time of hooks, and the deployer's error names the limit", async () => {
   await limit({ hookWallMs: 1_000 });
   const code = component('', 'hooks: { async deploy() { await new Promise((r) => setTimeout(r, 20_000)); } },');
   const answer = await hw.api('POST', '/sources', { component_code: code });

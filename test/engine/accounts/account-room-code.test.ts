@@ -53,7 +53,7 @@ async function stored(): Promise<{ components: number; bytes: number }> {
 /** As if everything had been saved two hours ago. */
 const age = () => hw.sql`update components set updated_at = now() - interval '2 hours'`;
 
-test('of twenty saved at the same time exactly those are there that have room, whichever nodes save them', async () => {
+test('saves at the same time on several nodes store exactly as many components as the limit allows', async () => {
   // Straight to the database, as from nodes that know nothing of each other.
   const limits = { maxComponents: 3, maxCodeBytes: 1_000_000 };
   const insert = (n: number) =>
@@ -130,7 +130,7 @@ test('exactly at the limit what runs is changed, deployed again with the same co
   expect((await hw.api('DELETE', `/workflows/${workflow}`)).status).toBe(204);
 });
 
-test('code that sources do not run any more makes room after a while; what somebody saved or runs stays', async () => {
+test('code that no source runs makes room after a while, and code that is saved or runs stays', async () => {
   const [source, deleted] = [await idOf(deploy()), await idOf(deploy())];
   const saved = await idOf(save());
   const { component_id: old } = (await hw.api('GET', `/sources/${source}`)).data;

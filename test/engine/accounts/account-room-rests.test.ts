@@ -7,7 +7,7 @@ const WORK_MS = 40;
 /** Timers may be a millisecond early. */
 const EARLY_MS = 5;
 
-test('what takes long is followed by a rest where more of the account waits, and others do not wait for that', async () => {
+test('long work is followed by a pause for the same account only', async () => {
   const room = createAccountRoom({ get: () => Promise.resolve(accountLimits()) });
   const begun: Record<string, number> = {};
   const work = (accountId: string, name: string) =>

@@ -60,17 +60,14 @@ const KINDS = [
   ['maxWebhooks', 'webhooks', makeWebhook],
 ] as const;
 
-test.each(KINDS)(
-  'of twenty made at the same time exactly those are there that %s has room for',
-  async (name, kind, make) => {
-    await hw.limit({ [name]: 3 });
-    const answers = await Promise.all(Array.from({ length: 20 }, make));
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused).toHaveLength(17);
-    for (const answer of refused) expectRefused(answer, name, 3, 4);
-    expect(await countOf(kind === 'webhooks' ? kind : 'emitters')).toBe(3);
-  },
-);
+test.each(KINDS)('twenty creations at the same time make exactly as many as %s allows', async (name, kind, make) => {
+  await hw.limit({ [name]: 3 });
+  const answers = await Promise.all(Array.from({ length: 20 }, make));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused).toHaveLength(17);
+  for (const answer of refused) expectRefused(answer, name, 3, 4);
+  expect(await countOf(kind === 'webhooks' ? kind : 'emitters')).toBe(3);
+});
 
 test('nodes that know nothing of each other make no more than there is room for', async () => {
   const [user] = await hw.sql<{ id: string }[]>`select id from users where account_id = ${hw.accountId}`;
@@ -118,7 +115,7 @@ test.each(KINDS)(
   },
 );
 
-test('what a refused source or workflow was made of is not left behind', async () => {
+test('a refused source or workflow leaves no components behind', async () => {
   await hw.limit({ maxSources: 1, maxWorkflows: 1 });
   await Promise.all(Array.from({ length: 4 }, () => makeSource()));
   await Promise.all(Array.from({ length: 4 }, () => makeWorkflow({ steps: steps() })));
@@ -154,7 +151,7 @@ test('subscriptions and auto subscriptions are counted together, and what exists
   expect((await makeSource()).status).toBe(200);
 });
 
-test('of twenty subscriptions made at the same time exactly those are there that have room', async () => {
+test('twenty subscriptions at the same time make exactly as many as the limit allows', async () => {
   const [listener, emitter] = [await idOf(makeWebhook()), await idOf(makeSource())];
   await hw.limit({ maxSubscriptions: 3 });
   const answers = await Promise.all(

@@ -45,7 +45,7 @@ test('a body that had not announced its length makes the next one wait', () => {
   expect(turns.take('o_one', undefined)).toBeInstanceOf(Promise);
 });
 
-test('what would wait too long is refused with when to come again', () => {
+test('a request that would wait too long is refused with the time for a retry', () => {
   const { turns } = makeTurns();
   void turns.take('o_other', 10);
   void turns.take('o_one', (LIMITS.maxRequestWaitMs / 1_000) * BYTES_PER_SECOND + LARGE);
@@ -55,7 +55,7 @@ test('what would wait too long is refused with when to come again', () => {
   expect(turns.take('o_one', 10)).toBeUndefined();
 });
 
-test('where the thread is busy, many requests of an account wait, those of others do not, and all is well when it is not', () => {
+test('on a busy thread many requests of one account wait, requests of others do not, and later none does', () => {
   const { clock, turns } = makeTurns();
   clock.isBusy = true;
   const burst = (LIMITS.busyBurstMs / 1_000) * REQUESTS_PER_SECOND;

@@ -44,7 +44,7 @@ test('the key of a new account lets its user in, and only a hash of it is stored
   expect(await keysOf(accounts, who)).toMatchObject([{ name: 'First key', hint: apiKey.slice(-4) }]);
 });
 
-test('unknown, malformed and endless keys let nobody in', async () => {
+test('unknown, malformed and endless keys authenticate no account', async () => {
   const { accounts, apiKey } = await newAccount();
   for (const key of ['', 'hw_', `${apiKey}x`, apiKey.toUpperCase(), 'hw_\0', 'k'.repeat(100_000)]) {
     expect(await accounts.authenticate(key)).toBeUndefined();
@@ -175,7 +175,7 @@ test('a known key is looked up once in five seconds, an unknown one every time',
   expect(failing).toHaveBeenCalledTimes(3);
 });
 
-test("a key that was found stays known until it is forgotten or found to be nobody's", async () => {
+test('a key that was found stays known until it is forgotten or no longer found', async () => {
   let nowMs = 0;
   const cache = createKeyCache(() => nowMs);
   expect(cache.wasFound('key')).toBe(false);

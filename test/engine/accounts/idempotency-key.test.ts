@@ -125,7 +125,7 @@ describe('a request that is sent again with its key', () => {
 });
 
 describe('a key', () => {
-  test('of another body or path is refused', async () => {
+  test('with another body or path is refused', async () => {
     const key = newKey();
     await post('/webhooks', webhook('first'), key);
     for (const answer of [
@@ -137,19 +137,19 @@ describe('a key', () => {
     expect(await webhooksNamed('second')).toEqual([]);
   });
 
-  test.each(['', '""', 'x'.repeat(256), 'ünlaut'])('that is none is refused: %s', async (key) => {
+  test.each(['', '""', 'x'.repeat(256), 'ünlaut'])('with a malformed value is refused: %s', async (key) => {
     const sent = Buffer.from(key).toString('latin1');
     const { status, text } = await post('/webhooks', webhook('none'), sent);
     expect([status, text]).toEqual([400, expect.stringContaining('idempotency-key')]);
   });
 
-  test('of a request with a mistake stays free', async () => {
+  test('stays free after a request with a mistake', async () => {
     const key = newKey();
     expect((await post('/webhooks', { url: 'nothing' }, key)).status).toBe(400);
     expect((await post('/webhooks', webhook('mended'), key)).status).toBe(200);
   });
 
-  test('of a request that is under way is told to come again', async () => {
+  test('tells a second request to retry while the first is under way', async () => {
     const gate = Promise.withResolvers<void>();
     receiver.answer = { after: gate.promise };
     const { id } = (await hw.api('POST', '/webhooks', webhook('slow'))).data;
@@ -165,7 +165,7 @@ describe('a key', () => {
     expect(receiver.requests).toHaveLength(1);
   });
 
-  test('of many requests at once carries one of them out', async () => {
+  test('lets one of many requests at once be carried out', async () => {
     const key = newKey();
     const answers = await Promise.all(Array.from({ length: 12 }, () => post('/webhooks', webhook('at-once'), key)));
     expect(new Set(answers.map(({ status }) => status)).difference(new Set([200, 409])).size).toBe(0);
@@ -219,7 +219,7 @@ describe('an answer', () => {
     expect((await post('/api_keys', { name: 'rotated' }, key)).text).toBe(text);
   });
 
-  test('that is too large is not kept, and nothing is done twice', async () => {
+  test('above the limit is not kept, and nothing is done twice', async () => {
     const key = newKey();
     const code = `export default { name: 'Large', version: '1', run() {} }; // ${'x'.repeat(LIMITS.maxKeptAnswerBytes)}`;
     expect((await post('/components', { component_code: code }, key)).status).toBe(200);
@@ -242,7 +242,7 @@ test('every POST of the document takes a key, and no other request', async () =>
     expect([operation, isTaken]).toEqual([operation, operation.startsWith('post ')]);
 });
 
-test('a node is killed while it carries the request out: its key says that nobody knows', async () => {
+test('a node is killed during the request: its key answers that the outcome is unknown', async () => {
   const database = await createTestDatabase();
   const gate = createServer(() => undefined);
   await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));

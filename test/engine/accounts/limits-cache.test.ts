@@ -9,7 +9,7 @@ function heldReads() {
   return { reads, cache: createLimitsCache({ read, defaults: { memoryMb: 64 } }) };
 }
 
-test('what is set for an account wins over the defaults of the node, and those over the built-in ones', async () => {
+test('limits set for an account win over defaults of the node, which win over the built-in defaults', async () => {
   const { reads, cache } = heldReads();
   expect(cache.known('o_1')).toBeUndefined();
   const limits = cache.get('o_1');
@@ -27,7 +27,7 @@ test('callers that ask at the same time share one read', async () => {
   expect(await Promise.all(both)).toEqual([cache.defaults, cache.defaults]);
 });
 
-test('a read that began before a change does not undo it, whichever ends last', async () => {
+test('a read that began before a change does not undo it, in each order of ends', async () => {
   const { reads, cache } = heldReads();
   const first = cache.get('o_1');
   const refreshed = cache.refresh('o_1');
@@ -38,7 +38,7 @@ test('a read that began before a change does not undo it, whichever ends last', 
   expect(cache.known('o_1')?.runCpuMs).toBe(200);
 });
 
-test('whoever changed limits finds them changed, also while others read them once more', async () => {
+test('a client that changed limits reads the changed ones, also while others refresh them', async () => {
   const { reads, cache } = heldReads();
   const first = cache.get('o_1');
   reads[0]?.end({ runCpuMs: 100 });

@@ -141,7 +141,7 @@ describe('a restore changes nothing', () => {
     return restore(copy).catch((error: Error) => error.message);
   };
 
-  test('where the file is truncated, changed, or something else', async () => {
+  test('from a file that is truncated, changed, or something else', async () => {
     const { length } = await readFile(file);
     expect(await damaged((copy) => truncate(copy, length - 1))).toMatch(/is truncated, or was changed/);
     expect(await damaged((copy) => truncate(copy, 30))).toMatch(/is truncated/);
@@ -159,7 +159,7 @@ describe('a restore changes nothing', () => {
     await expect(readdir(dataDir)).rejects.toThrow('ENOENT');
   });
 
-  test('where the encryption key is another one, or there is none', async () => {
+  test('with another encryption key or without one', async () => {
     const wrong = restore(file, { encryptionKey: 'f'.repeat(64) });
     await expect(wrong).rejects.toThrow(/needs the encryption key [0-9a-f]{12}, .* whose key is [0-9a-f]{12}/);
     const none = restoreBackup({ file, dataDir, replaces: false, log: testLog });
@@ -167,7 +167,7 @@ describe('a restore changes nothing', () => {
     await expect(readdir(dataDir)).rejects.toThrow('ENOENT');
   });
 
-  test('where there are accounts, unless it is to replace them', async () => {
+  test('over existing accounts, unless it is to replace them', async () => {
     dataDir = oldDataDir;
     const before = await withDatabase(dataDir, emittedIds);
     await expect(restore()).rejects.toThrow(/has accounts, which a restore would replace/);

@@ -89,7 +89,7 @@ test('a commit counts what it stores: long texts, other alphabets, logs, notes, 
   expect(Math.abs(counted - stored) / stored).toBeLessThan(0.01);
 });
 
-test('what a node does is counted within a sixth of what is stored, replays and attempts included, and shown', async () => {
+test('a node counts its rows within a sixth of the stored bytes, with replays and attempts, and shows them', async () => {
   const receiver = await startReceiver();
   try {
     const source = await hw.deploy(`export default { name: 'S', version: '1', props: { http: '$.interface.http' },
@@ -133,7 +133,7 @@ test('what a node does is counted within a sixth of what is stored, replays and 
   }
 });
 
-test('what is cancelled before it began is counted, and so is what a request brings that resumes', async () => {
+test('an execution cancelled before it began is counted, and so is the request that resumes one', async () => {
   const flowOf = async (settings: object) => {
     const run = `$.export('url', $.flow.suspend().resume_url);`;
     const component = `export default { name: 'A', version: '1', type: 'action', run({ $ }) { ${run} } };`;

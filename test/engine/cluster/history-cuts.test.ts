@@ -171,7 +171,7 @@ test('nodes that count and cut at the same time lose nothing and cut nothing twi
   expect(kept + cuts.reduce((sum, bytes) => sum + bytes, 0)).toBe(written);
 });
 
-test('what could not be stored is stored the next time, and an account that is gone keeps none from it', async () => {
+test('counts that could not be stored are stored the next time, also beside those of a deleted account', async () => {
   const [id, gone] = [await insertAccount(sql()), await insertAccount(sql())];
   const counts = node();
   counts.add(id, 1_000);
@@ -219,7 +219,7 @@ test('events that are deleted by hand give room for as much, and never for more 
   expect((await historyOf(id))?.bytes).toBe(500_000 + LIMITS.historyRowBytes);
 });
 
-test('where nothing is written any more, what is too old counts no more, and a lowered limit holds', async () => {
+test('without new writes expired bytes count no more, and a lowered limit holds', async () => {
   const [old, lowered] = [await insertAccount(sql(), { eventRetentionDays: 2 }), await insertAccount(sql())];
   const counts = node();
   for (const bytes of [1_000, 200]) {
@@ -236,7 +236,7 @@ test('where nothing is written any more, what is too old counts no more, and a l
   expect((await historyOf(lowered))?.bytes).toBe(2 * MB);
 });
 
-test('whatever is written when, what is kept is the newest, as much as may be, or the newest part alone', async () => {
+test('history in any order of writes keeps the newest parts within the limit, and at least the newest part', async () => {
   const step = fc.record({
     laterMs: fc.constantFrom(0, 0, 1_000, PART_MS, 5 * PART_MS),
     kilobytes: fc.integer({ min: 1, max: 1_500 }),

@@ -35,7 +35,7 @@ async function counted(): Promise<{ sum: number; parts: number }> {
   return { sum: row?.sum ?? 0, parts: row?.parts ?? 0 };
 }
 
-test('what was counted is added once, also where the answer to the commit is lost', async () => {
+test('a count is added once even if the answer to the commit is lost', async () => {
   history.add(accountId, 1_000);
   proxy.cutAt('commit');
   await expect(history.turn()).rejects.toThrow('The connection was lost');
@@ -50,7 +50,7 @@ test('what was counted is added once, also where the answer to the commit is los
 test.each([
   { lost: 'the commit', words: 'commit' },
   { lost: 'the statement', words: 'history_parts' },
-])('what was counted is added, also where $lost is lost with its connection', async ({ words }) => {
+])('a count is added even if $lost is lost with its connection', async ({ words }) => {
   history.add(accountId, 1_000);
   proxy.cutAt(words, false);
   await expect(history.turn()).rejects.toThrow('The connection was lost');

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('what is leased for a node that does not hold it is given back after two looks, and nothing else', async () => {
+test('rows leased to a node that does not hold them are given back after two looks, and no others', async () => {
   const { sql } = database.db;
   const [lost, held, others] = [newId('invocation'), newId('invocation'), newId('invocation')];
   for (const [id, node] of [

@@ -22,7 +22,7 @@ const OUT_OF_PLACE = 128;
 const COUNTS = `export default { name: "Counts", version: "1", props: { http: "$.interface.http" },
   async run(event) { this.$emit({ n: event.n }); } };`;
 
-it('what a dead node left is run oldest first, and of all tenants at the same rate', async () => {
+it('the invocations of a dead node are run oldest first, and at the same rate for all tenants', async () => {
   const { sql } = test.db;
   const { body } = await server.api('POST', '/accounts', { name: 'Other' }, ADMIN_KEY);
   const emitters = [
@@ -61,7 +61,7 @@ it('what a dead node left is run oldest first, and of all tenants at the same ra
   expect(firstHalf).toBeLessThan((ROWS * 3) / 4);
 });
 
-it('what has waited for a year is run like everything else', async () => {
+it('an invocation that has waited for a year is run like all others', async () => {
   const { sql } = test.db;
   const { id: sourceId } = await deploy(server, COUNTS);
   const [owner] = await sql<{ account_id: string }[]>`select account_id from emitters where id = ${sourceId}`;

@@ -54,7 +54,7 @@ async function turnsBeside(ids: readonly string[]): Promise<number> {
   return turns;
 }
 
-test('who has much to delete keeps none of the others from their turn', async () => {
+test('a tenant with much to delete does not delay the turns of other tenants', async () => {
   expect(await turnsBeside(await sources(250))).toBeLessThan(60);
 });
 
@@ -62,7 +62,7 @@ test('nor those that are looked at in the same turn', async () => {
   expect(await turnsBeside(await sources(2))).toBeLessThan(60);
 });
 
-test('where there is much to delete the pauses are as long as the turns, and long where nothing is left', () => {
+test('the pause is as long as the turn while much is left, and long when nothing is left', () => {
   expect(pauseAfter('much', 300)).toBe(300);
   expect(pauseAfter('more', 300)).toBe(3_000);
   expect(pauseAfter('more', 5_000)).toBe(10_000);

@@ -34,7 +34,7 @@ async function world() {
   return { receiver, named, lead, take };
 }
 
-test('a redirect by way of a URL that is not protected is not followed, wherever it leads', async () => {
+test('a redirect through a URL without https is not followed, for each target', async () => {
   const { receiver, named, lead, take } = await world();
   const { url, requests } = receiver;
   lead(`${named}/between.mjs`);

@@ -38,7 +38,7 @@ describe('component', () => {
   });
 });
 
-describe('what is wrong with a component', () => {
+describe('mistakes in a component', () => {
   test.each([
     ['hooks: { deploy: 5 }', 'hooks.deploy: must be a method'],
     ["props: { a: { label: 'A' } }", 'props.a.type: type is missing'],

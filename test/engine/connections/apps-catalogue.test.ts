@@ -23,7 +23,7 @@ it('the starter catalogue has at least 30 apps, each of them valid and with a sl
   expect(kinds.get('keys')?.length).toBeGreaterThanOrEqual(10);
 });
 
-it('what is sent to the provider of an app goes there by https', () => {
+it('requests to the provider of an app go by https', () => {
   const urls = starterCatalogue().flatMap(({ oauth, test }) => [
     oauth?.authorizeUrl,
     oauth?.tokenUrl,
@@ -79,7 +79,7 @@ const custom = {
   test: { url: 'https://api.example.com/me', auth: { type: 'bearer', token: '{{api_key}}' } },
 };
 
-it('the operator adds apps to the catalogue and changes them; nobody else does', async () => {
+it('only the operator adds apps to the catalogue and changes them', async () => {
   const made = await headwater.admin('POST', '/apps', { name_slug: 'custom', ...custom });
   expect(made.data).toMatchObject({ name_slug: 'custom', ...custom });
   expect((await headwater.admin('POST', '/apps', { name_slug: 'custom', ...custom })).status).toBe(409);

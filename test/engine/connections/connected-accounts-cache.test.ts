@@ -40,7 +40,7 @@ test('credentials that are kept are bounded in weight', async () => {
   expect(await isKept('o_1', 'apn_0')).toBe(false);
 });
 
-test('what was used last stays', async () => {
+test('accounts that were used last stay', async () => {
   const { read, isKept } = cacheOf(() => usable(MB / 2));
   const count = LIMITS.maxCachedAuthBytes / MB - 1;
   for (let i = 0; i < count; i++) await read('o_1', `apn_${i}`);
@@ -50,7 +50,7 @@ test('what was used last stays', async () => {
   expect(await isKept('o_1', 'apn_1')).toBe(false);
 });
 
-test('who has more than half makes room, and others keep what they have', async () => {
+test('a tenant with more than half of the cache makes room, and others keep their entries', async () => {
   const { read, isKept } = cacheOf(() => usable(MB / 2));
   await read('o_small', 'apn_small');
   for (let i = 0; i < 100; i++) await read('o_large', `apn_${i}`);
@@ -69,7 +69,7 @@ test('many small ones of one account leave those of others', async () => {
   expect(await isKept('o_large', 'apn_0')).toBe(false);
 });
 
-test('what is forgotten while it loads weighs nothing', async () => {
+test('an entry that is forgotten while it loads weighs nothing', async () => {
   const waiting: ((outcome: AuthOutcome) => void)[] = [];
   let isWaiting = true;
   const { cache, read, isKept } = cacheOf(() =>

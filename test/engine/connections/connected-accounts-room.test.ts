@@ -30,7 +30,7 @@ const add = (accountId: string, max: number) =>
     max,
   );
 
-test('of twenty connected at the same time exactly those are there that have room', async () => {
+test('twenty connections at the same time store exactly as many as the limit allows', async () => {
   const accountId = await insertAccount(database.db.sql);
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => add(accountId, 3)));
   expect(outcomes.filter((isAdded) => isAdded)).toHaveLength(3);

@@ -53,7 +53,7 @@ it('a code that ends within a secret does not leave the rest of it', async () =>
   expect(said).toBe('provider.example answered 400: invalid_grant, client_secret=[secret:client_secret]');
 });
 
-it('a secret is found before the words are cut, wherever that is', async () => {
+it('a secret is found at each place before the text is cut', async () => {
   for (let length = 240; length < 300; length++) {
     const said = await faultOf('c'.repeat(120), () => `${'.'.repeat(length)}${CLIENT_SECRET}`);
     expect([length, said.includes('GOC')]).toEqual([length, false]);

@@ -53,7 +53,7 @@ it('a flow ends in a connected account whose tokens work at the provider', async
   }
 });
 
-it('what a flow has connected is in the audit log, and what it has not is not', async () => {
+it('a flow that connected an account is in the audit log, and a flow that failed is not', async () => {
   const id = await connect(headwater, {});
   const { data: made } = await headwater.api('GET', '/audit', { thing: id });
   expect(made).toMatchObject([{ action: 'finishOAuthFlow', outcome: 'made', after: { app: 'loopback' } }]);
@@ -90,7 +90,7 @@ it('the flow is a code flow with PKCE, an unguessable state and this server’s 
   expect(exchange?.get('redirect_uri')).toBe(`${headwater.url}/oauth/callback`);
 });
 
-it('what the provider refuses is told in its words, which are text', async () => {
+it('a refusal of the provider is shown in its words as escaped text', async () => {
   const before = await accountsOf();
   provider.denies = true;
   const page = await fetch(await authorize(headwater));
@@ -176,7 +176,7 @@ it('an account’s own client is used before the operator’s', async () => {
   await other.stop();
 });
 
-it('what a flow is started with wrongly is named', async () => {
+it("a wrong input of a flow's start is named", async () => {
   const start = async (input: Record<string, unknown>) => {
     const answer = await headwater.api('POST', '/connected_accounts/oauth/start', input);
     const { errors = [] } = JSON.parse(answer.text) as { errors?: { path: string }[] };

@@ -204,7 +204,7 @@ test('records that have expired make room for new ones', async () => {
   }
 });
 
-test('the size of a store is exact whatever writes, overwrites and deletes meet', async () => {
+test('the size of a store is exact after concurrent writes, overwrites and deletes', async () => {
   const id = await makeStore();
   await Promise.all(
     Array.from({ length: 40 }, async (_, i) => {

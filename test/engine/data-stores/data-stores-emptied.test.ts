@@ -63,7 +63,7 @@ test('and of bytes', async () => {
   expect(await deletes.rows()).toEqual([16, 16, 8]);
 });
 
-test('whoever writes meanwhile has its turn between two slices, and what comes behind the last key stays', async () => {
+test('a write has its turn between two slices, and a record behind the last key stays', async () => {
   const id = await store(20 * STORE_SLICE.records);
   const [clearing, during] = [clearDataStore(sql, world.accountId, id), eventually(async () => begunAndNotEnded(id))];
   await during;
@@ -79,7 +79,7 @@ async function begunAndNotEnded(id: string): Promise<boolean> {
   return row?.['record_count'] < 20 * STORE_SLICE.records && row?.['record_count'] > 0;
 }
 
-test('what ended early stays deleted, and the same call again goes on', async () => {
+test('records deleted before a failure stay deleted, and the same call goes on', async () => {
   const id = await store(3 * STORE_SLICE.records);
   await sql.unsafe(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$;

@@ -72,7 +72,7 @@ test('a store that is being written is left for later, and the others are not', 
   expect(await left(held)).toBe(1);
 });
 
-test('whoever writes into a full store makes room of what ended first, as much as it takes', async () => {
+test('a write into a full store deletes as many expired records as it needs, the oldest first', async () => {
   const id = await store(5_000);
   const bytes = await bytesOf(id);
   const set = (value: string, maxDataStoreRecords: number) =>

@@ -60,7 +60,7 @@ test('a light commit that is held up is made of each tenant apart, and whose is 
   expect(order.at(-1)).toBe('light: b1');
 });
 
-test('where items are committed one by one, none goes past those of its tenant that are held up', async () => {
+test('items committed one by one do not overtake delayed items of their tenant', async () => {
   const order: string[] = [];
   const batcher = heldUpBatcher(order, (error) => error instanceof TypeError);
   await Promise.all([...items('a', 3), ...items('n', 2)].map((item) => batcher.add(item)));

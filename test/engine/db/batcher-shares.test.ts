@@ -42,7 +42,7 @@ test('a share ends before it is too heavy; what is light goes along, and the hea
   expect(shares.size()).toBe(0);
 });
 
-test('one item of a tenant is committed with the next batch, whatever another tenant has waiting', async () => {
+test('one item of a tenant is committed with the next batch, beside any backlog of another tenant', async () => {
   const batches: string[] = [];
   const batcher = createBatcher<Item, undefined>({
     maxBatch: 4,
@@ -66,7 +66,7 @@ test('one item of a tenant is committed with the next batch, whatever another te
   ).toEqual(Array.from({ length: 40 }, (_, number) => `a${number}`));
 });
 
-test('what one has much of goes beside the shares of others, a bounded part at a time while there are some', () => {
+test('items of a heavy tenant are committed beside the batches of others, a bounded part at a time', () => {
   let nowMs = 0;
   const shares = createShares<Item>({ ...rules, maxTenantWeight: 4, nowMs: () => nowMs });
   for (const item of [...items('a', 9), ...items('n', 2)]) shares.push(item);
@@ -87,7 +87,7 @@ test('what one has much of goes beside the shares of others, a bounded part at a
   expect([shares.count('heavy'), shares.givesWay()]).toEqual([1, true]);
 });
 
-test('nobody waits for the commit of a tenant that brings much', async () => {
+test('other tenants do not wait for the commit of a heavy tenant', async () => {
   const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
   const order: string[] = [];
   const batcher = createBatcher<Item, undefined>({
@@ -111,7 +111,7 @@ test('nobody waits for the commit of a tenant that brings much', async () => {
   expect(batcher.size()).toBe(0);
 });
 
-test('nobody waits for a commit that began while its tenant was alone, and was not bounded', async () => {
+test('other tenants do not wait for an unbounded commit that began while its tenant was alone', async () => {
   const slow = Promise.withResolvers<void>();
   const order: string[] = [];
   const batcher = createBatcher<Item, undefined>({
@@ -137,7 +137,7 @@ test('nobody waits for a commit that began while its tenant was alone, and was n
   }
 });
 
-test('who is alone is bound to no pace', async () => {
+test('a single tenant is not paced', async () => {
   const batcher = createBatcher<Item, undefined>({
     maxBatch: 4,
     minIntervalMs: 0,
@@ -154,7 +154,7 @@ test('who is alone is bound to no pace', async () => {
   expect(performance.now() - begunMs).toBeLessThan(4_500);
 });
 
-test('of a tenant that brings much text the next batch waits, those of other heavy tenants do not', async () => {
+test('the next batch of a tenant with much text waits, and batches of other heavy tenants do not', async () => {
   const atMs = new Map<string, number>();
   const batcher = createBatcher<Item, undefined>({
     maxBatch: 4,
@@ -184,7 +184,7 @@ test('of a tenant that brings much text the next batch waits, those of other hea
   expect(performance.now() - begunMs).toBeLessThan(1_450);
 });
 
-test('of batchers that share their turns no two commit what is heavy at once; what is light waits for neither', async () => {
+test('batchers that share their turns commit one heavy batch at a time, and light batches wait for neither', async () => {
   const heavyTurns = createHeavyTurns();
   let heavyAtOnce = 0;
   let mostAtOnce = 0;

@@ -121,7 +121,7 @@ async function failInserts(state: string, times: number): Promise<void> {
     create or replace trigger failing before insert on invocations for each row execute function fail_insert()`);
 }
 
-test.each(['40P01', '40001'])('%s is tried again, and nobody hears of it', async (state) => {
+test.each(['40P01', '40001'])('%s is retried, and the client does not notice', async (state) => {
   await failInserts(state, 2);
   expect((await postEvent(`after ${state}`)).status).toBe(200);
 });

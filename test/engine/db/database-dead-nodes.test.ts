@@ -71,7 +71,7 @@ const lockedJobs = async () =>
     (row) => row.key,
   );
 
-test('what a dead node held is free again and its lanes are queued; a live node keeps its own', async () => {
+test('the rows of a dead node are free again and their lanes are queued, and a live node keeps its own', async () => {
   await addNode('node_dead', DEAD_AFTER_MS + 1_000);
   await addNode('node_live', DEAD_AFTER_MS - 5_000);
   await addNode('node_me');
@@ -149,7 +149,7 @@ test('a node whose connection has ended is dead sooner than one that may only be
   await living.close();
 });
 
-test('a node takes nobody for dead while its own heartbeats do not come in time, nor soon after', () => {
+test('a node declares no other node dead while its own heartbeats are late, nor soon after', () => {
   let nowMs = 0;
   const steadiness = createSteadiness({ gapMs: 4_000, steadyMs: 6_000 }, () => nowMs);
   const after = (ms: number) => {

@@ -141,7 +141,7 @@ test('after kill -9 of owner and server the data is there again', async () => {
   expect(await readMark(server.url)).toEqual(['kept']);
 });
 
-test('a stale pid file that names a live process of somebody else does not keep the server from starting', async () => {
+test('a stale pid file that names a foreign live process does not keep the server from starting', async () => {
   const owner = await startOwner();
   await writeMark(owner.url);
   const pid = (await serverPid()) ?? 0;
@@ -183,7 +183,7 @@ test('a data directory in use is refused, and its user is not disturbed', async 
   expect(await readMark(owner.url)).toEqual(['kept']);
 });
 
-test('of two first starts at the same time one wins and the other is refused', async () => {
+test('two first starts at the same time: one wins and the other is refused', async () => {
   const outcomes = await Promise.allSettled([start(), start()]);
   expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
   const [refused] = outcomes.filter((outcome) => outcome.status === 'rejected');
@@ -248,7 +248,7 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
   },
 );
 
-test('where the server cannot be run, the error says what was tried and what helps', async () => {
+test('if the server cannot be run, the error says what was tried and what helps', async () => {
   const broken = (name: string) => ({ name, prefix: ['/bin/false'], spawnAs: {}, needsOpenDataDir: false });
   await expect(start({ identities: [broken('this'), broken('that')] })).rejects.toMatchObject({
     code: 'UNAVAILABLE',

@@ -40,7 +40,7 @@ const isUsable = () =>
       () => false,
     );
 
-test('of two servers the other is used when one is gone, and that one again when the other is', async () => {
+test('the second of two servers is used while the first is away, and the first one while the second is', async () => {
   expect(await isUsable()).toBe(true);
   expect(new URL(db.currentUrl()).port).toBe(portOf(one));
   await one?.refuse();

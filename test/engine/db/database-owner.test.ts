@@ -161,14 +161,17 @@ describe.runIf(canBeOthers)('root beside a node of another user', () => {
 });
 
 // The server runs as a user that has to enter the checkout.
-test.runIf(canBeOthers)('what root has made is root’s, whoever the server ran as and whose the folder is', async () => {
-  await startAndStop();
-  const nobody = USERS.find(({ name }) => name === 'nobody') ?? { uid: 65534, gid: 65534 };
-  const cluster = path.join(dataDir, 'postgres');
-  await promisify(execFile)('chown', ['-R', `${nobody.uid}:${nobody.gid}`, cluster]);
-  // A folder of a host, in a container.
-  await chown(dataDir, daemon.uid, daemon.gid);
-  await expect(migrateDatabase(options)).resolves.toMatchObject({ from: 0 });
-  await join();
-  await startAndStop();
-});
+test.runIf(canBeOthers)(
+  'files that root made stay with root for each user of the server and owner of the folder',
+  async () => {
+    await startAndStop();
+    const nobody = USERS.find(({ name }) => name === 'nobody') ?? { uid: 65534, gid: 65534 };
+    const cluster = path.join(dataDir, 'postgres');
+    await promisify(execFile)('chown', ['-R', `${nobody.uid}:${nobody.gid}`, cluster]);
+    // A folder of a host, in a container.
+    await chown(dataDir, daemon.uid, daemon.gid);
+    await expect(migrateDatabase(options)).resolves.toMatchObject({ from: 0 });
+    await join();
+    await startAndStop();
+  },
+);

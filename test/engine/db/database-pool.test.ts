@@ -36,7 +36,7 @@ test('arrays of all kinds come back as they were given', async () => {
   expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
 });
 
-test('of two transactions that wait for each other both go through', async () => {
+test('two transactions in a deadlock both go through', async () => {
   const { sql } = db;
   await sql`insert into counters select id, 0 from generate_series(1, 2) as id on conflict (id) do update set value = 0`;
   const { promise: bothHold, resolve: nowBothHold } = Promise.withResolvers<void>();
@@ -92,7 +92,7 @@ test('a transaction settles when its connection is lost while it waits for somet
   await expect(waits).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
 });
 
-test('what waits for a connection when the pool is closed rejects', async () => {
+test('queries that wait for a connection when the pool is closed reject', async () => {
   const closing = openDatabase({ url: database.url, maxConnections: 1 });
   const held = await closing.sql.reserve();
   const waiting = [closing.sql`select 1`, closing.sql.begin((tx) => tx`select 1`), closing.sql.reserve()];

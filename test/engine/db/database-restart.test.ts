@@ -78,7 +78,7 @@ test('jobs are run on when the connections that find them fall silent', async ()
   await runner.stop();
 });
 
-test('what a run asks of the database while that is away is answered when it is back', async () => {
+test('a query of a run while the database is away is answered when it is back', async () => {
   const ask = () => retryWhileAway(async () => node.sql<{ answer: number }[]>`select 42::int4 as answer`);
   await ask();
   await proxy.refuse();

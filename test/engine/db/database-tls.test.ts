@@ -53,12 +53,12 @@ async function ask(parameters: string, env: NodeJS.ProcessEnv = {}): Promise<unk
 
 const ENCRYPTED = { queries: true, jobs: true };
 
-test('sslmode=require encrypts the queries and the jobs of a node, whoever has signed the certificate', async () => {
+test('sslmode=require encrypts the queries and the jobs of a node under any certificate', async () => {
   expect(await ask('sslmode=require')).toEqual(ENCRYPTED);
   expect(await ask('sslmode=disable')).toEqual({ queries: false, jobs: false });
 });
 
-test('sslmode=verify-full believes what a known authority has signed for the host, and nobody else', async () => {
+test('sslmode=verify-full accepts only a certificate of a known authority for the host', async () => {
   expect(await ask('sslmode=verify-full')).toEqual({
     code: expect.stringMatching(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/),
   });

@@ -5,7 +5,7 @@ import { wasRolledBack } from '../../../engine/src/db/lost-connection.ts';
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 test.each(['22P05', '23505', '54000', 'MAX_PARAMETERS_EXCEEDED', 'UNDEFINED_VALUE', 'ERR_STRING_TOO_LONG'])(
-  'what cannot be stored comes again: %s',
+  'an error of the stored values fails each time: %s',
   (code) => {
     expect(failsEachTime(withCode(code))).toBe(true);
   },
@@ -40,7 +40,7 @@ test.each([
   expect(failsEachTime(new Error('Failed query', { cause: withCode(code) }))).toBe(false);
 });
 
-test('what nobody knows may pass, and costs no events', () => {
+test('an unknown error may pass, and costs no events', () => {
   const port = Object.assign(new RangeError('port'), { code: 'ERR_SOCKET_BAD_PORT' });
   for (const error of [new Error('odd'), port, undefined]) expect(failsEachTime(error)).toBe(false);
 });

@@ -230,7 +230,7 @@ test.each([
   ['a start of a webhook', () => orderHeld(sql, accountId, webhookId, { maxMs: 60_000 })],
   ['a deletion of events', () => cancelDue(sql, span())],
   ['what has waited the longest', () => readOldestWaiting(sql, accountId)],
-])('what waits is not sorted for %s', async (_, work) => {
+])('waiting deliveries are not sorted for %s', async (_, work) => {
   const plans = (await watched.of(work)).filter((plan) => plan.includes('deliveries_pending'));
   expect(plans).not.toEqual([]);
   for (const plan of plans) {
@@ -239,7 +239,7 @@ test.each([
   }
 });
 
-test('what waits is counted from its index, by one process', async () => {
+test('waiting deliveries are counted from their index, by one process', async () => {
   const plans = await watched.of(() => readBacklogs(sql));
   const plan = plans.find((one) => one.includes('octet_length'));
   expect(plan).toMatch(/using deliveries_pending on deliveries|Bitmap Index Scan on deliveries_pending/);

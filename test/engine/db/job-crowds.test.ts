@@ -21,7 +21,7 @@ it('there is a last place, however many there are', () => {
   expect([0, 63, 64, 127, 128, 1e9, 1e12].map(crowdPriority)).toEqual([0, 0, 1, 1, 2, 16, 16]);
 });
 
-it('what it remembers is bounded', () => {
+it('the memory of crowds is bounded', () => {
   const { priorityAt } = createJobCrowds();
   for (let i = 0; i < 1_000; i++) priorityAt('o_many', AT_MS);
   for (let second = 1; second <= 20_000; second++) priorityAt('o_other', AT_MS + second * 1_000);

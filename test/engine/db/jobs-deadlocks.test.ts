@@ -120,7 +120,7 @@ test('a job that another pool has by now is not ended by the one that had it bef
   expect(await jobs()).toMatchObject([{ key: 'lane:slow', locked_by: 'pool-other' }]);
 });
 
-test('of the jobs of a dead pool the superseded ones are deleted, and the others run elsewhere', async () => {
+test('superseded jobs of a dead pool are deleted, and its other jobs run elsewhere', async () => {
   const { sql } = database.db;
   await add('superseded', 'started');
   await sql`update graphile_worker._private_jobs set locked_by = 'pool-dead', locked_at = now(), attempts = 1`;

@@ -45,7 +45,7 @@ test('beside others lanes of a tenant claim one after the other, and those of ot
   await other;
 });
 
-test('what waits begins no sooner than after as long as the claim before it took', async () => {
+test('a waiting claim begins no sooner than after as long as the claim before it took', async () => {
   const { begun, run, isBegun, see } = held(['o_a', 'o_b']);
   const first = run('o_a', 'a1');
   await run('o_a', 'a2');
@@ -60,7 +60,7 @@ test('what waits begins no sooner than after as long as the claim before it took
   begun.get('a2')?.resolve(0);
 });
 
-test('what brought much is followed at a pace beside others, and at once by who is alone', async () => {
+test('after a large claim the next one is paced beside other tenants, and begins at once without them', async () => {
   const chars = LIMITS.smallClaimChars + LIMITS.claimCharsPerSecond * 2;
   const nextAfterMs = async (tenants: readonly string[]) => {
     const { begun, run, isBegun } = held(tenants);
@@ -79,7 +79,7 @@ test('what brought much is followed at a pace beside others, and at once by who 
   expect(await nextAfterMs(['o_a'])).toBeLessThan(1_995);
 });
 
-test('who is alone claims for all lanes at once', async () => {
+test('a single tenant claims for all its lanes at once', async () => {
   const { begun, run } = held(['o_a']);
   const all = ['a1', 'a2', 'a3'].map((lane) => run('o_a', lane));
   expect([...begun.keys()]).toEqual(['a1', 'a2', 'a3']);

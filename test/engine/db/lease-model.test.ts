@@ -281,7 +281,7 @@ async function playAll(all: readonly LeaseMove[]): Promise<string[]> {
   }
 }
 
-it('whatever nodes do and wherever they are cut off, each invocation ends once, and each delivery has who comes for it', async () => {
+it('under any moves and cuts of nodes each invocation ends once, and each delivery keeps a holder or a lane', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(leaseMove, { minLength: 25, maxLength: 45 }), async (all) => {
       expect(await playAll(all)).toEqual([]);

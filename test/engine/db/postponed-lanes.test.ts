@@ -13,7 +13,7 @@ test('a lane that found no room comes round again after the pause', () => {
   expect(postponed.nextTryMs('o_a')).toBe(clock.nowMs + 500);
 });
 
-test('a thousand lanes of one tenant come round one after the other, and delay those of nobody else', () => {
+test('a thousand lanes of one tenant retry one after the other, and delay no lane of another tenant', () => {
   const { clock, postponed } = atHand();
   const times = Array.from({ length: 1_000 }, () => postponed.nextTryMs('o_a') - clock.nowMs);
   const inFirstSecond = times.filter((afterMs) => afterMs < 1_500).length;

@@ -48,7 +48,7 @@ test('a commit that does not end is given up with its items, told, and forgotten
   watchdog.stop();
 });
 
-test('what waits and is not worked on is told while the database answers, and only then', async () => {
+test('work that waits too long is reported while the database answers, and only then', async () => {
   const { watchdog, state } = startWatchdog();
   let isIdle = true;
   watchdog.look('invocations', () => isIdle);

@@ -76,7 +76,7 @@ test('a name with one private address among public ones is refused, and the refu
   expect(requests).toEqual([]);
 });
 
-test('of a name with hundreds of addresses all are checked, and one with thousands is refused before any is read', async () => {
+test('each of hundreds of addresses of a name is checked, and a name with thousands is refused before one is read', async () => {
   const { url, requests } = await receiver();
   const { maxNameAddresses: value } = LIMITS;
   let reads = 0;

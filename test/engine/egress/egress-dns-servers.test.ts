@@ -29,14 +29,14 @@ test('names are asked of the servers that are named', async () => {
   expect(await fetch(`http://only-there.test:${new URL(url).port}/`)).toMatchObject({ ok: true, status: 200 });
 });
 
-test('the servers themselves are reached by nobody, on any address of this machine', async () => {
+test('the servers themselves are not reachable on any address of this machine', async () => {
   const { fetch, dnsPort } = await fetcher({ addresses: ['127.0.0.1'] }, { allow: ['0.0.0.0/0', '::/0'] });
   for (const host of ['127.0.0.1', '127.9.9.9', '0.0.0.0', '[::1]', 'alias.test']) {
     expect({ host, ...(await fetch(`http://${host}:${dnsPort}/`)) }).toMatchObject(notReached);
   }
 });
 
-test('where something is that must not be reached is asked of the system, as it is reached from here', async () => {
+test('the system resolves the name of a denied destination, as the node itself reaches it', async () => {
   const { url, requests } = await started(startReceiver());
   const port = Number(new URL(url).port);
   // The system does not know the name, which refuses the port everywhere; these servers say that it

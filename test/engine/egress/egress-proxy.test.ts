@@ -72,7 +72,7 @@ test('TLS is spoken with the target, by the name that was given', async () => {
   expect(hello?.includes('receiver.test')).toBe(true);
 });
 
-test('what may not be reached is refused before the proxy is asked', async () => {
+test('a denied URL is refused before the proxy is asked', async () => {
   const proxy = await started(startTunnelProxy());
   const privately: Resolver = (_, done) => done(null, [{ address: '10.0.0.1', family: 4 }]);
   const fetch = fetcher(urlOf(proxy), { resolver: privately });

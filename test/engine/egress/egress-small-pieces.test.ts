@@ -89,7 +89,7 @@ test('as much around a body as the body itself is no harm', async () => {
 test.each([
   ['bytes', chunk(1).repeat(1_100)],
   ['bytes with extensions', chunk(1, EXTENSION).repeat(12)],
-])('an answer of single %s that nobody keeps is left, its status kept', async (_, chunks) => {
+])('an unread answer of single %s is abandoned, and its status kept', async (_, chunks) => {
   const { url, connections } = await serve(CHUNKED, chunks, END);
   const deliver = exchanges(url, { kind: 'cut', maxDrainedBytes: LIMITS.maxDrainedResponseBytes });
   for (const count of [1, 2]) {
@@ -98,7 +98,7 @@ test.each([
   }
 });
 
-test('an answer of a few pieces that nobody keeps is read to its end, for the connection to be used again', async () => {
+test('an unread answer of a few pieces is read to its end, so that the connection is used again', async () => {
   const { url, connections } = await serve(
     CHUNKED,
     chunk(1).repeat(100),

@@ -56,7 +56,7 @@ function fetchers() {
       );
 }
 
-test('a tenant whose requests hang at an origin holds up nobody else there', async () => {
+test('a tenant whose requests hang at an origin delays no other tenant there', async () => {
   const server = await startServer();
   const fetcherOf = fetchers();
   const slow = fetcherOf('slow', { maxConnections: 8 });
@@ -185,7 +185,7 @@ test('ten seconds of requests may come at once, then they come at the pace of th
   expect(saved.map((turn: FetchTurn) => turn.kind).filter((kind) => kind === 'started')).toHaveLength(20);
 });
 
-test('whoever gives up waiting leaves the queue to the others', async () => {
+test('a request that gives up waiting leaves the queue to the others', async () => {
   const turns = createFetchTurns();
   const share = { maxConnections: 1, maxFetchesPerSecond: 1_000 };
   const first = await turns.take('o_1', share, 1_000, never());

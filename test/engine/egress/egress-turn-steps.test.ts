@@ -21,7 +21,7 @@ async function doneByTurn(hasSeveral: boolean, count: number) {
   return { done, order };
 }
 
-test('beside others a few steps of one tenant are done in each turn, in their order, and nobody waits for them', async () => {
+test('beside other tenants a few steps of one tenant run in each turn, in order, and other tenants do not wait', async () => {
   const { done, order } = await doneByTurn(true, 40);
   // The first ones at once, and the next in the turn in which that is first looked at.
   expect(done.filter((count, turn) => count > 1 + 4 * (turn + 2))).toEqual([]);
@@ -30,6 +30,6 @@ test('beside others a few steps of one tenant are done in each turn, in their or
   expect(order.filter((nth) => nth < 40)).toEqual(Array.from({ length: 40 }, (_, nth) => nth));
 });
 
-test('who is alone does all of them at once', async () => {
+test('a single tenant runs all its steps at once', async () => {
   expect((await doneByTurn(false, 10)).done).toEqual([11]);
 });

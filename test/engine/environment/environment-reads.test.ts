@@ -85,7 +85,7 @@ test('a step that begins after a change does not share what was read before', as
   expect(opened).toHaveLength(2);
 });
 
-test('a value that does not open is an error for everybody who waits for it, and is read anew', async () => {
+test('a value that does not open is an error for each waiting run, and is read anew', async () => {
   const name = await put('BROKEN', 'value');
   let fails = true;
   const failing = {
@@ -104,7 +104,7 @@ test('a value that does not open is an error for everybody who waits for it, and
   expect({ ...(await environment.open(world.accountId, [name])) }).toEqual({ BROKEN: 'value' });
 });
 
-test('where values of all accounts are too large together, the account with the most of them gives up its oldest', () => {
+test('when the values of all accounts are too large, the account with the most gives up its oldest', () => {
   const kept = createKeptValues(10_000);
   const large = 'x'.repeat(1_000);
   const names = (accountId: string) =>

@@ -147,7 +147,7 @@ test('a step gets the value of now once this node has heard that it was changed'
   expect(await environment.open('o_another', ['CHANGING'])).toEqual({});
 });
 
-test('what is read while a value changes is not kept', async () => {
+test('a value read during a change is not cached', async () => {
   await put('RACING', 'old');
   const environment = createOpenEnvironment({ sql: hw.sql, sealer: { open: (_, sealed) => sealed } });
   const reading = environment.open(hw.accountId, ['RACING']);
@@ -157,7 +157,7 @@ test('what is read while a value changes is not kept', async () => {
   expect((await environment.open(hw.accountId, ['RACING']))['RACING']).not.toBe(before);
 });
 
-test('what is kept is bounded', async () => {
+test('the cached bytes are bounded', async () => {
   const values = new Map<string, number>();
   const sealer = {
     open: (_: string, sealed: string) => {

@@ -125,7 +125,7 @@ function assertAtEachStep(rule: Rule): void {
 const lost = (wanted: readonly Held[], kept: readonly Held[]) => wanted.filter((entry) => !kept.includes(entry));
 const of = (id: string, held: readonly Held[]) => held.filter((entry) => entry.accountId === id);
 
-test('what is there is never more than it may be, unless a single one is kept for being the newest', () => {
+test('the cache never exceeds its bound, except for a single newest entry', () => {
   const rule: Rule = (limits, wanted, kept) =>
     !isMore(limits, kept) || (limits.keepsNewest && kept.length === 1 && kept[0] === wanted.at(-1));
   expect(() => assertAtEachStep(rule)).not.toThrow();
@@ -139,7 +139,7 @@ test('nothing is given up for which there is room', () => {
   expect(() => assertAtEachStep(rule)).not.toThrow();
 });
 
-test('who has no more than half loses nothing while another has more and could give up something', () => {
+test('an account with no more than half loses nothing while another has more and could give up an entry', () => {
   const rule: Rule = (limits, wanted, kept) => {
     const isLarge = ({ accountId: id }: Held, held: readonly Held[]) => isMore(limits, of(id, held), 0.5);
     if (lost(wanted, kept).every((entry) => isLarge(entry, wanted))) return true;
@@ -149,7 +149,7 @@ test('who has no more than half loses nothing while another has more and could g
   expect(() => assertAtEachStep(rule)).not.toThrow();
 });
 
-test('of an account, and of all where it has no more than half, what was used last stays', () => {
+test('the entries used last stay: of the account itself, or of all accounts if it has no more than half', () => {
   const rule: Rule = (limits, wanted, kept) =>
     lost(wanted, kept).every((gone) => {
       const isLarge = isMore(limits, of(gone.accountId, wanted), 0.5);

@@ -17,7 +17,7 @@ function reads(bounds: { maxCount: number; maxWeight?: number }) {
   return { cache, asked };
 }
 
-test('what is used at the same time is read once, and what was used longest ago is given up first', async () => {
+test('concurrent uses share one read, and the entry used longest ago is evicted first', async () => {
   const { cache, asked } = reads({ maxCount: 2 });
   await Promise.all(['a', 'a', 'b', 'a'].map((id) => cache.get(id)));
   await cache.get('a');
@@ -27,7 +27,7 @@ test('what is used at the same time is read once, and what was used longest ago 
   expect(asked).toEqual(['a', 'b', 'c', 'b']);
 });
 
-test('together they never weigh more than they may, and what is too heavy takes nobody’s room', async () => {
+test('all entries together stay within the weight, and one that is too heavy evicts no entry of others', async () => {
   const { cache, asked } = reads({ maxCount: 100, maxWeight: 10 });
   for (const id of ['a:4', 'b:4', 'c:4', 'b:4', 'c:4', 'a:4']) await cache.get(id);
   expect(asked).toEqual(['a:4', 'b:4', 'c:4', 'a:4']);
@@ -39,7 +39,7 @@ test('together they never weigh more than they may, and what is too heavy takes 
   expect(asked.slice(4)).toEqual(['large:50', 'large:50:o_b', 'c:4', 'large:50:o_b']);
 });
 
-test('who reads many in a circle pushes out nothing of others', async () => {
+test('an account that reads many entries in a circle evicts no entry of others', async () => {
   for (const bounds of [{ maxCount: 100, maxWeight: 20 }, { maxCount: 5 }]) {
     const { cache, asked } = reads(bounds);
     await cache.get('limitTimeShare:4:o_b');
@@ -49,7 +49,7 @@ test('who reads many in a circle pushes out nothing of others', async () => {
   }
 });
 
-test('what is forgotten while it is read, or is not there, weighs nothing', async () => {
+test('an entry that is forgotten during its read, or missing, weighs nothing', async () => {
   const { cache, asked } = reads({ maxCount: 100, maxWeight: 10 });
   const reading = cache.get('a:9');
   cache.forget('a:9');

@@ -36,7 +36,7 @@ async function totals(
   return (await api('GET', '/stats', parameters)).data.totals;
 }
 
-test('known traffic is counted exactly: of the account, each source, the webhook, and nobody else', async () => {
+test('known traffic is counted exactly for the account, each source and the webhook, and for no other account', async () => {
   const other = await hw.admin('POST', '/accounts', { name: 'Other' });
   const receiver = await startReceiver();
   const source = await hw.deploy(ORDERS);

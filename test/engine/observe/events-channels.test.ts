@@ -71,7 +71,7 @@ test('$errors/event_summaries has what runs failed with, and the event that star
   }
 });
 
-test('$logs/event_summaries has the lines of the newest runs, newest first, also where nobody is subscribed', async () => {
+test('$logs/event_summaries has the lines of the newest runs, newest first, also without a subscription', async () => {
   const source = await hw.deploy(TALKER);
   await send(source, { n: 1 });
   await send(source, { n: 2 });
@@ -105,7 +105,7 @@ test('lines are found however many runs they are of', async () => {
   ).toEqual(Array.from({ length: 10 }, (_, i) => `got ${11 - i}`));
 });
 
-test('log lines are stored as events only while somebody is subscribed to $logs, and delivered to it', async () => {
+test('log lines are stored and delivered as events only while a subscription to $logs exists', async () => {
   const source = await hw.deploy(TALKER);
   await send(source, { n: 1 });
   const stored = async () => (await eventsAt(`/sources/${source.id}/events`, { event_name: '$logs' })).length;
@@ -124,7 +124,7 @@ test('log lines are stored as events only while somebody is subscribed to $logs,
   ]);
 });
 
-test('a source that listens to $logs of another is run for each line; what it logs itself comes back to nobody', async () => {
+test('a source that listens to $logs runs for each line, and its own lines start no run', async () => {
   const source = await hw.deploy(TALKER);
   const listener = await hw.deploy(`export default { name: 'L', version: '1',
     run(event) { console.log('heard', event.message); this.$emit({ heard: event.message }); } };`);

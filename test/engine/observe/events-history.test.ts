@@ -101,7 +101,7 @@ test('a channel has a history of its own', async () => {
   expect((await page({ event_name: 'none' })).page_info).toMatchObject({ total_count: 0, start_cursor: null });
 });
 
-test('what is no event id is refused by name', async () => {
+test('a malformed event id is refused by name', async () => {
   for (const name of ['after', 'before', 'start_id', 'end_id']) {
     for (const value of ['x', '1-2-3', '-1-0', '1e3-0', '9'.repeat(40)]) {
       const { status, text } = await hw.api('GET', `/sources/${source.id}/events`, { [name]: value });

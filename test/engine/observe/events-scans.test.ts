@@ -154,7 +154,7 @@ async function statusesOf(webhookId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
 }
 
-test('what has failed is found behind all that was delivered', async () => {
+test('failed deliveries are found behind many delivered ones', async () => {
   await addEvents('', 10, 1_000);
   await addDeliveries('wh_a', 'delivered', ROWS);
   await addDeliveries('wh_a', 'failed', 10);
@@ -177,7 +177,7 @@ test('failed deliveries of deleted events are cancelled, and not in front of the
   expect((await rowsRead('deliveries')) - before).toBeLessThan(100);
 });
 
-test('what fails again at once is not made due again by the same request', async () => {
+test('a delivery that fails again at once is not made due again by the same request', async () => {
   await addEvents('', 2_500, 1_000);
   await addDeliveries('wh_a', 'failed', 2_500);
   await db.sql`
@@ -197,7 +197,7 @@ test('with events deleted, all that is due of them is cancelled, however much is
   expect(await statusesOf('wh_a')).toEqual({ pending: 6_000, cancelled: 12_000 });
 });
 
-test('what a page and its cursors are made of is read as it is at one moment', async () => {
+test('a page and its cursors are read at one moment', async () => {
   await addEvents('', 10, 1_000);
   const count = (sql: Sql | Transaction) => sql`select from events where emitter_id = ${emitterId}`;
   await readInIndexOrder(db.sql, async (tx) => {

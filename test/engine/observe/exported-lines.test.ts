@@ -109,7 +109,7 @@ test('the audit log is exported, and goes on behind an entry', async () => {
   expect(await read(`?after=${all[0]?.id}`)).toEqual(all.slice(1));
 });
 
-test('what cannot be exported is a problem, and what nobody reads leaves no export open', async () => {
+test('a wrong export is refused with a problem, and an abandoned download leaves no export open', async () => {
   const wrong = await ask('/events?since=yesterday');
   expect([wrong.status, wrong.headers.get('content-type')]).toEqual([400, 'application/problem+json']);
   const tenant = await hw.newAccount();

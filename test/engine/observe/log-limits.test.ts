@@ -42,7 +42,7 @@ const runOnce = async (endpoint: string) => {
   await hw.untilIdle();
 };
 
-test('lines of a run name the limit that cut them, in its record, its trace, its stream and to whoever listens', async () => {
+test('lines of a run name the limit that cut them, in its record, trace, stream and deliveries', async () => {
   const source = await hw.deploy(SOURCE, { token: TOKEN });
   const receiver = await startReceiver();
   const { data: webhook } = await hw.api('POST', '/webhooks', { url: receiver.url });

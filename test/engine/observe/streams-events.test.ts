@@ -76,7 +76,7 @@ test('a message is the record of event_summaries: its id that of the event, its 
   cut.close();
 });
 
-test('whoever comes back with the last id gets all that came meanwhile, however much it is', async () => {
+test('a client that reconnects with the last id gets all missed events, also very many', async () => {
   const source = await hw.deploy(COUNTER);
   await emit(source.endpoint, { count: 10 });
   const before = await follow(source.id);
@@ -133,7 +133,7 @@ test('one channel alone can be followed, also where others are busy', async () =
   plain.close();
 });
 
-test('what another node commits is heard as well', async () => {
+test('an event that another node commits reaches the stream', async () => {
   const source = await hw.deploy(COUNTER);
   const stream = await follow(source.id);
   await emit(source.endpoint, {});
@@ -179,7 +179,7 @@ test('an id that is none is refused by name, and so is one stream too many', asy
   await hw.limit({ maxStreams: null });
 });
 
-test('HEAD opens nothing that nobody would close', async () => {
+test('HEAD opens no stream', async () => {
   const source = await hw.deploy(COUNTER);
   await hw.limit({ maxStreams: 1 });
   for (let i = 0; i < 3; i++) {

@@ -153,7 +153,7 @@ test('lines of a step come while it runs, with its name, and once', async () => 
   expect(execution?.steps[1]?.logs.map(({ message }) => message)).toEqual(['1', '2', '3']);
 });
 
-test('what a run has shown is kept where it is ended, and its error comes last', async () => {
+test('lines of a run that is ended are kept, and its error comes last', async () => {
   const code = sourceOf(`console.log('before'); await new Promise((done) => setTimeout(done, 400)); for (;;) {}`);
   await hw.limit({ runCpuMs: 300 });
   const { id, endpoint } = await hw.deploy(code);
@@ -183,7 +183,7 @@ test('a secret is taken out of what is shown while the run goes on', async () =>
   expect(JSON.stringify(stored)).not.toContain(secret);
 });
 
-test('of a flood no more is stored before the end than its bound, and each line comes once', async () => {
+test('a flood stores at most its bound before the end, and each line comes once', async () => {
   const { id, endpoint } = await hw.deploy(
     sourceOf(`for (let i = 0; i < 500; i++) console.log(i + ' ' + '\\0x'.repeat(2000)); ${wait()}`),
   );

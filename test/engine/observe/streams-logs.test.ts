@@ -50,7 +50,7 @@ test('on connecting the last 100 lines come, the oldest first, then those of eac
   stream.close();
 });
 
-test('whoever comes back goes on behind the line, also in the middle of a run', async () => {
+test('a client that reconnects goes on behind its last line, also in the middle of a run', async () => {
   const source = await hw.deploy(LOGGER);
   for (let i = 0; i < 4; i++) await log(source.endpoint, { count: 50 });
   const first = await follow(source.id);

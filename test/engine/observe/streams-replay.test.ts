@@ -84,7 +84,7 @@ test('a replay looks no further back than so many events of the emitter, a resum
   expect(await replayed(source.id, '', '')).toBe(LIMITS.recentEvents);
 });
 
-test('of what is sent to streams only that of the channel is counted for its replay', async () => {
+test('only messages of the channel count for its replay', async () => {
   const source = await hw.deploy(QUIET);
   const sent = (channel: string) => JSON.stringify({ channel, payload: { n: 1 } });
   const channel = 'a "€😀" \\ %_';

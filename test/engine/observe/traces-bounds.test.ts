@@ -104,7 +104,7 @@ test('building and writing the largest trace leaves the thread to others', async
   expect(longest / slowness()).toBeLessThan(20);
 });
 
-test('of a webhook without a name the beginning of its URL is shown, and of its attempts the newest', async () => {
+test('a webhook without a name shows the beginning of its URL and its newest attempts', async () => {
   const hw = await startHeadwater();
   const receiver = await startReceiver();
   const source = await hw.deploy(`export default { name: 'One', version: '1', run() { this.$emit(1); } };`);

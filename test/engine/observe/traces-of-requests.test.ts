@@ -112,7 +112,7 @@ const OUTCOMES: Outcome[] = [
 ];
 
 describe('a request to a source is found by the id in its answer', () => {
-  test.each(OUTCOMES)('of a run that $what', async ({ dedupe, first, body, says }) => {
+  test.each(OUTCOMES)('and its run that $what', async ({ dedupe, first, body, says }) => {
     const target = await hw.deploy(source(dedupe === undefined ? '' : `dedupe: '${dedupe}',`));
     if (first !== undefined) await explained(await send(target, first));
     const id = await send(target, body);
@@ -140,7 +140,7 @@ describe('a request to a source is found by the id in its answer', () => {
     expect(rows.map((row) => [row.reason, row.invocationId])).toEqual(runs.map((id) => ['deduped', id]));
   });
 
-  test('whatever it is answered with, and when its run fails before it answers', async () => {
+  test('for each answer, and when its run fails before it answers', async () => {
     const target = await hw.deploy(source('', true));
     const cases: [body: unknown, status: number][] = [
       [{ answer: { status: 418, headers: { 'X-Headwater-Run': 'mine' }, body: 'tea' } }, 418],
@@ -257,7 +257,7 @@ describe('a request to a workflow is found by the id in its answer', () => {
     },
   ];
 
-  test.each(EXECUTIONS)('of one that $what', async ({ code, status, says, also }) => {
+  test.each(EXECUTIONS)('and its execution that $what', async ({ code, status, says, also }) => {
     const steps = [{ namespace: 'only', component_code: action(code) }];
     const flow = await makeWorkflow(hw, { name: 'Flow', triggers: [{ type: 'http' }], steps });
     const answer = await post(flow.triggers[0].endpoint_url, {});

@@ -122,7 +122,7 @@ async function reading<T>(read: (tx: Transaction) => Promise<T>): Promise<T> {
 
 test('all events of the trace are read', () => expect(events).toHaveLength(EVENTS));
 
-test('runs that events started are found without those of other milliseconds, whoever made them', async () => {
+test('runs started by events are found without runs of other milliseconds, from each kind of emitter', async () => {
   const runs = await reading((tx) => readTraceRuns(tx, accountId, [TRACE], events, LIMIT));
   expect(runs.map(({ id }) => id)).toEqual(started.invocation);
   expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['ok', 'queued']));

@@ -106,7 +106,7 @@ test('attempts of a delivery are in the trace as soon as they are recorded', asy
     .toMatchObject({ status: 'delivered', attempts: [{ status_code: 200 }], next_attempt_at: null });
 });
 
-test('whoever did not get an event is there with the reason', async () => {
+test('each listener that missed an event is shown with the reason', async () => {
   const [emitter, stopped, other] = [await hw.deploy(EMITTER), await hw.deploy(QUIET), await hw.deploy(QUIET)];
   const hook = await webhook('stopped');
   for (const id of [hook, stopped.id]) await subscribe(emitter.id, id);
@@ -135,7 +135,7 @@ test('whoever did not get an event is there with the reason', async () => {
   });
 });
 
-test('what was emitted and known already is counted, by its ids', async () => {
+test('emitted events that were known already are counted, by their ids', async () => {
   const emitter = await hw.deploy(EMITTER);
   await post(emitter, [{ id: 'a' }, { id: 'b' }]);
   await hw.untilIdle();

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000;
 const today = () => new Date().toISOString().slice(0, 10);
 const used = async (api: Headwater['api'], parameters = {}) => (await api('GET', '/usage', parameters)).data;
 
-test('known traffic is on the day of its account, exactly, and on nobody else’s', async () => {
+test('known traffic is counted exactly on the day of its account, and of no other account', async () => {
   const tenant = await hw.newAccount();
   const { data: webhook } = await tenant.api('POST', '/webhooks', { url: receiver.url, name: 'Shop' });
   const source = await tenant.deploy(ORDERS, { to: receiver.url });

@@ -31,7 +31,7 @@ test('tenants take turns, and webhooks within a tenant, each in its own order', 
   expect(lanes.next()).toBeUndefined();
 });
 
-test('limits hold and nothing is lost or invented, whatever the order of starts and ends', () => {
+test('limits hold and no delivery is lost or invented in any order of starts and ends', () => {
   const limits = { maxPerLane: 3, maxPerTenant: () => 5, maxHeldPerLane: 1_000, maxPerTurn: () => 4 };
   const step = fc.oneof(
     fc.record({ kind: fc.constant('new turn' as const) }),
@@ -134,7 +134,7 @@ test('beside others large ones of a tenant begin at a pace, and small ones of ot
   expect(performance.now() - begunMs).toBeGreaterThan(100);
 });
 
-test('who is alone sends large ones at once', () => {
+test('a single tenant sends large deliveries at once', () => {
   const { sender, started } = recordingSender();
   const data = 'x'.repeat(LIMITS.sendCharsPerSecond);
   sender.push(Array.from({ length: 5 }, (_, i) => ({ ...delivery('big', 'wh_1', String(i)), data })));

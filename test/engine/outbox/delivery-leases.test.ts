@@ -104,7 +104,7 @@ test('a delivery that is claimed has what its first attempt had', async () => {
   expect(claimed).toEqual(due);
 });
 
-test('what is not due, or leased, or of another webhook, is not claimed', async () => {
+test('a delivery that is not due, leased, or of another webhook is not claimed', async () => {
   const { sql } = world.database.db;
   const [webhook, other] = [
     await world.webhook(who, { url: receiver.url }),
@@ -176,7 +176,7 @@ test('stop cuts off what does not finish in time, and counts it for nothing', as
   expect(row).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [], leased_by: null });
 });
 
-test('what comes after stop is released again', async () => {
+test('a delivery taken after stop is released again', async () => {
   const webhook = await world.webhook(who, { url: receiver.url });
   const deliverer = world.deliverer({ node: 'node_a' });
   await deliverer.stop();

@@ -43,7 +43,7 @@ async function failedWebhook(count: number) {
   return { webhook, rows };
 }
 
-test('what has failed is delivered again, with the ids it had, and its attempts stay on record', async () => {
+test('failed deliveries are sent again with their ids, and keep their attempts', async () => {
   const { webhook } = await failedWebhook(3);
   const before = new Set(ids());
   expect(await webhooks.redeliver(who, webhook.id)).toBe(3);
@@ -71,7 +71,7 @@ test('one delivery can be named, also one that was delivered, and no other goes 
   expect((await world.rows(webhook.id)).map(({ status }) => status)).toEqual(['delivered', 'failed']);
 });
 
-test('what cannot be delivered is refused with the reason, and what is of another account is not there', async () => {
+test('a delivery that cannot be sent is refused with the reason, and one of another account is not found', async () => {
   const { webhook, rows } = await failedWebhook(1);
   const other = await world.account();
   const id = rows[0]?.id ?? '';
@@ -88,7 +88,7 @@ test('what cannot be delivered is refused with the reason, and what is of anothe
   await expect(webhooks.redeliver(who, webhook.id, id)).rejects.toThrow('has not ended yet');
 });
 
-test('of a delivery that is made again and again the newest attempts are kept', async () => {
+test('a delivery sent again and again keeps its newest attempts', async () => {
   const { webhook, rows } = await failedWebhook(1);
   const [one] = rows;
   const many = JSON.stringify(Array(LIMITS.maxKeptDeliveryAttempts).fill(one?.attempts[0]));
@@ -99,7 +99,7 @@ test('of a delivery that is made again and again the newest attempts are kept', 
   expect(row?.attempts.at(-1)?.status_code).toBe(200);
 });
 
-test('what was cancelled while a node held it that is gone is delivered again', async () => {
+test('a delivery cancelled under a node that is gone is sent again', async () => {
   const { webhook, rows } = await failedWebhook(1);
   const id = rows[0]?.id ?? '';
   await world.database.db.sql`update deliveries set status = 'cancelled', leased_by = 'node_gone' where id = ${id}`;

@@ -54,7 +54,7 @@ test.each<[why: string, settings: Partial<WebhookCreate>, mayTake: boolean]>([
   ['it has a rate', { ratePerSecond: 5 }, true],
   ['its attempts at the same time are bounded', { maxInFlight: 2 }, true],
   ['its rate adapts', { adaptiveRate: true }, true],
-])('where %s the next one is due, and its lane comes for it', async (_, settings, mayTake) => {
+])('if %s, the next one is due, and its lane is queued', async (_, settings, mayTake) => {
   const { webhook, ids, record, row } = await inOrder(settings);
   expect(await record(ids[0], taking(mayTake))).toEqual([]);
   expect(await row(ids[2])).toMatchObject({ status: 'pending', leased_by: null });
@@ -73,7 +73,7 @@ test('a next one whose event was deleted is cancelled, and the one after it is d
   expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
 });
 
-test('of a webhook that was stopped meanwhile nothing is leased', async () => {
+test('a webhook that was stopped meanwhile leases nothing', async () => {
   const { webhook, ids, record, row } = await inOrder();
   await world.database.db.sql`update webhooks set active = false where id = ${webhook.id}`;
   expect(await record(ids[0], taking())).toEqual([]);

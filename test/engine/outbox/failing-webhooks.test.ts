@@ -34,7 +34,7 @@ const retry = { scheduleSeconds: Array.from({ length: 200 }, () => 0), jitter: 0
 const item = (webhookId: string, id: string, accountId = 'o') => ({ accountId, webhookId, id }) as DueDelivery;
 const wide = { maxPerLane: 100, maxPerTenant: () => 100, maxHeldPerLane: 1_000, maxPerTurn: () => 1_000 };
 
-test('where no more may fail, webhooks that have answered go on, and unknown ones come before those that fail', () => {
+test('when no more may fail, webhooks that have answered go on, and unknown ones come before failing ones', () => {
   let mayFail = true;
   const lanes = createLanes<DueDelivery>({ ...wide, mayFail: () => mayFail }, ({ webhookId }) => webhookId);
   const begin = (webhookId: string, ended: boolean) => {
@@ -108,7 +108,7 @@ test('a place for slow ones is not kept for a webhook that has to wait for the p
   expect(lanes.next()?.id).toBe('good');
 });
 
-test('whatever fails, nothing is lost, and a tenant that may fail again begins all that waits', () => {
+test('under any failures no delivery is lost, and a tenant that may fail again begins all waiting ones', () => {
   const step = fc.record({
     kind: fc.constantFrom('push' as const, 'next' as const, 'done' as const, 'clear' as const, 'turn' as const),
     hook: fc.nat(3),

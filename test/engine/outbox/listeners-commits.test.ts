@@ -86,7 +86,7 @@ test('a run whose lease another node has taken leaves no invocation', async () =
   expect(await waiting()).toEqual([]);
 });
 
-test('what the node has no room for waits for any node, with a lane, in the order of the events', async () => {
+test('invocations beyond the room of the node wait for any node, in a lane, in the order of events', async () => {
   const { invocations } = await commit(runOf(await invocation('node_a'), [1, 2, 3, 4, 5]), 2);
   expect(invocations.map(({ event }) => event)).toEqual(['1', '2']);
   expect((await waiting()).map((row) => [row.event, row.leased_by])).toEqual([
@@ -163,7 +163,7 @@ test('a chain that is as long as it may be goes on to webhooks and readers, and 
   expect(await waiting()).toEqual([]);
 });
 
-test('who listens to channels that nothing is emitted on is not read for a commit', async () => {
+test('listeners of channels without events are not read for a commit', async () => {
   for (let i = 0; i < 20; i++) await subscribe(emitterId, listenerId, `other${i}`);
   await subscribe('dc_*', listenerId, 'all');
   const read = async (...channels: string[]) =>

@@ -37,7 +37,7 @@ test.each([
     async (id: string) => deleteSourceRows(sql, await leaseSource(sql, accountId, id)),
   ],
 ])(
-  'what a new source is subscribed by never outlives a %s that is deleted while the source is made',
+  'a subscription of a new source never outlives a %s that is deleted while the source is made',
   async (_, make, remove) => {
     const listenerId = await make();
     await sql`
@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test('what was committed for a source at the moment of its deletion is deleted by its lane, a live one keeps its own', async () => {
+test('invocations committed while their source is deleted are deleted by its lane, and a live source keeps its own', async () => {
   const [gone, live] = [await insertSource(sql, accountId, { deleted: true }), await insertSource(sql, accountId)];
   for (const sourceId of [gone, gone, gone, live]) {
     await sql`

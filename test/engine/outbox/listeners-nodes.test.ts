@@ -39,7 +39,7 @@ async function listenTo(server: TestServer, channel = '') {
   return { emitter, listener, heard };
 }
 
-it('each event is heard once, whichever of two nodes it was emitted on', async () => {
+it('each event from either of two nodes reaches the listener once', async () => {
   const { emitter, heard } = await listenTo(nodes[0]);
   const endpoints = [emitter.endpoint, nodes[1].url + new URL(emitter.endpoint).pathname] as const;
   await Promise.all(Array.from({ length: 20 }, (_, i) => post(endpoints[i % 2] ?? '', { count: 10 })));

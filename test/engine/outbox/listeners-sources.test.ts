@@ -86,7 +86,7 @@ test('a source that listens to dc_* hears every other source of the account, onc
   expect(await heard(loud.id)).toEqual([{ n: 3, channel: 'loud' }]);
 });
 
-test('what an event led to can be followed: each names the event before it, all of them the first invocation', async () => {
+test('the results of an event can be followed: each names the event before it and the first invocation', async () => {
   const [emitter, first, second] = [await hw.deploy(EMITTER), await hw.deploy(ECHO), await hw.deploy(ECHO)];
   await subscribe(emitter.id, first.id);
   await subscribe(first.id, second.id);

@@ -66,7 +66,7 @@ test('an attempt that no statement can record is given up alone, and told', asyn
   await bad;
 });
 
-test('one whose own data are refused takes nobody else along, and no node out of service', async () => {
+test('an attempt with refused data fails no other attempt, and takes no node out of service', async () => {
   const { recorder, unrecorded, givenUp } = startRecorder();
   const bad = recorder.record(attempt('bad 22P05'));
   await recorder.record(attempt('b'));

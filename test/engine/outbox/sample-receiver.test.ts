@@ -104,7 +104,7 @@ test('no way leads to the receiver of another account, and none around the guard
   expect((await fetch(theirs, { method: 'POST', body: '{}' })).status).toBe(404);
 }, 180_000);
 
-test('of each account so many of the newest are kept, each with the beginning of its body, for so long', async () => {
+test('the newest requests of each account are kept for a time, each with the beginning of its body', async () => {
   const { sql, accountId } = hw;
   const nowMs = Date.now();
   const rows = Array.from({ length: LIMITS.maxSampleRequests + 20 }, (_, i) => ({

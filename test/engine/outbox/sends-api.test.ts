@@ -62,7 +62,7 @@ test('a send that has failed is attempted anew, with its attempts kept; one that
   expect(row.attempts).toHaveLength(2);
 });
 
-test('of a send that is attempted anew again and again the newest attempts are kept', async () => {
+test('a send attempted again and again keeps its newest attempts', async () => {
   const [id = ''] = await world.send(who, 'email', [{ subject: 'a', text: 'b' }], { executionId });
   await node.runner.runLane(who);
   await world.ended(id);

@@ -59,7 +59,7 @@ test('a request is sent as axios would: method, params, headers, JSON data, basi
   });
 });
 
-test('bytes go out as they are, without a content type that nobody gave', async () => {
+test('bytes go out unchanged, without a content type unless one was given', async () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const row = await attempt({ url: receiver.url, data_base64: Buffer.from(bytes).toString('base64') });
   expect(row).toMatchObject({ status: 'delivered' });
@@ -163,7 +163,7 @@ test('a receiver that does not answer within five seconds is tried again later',
   expect(row.attempts[0]?.limit).toBeUndefined();
 });
 
-test('what is over a limit of the account has it, with its value and what was used', async () => {
+test('a request over a limit of the account names it, with its value and the used amount', async () => {
   receiver.answer = { status: 200, body: 'x'.repeat(3_000) };
   const limits = { maxFetchRequestBytes: 2_000, maxFetchResponseBytes: 2_500 };
   const data = 'x'.repeat(2_100);

@@ -57,7 +57,7 @@ test('a claim ends once its payloads are large together, and leaves a job for th
   expect(claimed).toEqual([ids.slice(0, 3), ids.slice(3), []]);
 });
 
-test('what a dead node held is sent by another', async () => {
+test('sends held by a dead node are sent by another', async () => {
   const ids = await world.send(who, 'http', requests(3));
   expect(await claimSends(sql(), 'node_dead', who.accountId, 10)).toHaveLength(3);
   await sql()`delete from graphile_worker._private_jobs`;
@@ -92,7 +92,7 @@ test('stop lets attempts in flight finish and gives back the rest, with a job fo
   expect(jobs).toHaveLength(1);
 });
 
-test('what was cut off by a stop counts for nothing and is sent again', async () => {
+test('an attempt cut off by a stop is not counted and is made again', async () => {
   receiver.script({ delayMs: 20_000 });
   const [id = ''] = await world.send(who, 'http', requests(1));
   const { runner } = await world.node({ drainMs: 10 });
@@ -114,7 +114,7 @@ test('sends that have lost their job get one', async () => {
   expect(await world.ended(id)).toMatchObject({ status: 'delivered' });
 });
 
-test('what has ended is deleted when its account keeps it no longer; what is pending stays', async () => {
+test('an ended send is deleted after the retention of its account, and a pending one stays', async () => {
   const [gone = '', kept = ''] = await world.send(who, 'http', requests(2));
   await sql()`
     insert into emitters (id, account_id, user_id, kind, name, name_slug)

@@ -86,7 +86,7 @@ test.each([
   ],
   ['no XML', '{"Code":"Odd"}', SAID],
   ['nothing', '', SAID],
-])('of a refusal with %s the words are told that can be read', async (_, body, error) => {
+])('a refusal with %s shows its readable words', async (_, body, error) => {
   receiver.answer = { status: 400, body };
   const id = await sendLine();
   await node.runner.runLane(who);
@@ -94,7 +94,7 @@ test.each([
   expect(attempts).toMatchObject([{ status_code: 400, error }]);
 });
 
-test('what a server says to an upload that it has taken is not read', async () => {
+test('the answer to an accepted upload is not read', async () => {
   receiver.answer = { status: 200, headers: { 'x-amz-object-size': 'odd' }, body: '<Error><Code>Odd</Code></Error>' };
   const id = await sendLine();
   await node.runner.runLane(who);
@@ -113,7 +113,7 @@ test.each([
   expect(attempts).toMatchObject([{ status_code: 400, error: expect.stringContaining('\uFFFD') }]);
 });
 
-test('of a server that repeats a secret of a line nothing but the status is told', async () => {
+test('a refusal that repeats a secret of a line shows only its status', async () => {
   const secret = 'sk_live_0123456789';
   receiver.answer = { status: 400, body: errorXml(secret) };
   const payload = { bucket: 'lines', payload: { secret } };

@@ -33,7 +33,7 @@ const lines = (count: number, more: object = {}) =>
   Array.from({ length: count }, (_, n) => ({ bucket: 'lines', prefix: 'logs', payload: { n }, ...more }));
 const KEY = /^logs\/(\d{4})\/(\d\d)\/(\d\d)\/(\d\d)\/\1-\2-\3-\4-\d\d-\d\d-snd_\w{20}\.gz$/;
 
-test('what is sent within a minute goes into one object, in order, at a name of its time', async () => {
+test('lines sent within a minute go into one object, in order, under a key of their time', async () => {
   await node.sends.setS3(who, settings());
   const ids = await world.send(who, 's3', lines(5), before());
   await node.runner.runLane(who);

@@ -144,7 +144,7 @@ test('secrets in e-mails and lines for S3 are sealed as well', async () => {
   expect(await wholeTable()).not.toContain(TOKEN);
 });
 
-test('what is sealed is brought under a new key with everything else', async () => {
+test('sealed contents of sends are sealed under a new key with everything else', async () => {
   const { sql } = world.database.db;
   const { sends } = await world.node();
   const [id = ''] = await world.send(who, 'http', [request()], { secrets });
@@ -161,7 +161,7 @@ test('what is sealed is brought under a new key with everything else', async () 
   expect(alone.open(who.accountId, row?.secret ?? '')).toBe('s3-secret');
 });
 
-test('what waits in the row of a step for the end of its execution is brought under a new key too', async () => {
+test('sealed contents in the row of a step are sealed under a new key too', async () => {
   const { sql } = world.database.db;
   const { accountId } = who;
   const stored: object[] = [];

@@ -40,7 +40,7 @@ const statusOf = (id: string, status: string) =>
     what: `a delivery that is ${status}`,
   });
 
-describe('a delivery to who listens', () => {
+describe('a delivery through a tunnel', () => {
   test('comes signed, and its answer is that of the attempt', async () => {
     const { id, secret } = await makeTunnel();
     const stream = await listenTo(id);
@@ -60,7 +60,7 @@ describe('a delivery to who listens', () => {
     expect(JSON.stringify(delivery)).toContain('x-by');
   });
 
-  test('that is not answered well fails, after one attempt', async () => {
+  test('with an error of the listener fails after one attempt', async () => {
     const { id } = await makeTunnel();
     const stream = await listenTo(id);
     await publish({ data: 'refused' });
@@ -81,7 +81,7 @@ describe('a delivery to who listens', () => {
     );
   });
 
-  test('that is not answered times out, and an answer then is too late', async () => {
+  test('without an answer times out, and a later answer is refused', async () => {
     const { id } = await makeTunnel();
     await hw.api('PUT', `/webhooks/${id}`, { timeout_seconds: 1 });
     const stream = await listenTo(id);
@@ -91,7 +91,7 @@ describe('a delivery to who listens', () => {
     expect((await answer(id, { request_id: request.id, status: 200 })).status).toBe(404);
   });
 
-  test('fails at once where nobody has listened for a while', async () => {
+  test('fails at once if no client has listened for a while', async () => {
     const { id } = await makeTunnel();
     await hw.sql`update tunnels set listened_at = now() - interval '21 seconds' where webhook_id = ${id}`;
     await publish({ data: 'nobody' });
@@ -134,7 +134,7 @@ describe('a tunnel', () => {
     expect((await listenTo(id)).status).toBe(404);
   });
 
-  test('to which nobody listens any more is deleted, and others stay', async () => {
+  test('without a listener is deleted, and others stay', async () => {
     const [left, kept] = [await makeTunnel(), await makeTunnel()];
     await hw.sql`update tunnels set listened_at = now() - interval '11 minutes' where webhook_id = ${left.id}`;
     const remove = async ({ accountId }: { accountId: string }, id: string) => {
@@ -171,7 +171,7 @@ describe('a tunnel', () => {
     },
   );
 
-  test('that was refused leaves no webhook behind', async () => {
+  test('for an unknown emitter is refused and leaves no webhook behind', async () => {
     const before = (await hw.api('GET', '/users/me/webhooks', { limit: 100 })).data.length;
     expect((await hw.api('POST', '/tunnels', { emitter_id: 'dc_00000000000000000000' })).status).toBe(404);
     expect((await hw.api('GET', '/users/me/webhooks', { limit: 100 })).data).toHaveLength(before);

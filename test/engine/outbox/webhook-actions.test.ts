@@ -140,7 +140,7 @@ describe('own headers', () => {
 });
 
 describe('schedule and timeout', () => {
-  test('of the webhook hold in the place of those of the server', async () => {
+  test('set on the webhook win over those of the server', async () => {
     receiver.answer = { status: 500 };
     const webhook = await webhookWith({ retry_schedule_seconds: [0, 0] });
     await (await sourceFor(webhook.id)).emit({ n: 1 });

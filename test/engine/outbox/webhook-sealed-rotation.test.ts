@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('what the requests of a webhook prove themselves with is rotated with the master key', async () => {
+test('sealed credentials of a webhook are rotated with the master key', async () => {
   const { sql } = world.database.db;
   const who = await world.account();
   const auth = { type: 'bearer', token: 'tok-6f1c' } as const;

@@ -80,7 +80,7 @@ describe('a transform', () => {
     expect(delivery.attempts[0].request_headers).toMatchObject({ 'x-total': '7', 'x-kept': '[redacted]' });
   });
 
-  test('that leaves the body out keeps it byte for byte, and a text is sent as it is', async () => {
+  test('without a body keeps it byte for byte, and a text is sent unchanged', async () => {
     const webhook = await subscribe(`if (request.body.text) return { body: 'plain' }; return { headers: { a: 'b' } };`);
     const [exact] = (await hw.api('POST', '/events', { data: { n: 1 } })).data.events;
     await hw.sql`update events set data = '{"n": 12345678901234567890}'
@@ -118,7 +118,7 @@ describe('a transform', () => {
     expect(trace.text).toContain('a test order');
   });
 
-  test('that fails is a failed attempt of the class transform, and the schedule and its owner retry it', async () => {
+  test('with an error is a failed attempt of the class transform, which the schedule and its owner retry', async () => {
     const webhook = await subscribe(`throw new Error('no total');`, { retry_schedule_seconds: [3600] });
     await emit(webhook, { n: 1 });
     const failed = await deliveryOf(webhook, ({ attempts }) => attempts.length === 1);
@@ -142,7 +142,7 @@ describe('a transform', () => {
     expect((await receiver.until(2)).at(-1)?.body).toBe('{"n":2}');
   });
 
-  test('of an unchanged request changes nothing of any format', async () => {
+  test('without a change leaves each format as it is', async () => {
     const transform_id = await save(transformOf('return request;'));
     for (const format of ['raw', 'envelope', 'cloudevents', 'cloudevents-binary']) {
       const url = `${receiver.url}/hook`;
@@ -205,7 +205,7 @@ describe('a hostile transform', () => {
     },
   );
 
-  test('stays at the origin of the webhook, whatever its path looks like', async () => {
+  test('stays at the origin of the webhook for any form of path', async () => {
     const transform_id = await save(transformOf('return { path: request.body };'));
     const webhook = (await hw.api('POST', '/webhooks', { url: receiver.url, transform_id })).data;
     for (const path of ['//other.example.com/a', '/\\\\other.example.com', '/@other.example.com', '/a#b'])

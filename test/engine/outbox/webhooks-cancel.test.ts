@@ -65,7 +65,7 @@ test.each([
 test.each([
   ['A discard', discard],
   ['A deletion', remove],
-])('%s waits for nobody, and what somebody had is cancelled after', async (_, end) => {
+])('%s waits for no lock, and deliveries locked meanwhile are cancelled after', async (_, end) => {
   const [held, released] = await world.emit(webhook, who, 10, 'node_a');
   await world.emit(webhook, who, 10, null);
   let ended: Promise<unknown> | undefined;
@@ -100,7 +100,7 @@ test('so many discards of an account are under way, and the next is refused befo
   expect(await discard()).toBe(0);
 });
 
-test('what comes for a webhook while its backlog is discarded stays', async () => {
+test('deliveries made while the backlog is discarded stay', async () => {
   const [held] = await world.emit(webhook, who, 1, 'node_a');
   let discarding: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
@@ -114,7 +114,7 @@ test('what comes for a webhook while its backlog is discarded stays', async () =
   expect(await states()).toEqual({ cancelled: 1, 'cancelled leased': 1, pending: 1 });
 });
 
-test('where the database fails before all of a deleted webhook is cancelled, the rest is as it is claimed', async () => {
+test('if the database fails during the deletion of a webhook, the rest is cancelled as it is claimed', async () => {
   await world.emit(webhook, who, CANCEL_BATCH + 10, null);
   await sql.unsafe(`
     create sequence updates;
@@ -134,7 +134,7 @@ test('where the database fails before all of a deleted webhook is cancelled, the
   }
 });
 
-test('what a request has no time to cancel is left to a job, and what came since stays', async () => {
+test('cancellations beyond the time of a request are left to a job, and newer deliveries stay', async () => {
   await world.emit(webhook, who, 2 * CANCEL_BATCH + 10, null);
   const cancel = { accountId: who.accountId, webhookId: webhook.id, reason: 'It was discarded' };
   const { count, until = '' } = await cancelDeliveries(sql, { ...cancel, maxMs: 0 }, (work) => work());
@@ -148,7 +148,7 @@ test('what a request has no time to cancel is left to a job, and what came since
   expect(await updates.rows()).toEqual([CANCEL_BATCH, CANCEL_BATCH, 10]);
 });
 
-test('what waits behind others of its key is made due in short transactions by a job, each once', async () => {
+test('deliveries that wait behind their key are made due by a job in short transactions, each once', async () => {
   await world.emit(webhook, who, LOOKED_AT + 500, null);
   await sql`
     update deliveries set order_key = seq % 7, next_attempt_at = 'infinity' where webhook_id = ${webhook.id}`;
@@ -176,7 +176,7 @@ test('what waits behind others of its key is made due in short transactions by a
   expect(await world.jobKeys()).toContain(`deliver:${webhook.id}:now`);
 });
 
-test('what a request has no time to put in order is left to a job', async () => {
+test('deliveries that a request has no time to order are left to a job', async () => {
   await world.emit(webhook, who, LOOKED_AT + 500, null);
   await sql`
     update deliveries set attempts = '[{}]', next_attempt_at = now() + interval '1 hour' where webhook_id = ${webhook.id}`;

@@ -119,7 +119,7 @@ test('another format holds for what a node holds, another name leaves it where i
   expect(formats).toEqual([...Array<string>(begun).fill('raw'), ...Array<string>(60 - begun).fill('envelope')]);
 });
 
-test('what was read before a change and comes after it is given back, what was read after it is sent', async () => {
+test('deliveries read before a change are given back, and those read after it are sent', async () => {
   const { deliverer, webhook } = await slowNode(1, 0);
   const other = await world.webhook(who, { url: receiver.url });
   const readAt = deliverer.heard();
@@ -163,7 +163,7 @@ test('a retry that waits in the database goes to the URL that the webhook has by
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('what was cancelled before a node hears of it loses its lease, and can be delivered again', async () => {
+test('deliveries cancelled before the node hears of it lose their lease, and can be sent again', async () => {
   const node = await slowNode(4);
   const { deliverer, webhook } = node;
   const { db } = world.database;
@@ -184,7 +184,7 @@ test('what was cancelled before a node hears of it loses its lease, and can be d
   await receiver.until(begun + 1);
 });
 
-test('where any webhook may have changed, all that is held is read anew', async () => {
+test('if any webhook may have changed, all held deliveries are read anew', async () => {
   const node = await slowNode(1, 50);
   const { deliverer, webhook, due } = node;
   const sql = world.database.db.sql;

@@ -109,7 +109,7 @@ test('a node that may have missed a change while it did not listen reads anew wh
   expect(await arrived(id)).toEqual(Array.from({ length: HELD }, (_, n) => n));
 });
 
-test('what a commit has read the old URL for, which is changed before it is through, goes to the new one', async () => {
+test('deliveries that a commit made for the old URL go to the new one if the URL changes meanwhile', async () => {
   const { id, endpoint } = await webhookOfMany();
   const probe = await deploy(one, MANY);
   await database.db.sql.begin(async (tx) => {

@@ -153,7 +153,7 @@ test('410 disables at once, and tells', async () => {
   expect(await statuses(webhook.id)).toEqual(['failed']);
 });
 
-test('what its owner does is told as well: stops, starts and new secrets', async () => {
+test('changes by the owner are reported as well: stops, starts and new secrets', async () => {
   const webhook = await listening();
   await hw.api('PUT', `/webhooks/${webhook.id}`, { active: false });
   await hw.api('PUT', `/webhooks/${webhook.id}`, { active: false, name: 'still stopped' });

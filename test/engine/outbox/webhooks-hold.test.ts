@@ -103,7 +103,7 @@ test('a stopped webhook keeps its retries and new events, and sends them in thei
   await allAre(webhook.id, 'delivered');
 });
 
-test('what was held drains at the rate that was asked for, while new events are sent at once', async () => {
+test('held deliveries drain at the requested rate, while new events are sent at once', async () => {
   const webhook = await listening();
   await webhook.put({ active: false });
   await webhook.emit(1, 20);
@@ -164,7 +164,7 @@ test.each([
   expect([status, text]).toEqual([400, expect.stringMatching(says)]);
 });
 
-test('what another account holds is not there', async () => {
+test('held deliveries of another account are not found', async () => {
   const { data } = await hw.api('POST', '/webhooks', { url: receiver.url });
   const { api_key: other } = (await hw.admin('POST', '/accounts', { name: 'Other' })).data;
   expect((await hw.as(other)('POST', `/webhooks/${data.id}/discard`)).status).toBe(404);

@@ -116,7 +116,7 @@ test('one key that fails holds up no other; skipped or exhausted, it lets the ne
   await untilAllDelivered(webhook.id, 7);
 });
 
-test('of one key no two are in flight, of several they are, and a run with very many events is in order too', async () => {
+test('deliveries of one key go one at a time, of several keys together, and a very large run keeps its order', async () => {
   const webhook = await listening({ ordering: 'fifo', ordering_key: 'order.id' });
   const most = watchOverlap(({ order }) => order?.id ?? '', 5);
   const count = 600;
@@ -146,7 +146,7 @@ test('a stopped webhook that is in order drains in order', async () => {
   expect(receiver.requests.map((one) => bodyOf(one).n)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('what waits for its turn goes at once when the order is taken back', async () => {
+test('deliveries that wait for their turn go at once when the order is removed', async () => {
   const webhook = await listening({ ordering: 'fifo', retry_schedule_seconds: [3_600] });
   receiver.answer = (request) => ({ status: bodyOf(request).n === 1 ? 503 : 200 });
   await webhook.emit(...numbers(4));

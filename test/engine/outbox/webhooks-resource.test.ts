@@ -102,7 +102,7 @@ test('an update changes what it names and nothing else', async () => {
   expect(await webhooks.get(who, made.id)).toEqual(changed);
 });
 
-test("another account's webhook is not there, whatever is asked of it", async () => {
+test("another account's webhook is not found by any request", async () => {
   const theirs = await webhooks.create(other, { url });
   const page = { limit: 10 };
   for (const attempt of [

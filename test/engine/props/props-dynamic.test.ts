@@ -194,7 +194,7 @@ test('additionalProps: a dynamic secret is sealed, never shown, kept when absent
   expect(JSON.parse(text).detail).toBe('additionalProps failed: cannot with [secret:token]');
 });
 
-test('errors: a ConfigurationError of additionalProps reaches whoever deploys, and no source is left', async () => {
+test('errors: a ConfigurationError of additionalProps reaches the deployer, and no source is left', async () => {
   const asked = await ask(['refused']);
   expect([asked.status, JSON.parse(asked.text).detail]).toEqual([400, 'No field is called refused']);
   const before = (await hw.api('GET', '/sources', { limit: 100 })).data.length;
@@ -206,7 +206,7 @@ test('errors: a ConfigurationError of additionalProps reaches whoever deploys, a
   expect(JSON.parse(odd.text).detail).toContain('no-such-type');
 });
 
-test('dynamic props: an id of nobody, of another account or of other code is refused by name', async () => {
+test('dynamic props: an unknown id, or one of another account or other code, is refused by name', async () => {
   const { data } = await ask(['title']);
   const { id } = data.dynamic_props as { id: string };
   const made = await hw.admin('POST', '/accounts', { name: 'Other' });

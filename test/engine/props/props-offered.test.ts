@@ -30,7 +30,7 @@ test.each([
   [`{ type: 'string', async options() { return [{ label: 'Answer', value: 42 }]; } }`, 42],
   [`{ type: 'integer', async options() { return ['1']; } }`, '1'],
   [`{ type: 'integer[]', async options() { return ['1']; } }`, ['1']],
-])('what %s offers is taken and passed on as it is: %j', async (definition, p) => {
+])('an option of %s is taken and passed on unchanged: %j', async (definition, p) => {
   const { id, errors } = await deploy(source(`p: ${definition}`), { p });
   expect(errors).toEqual([]);
   await hw.api('POST', `/sources/${id}/run`);
@@ -55,7 +55,7 @@ test.each([
   [`{ type: 'integer', options: ['1', '2'] }`, '3', 'Expected an integer, got a string'],
   [`{ type: 'string', options: [{ label: '42', value: 42 }] }`, 43, 'Expected a string, got a number'],
   [`{ type: 'string', async options() { return []; } }`, { value: 1 }, 'Expected a string, got an object'],
-])('what %s does not offer has to be of its type: %j', async (definition, p, message) => {
+])('a value outside the options of %s has to be of its type: %j', async (definition, p, message) => {
   expect((await deploy(source(`p: ${definition}`), { p })).errors).toEqual([`configured_props.p ${message}`]);
 });
 
@@ -107,7 +107,7 @@ describe('a propDefinition', () => {
     [`[ring, 'item']`, expect.stringMatching(/must not lead back to itself/)],
     [`[base]`, 'must be [app, name, inputValues]: an app, and the name of a prop of it'],
     [`'item'`, 'must be [app, name, inputValues]: an app, and the name of a prop of it'],
-  ])('of %s names nothing, and the component is not saved', async (taken, message) => {
+  ])('to %s names nothing, and the component is not saved', async (taken, message) => {
     for (const type of ['', `type: 'string', `]) {
       const { status, text } = await save(`{ ${type}propDefinition: ${taken} }`);
       const { errors } = JSON.parse(text) as { errors: object[] };
@@ -116,7 +116,7 @@ describe('a propDefinition', () => {
     }
   });
 
-  test('that leads through other apps is followed, with the app that has the options, and the values of all', async () => {
+  test('through other apps is followed, with the app that has the options, and the values of all', async () => {
     const { data } = await save(`{ propDefinition: [outer, 'item', { outer: 'o' }], label: 'Own' }`);
     expect(data.configurable_props[0]).toMatchObject({
       type: 'string',

@@ -214,7 +214,7 @@ test('props: names like those of Object.prototype are props like any other', asy
 });
 
 test.each([['v1.x'], [['v2.0123456789ab.x']], [{ a: 1 }], [1.5], [null]])(
-  'props: a sealed value is refused, whatever is in it: only we may make one: %j',
+  'props: a sealed value with any content is refused, since only the server may make one: %j',
   async ($sealed) => {
     expect(await refusalOf(`s: { type: 'object' }`, { s: { $sealed } })).toEqual({ s: 'The key $sealed is reserved' });
     expect(await refusalOf(`s: { type: 'object', default: ${JSON.stringify({ $sealed })} }`, {})).toEqual({

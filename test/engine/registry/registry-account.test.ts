@@ -59,7 +59,7 @@ test('two that publish a version at the same time: one is first, and the other i
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409]);
 });
 
-test('what has no key is not published', async () => {
+test('a component without a key is not published', async () => {
   const { id } = await save(`export default { name: 'Nameless', version: '1', run() {} };`);
   const refused = await publish(id);
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('has no key')]);

@@ -78,14 +78,14 @@ it('an action of the registry is used by every account, and an own one with the 
   expect(await run(stepOf('words-shared'), guest)).toMatchObject({ returned: ['said', 'own'] });
 });
 
-it('what an account has published for itself nobody else uses', async () => {
+it('an action that an account published for itself is unknown to other accounts', async () => {
   const id = await publish(actionOf('words-private', '1'));
   for (const step of [stepOf('words-private'), { namespace: 'n', component_id: id, props: { word: 'x' } }]) {
     expect((await run(step, guest)).status).toBe(404);
   }
 });
 
-it('what was withdrawn is used no more, but by workflows that have it', async () => {
+it('a withdrawn action is used only by workflows that have it', async () => {
   await publish(actionOf('words-gone', '1.0.0'), 'registry');
   const made = await run(stepOf('words-gone'), guest);
   const withdrawn = await hw.api('POST', '/components/words-gone/unpublish', { scope: 'registry', version: '1.0.0' });

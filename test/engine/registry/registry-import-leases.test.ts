@@ -59,7 +59,7 @@ async function rows(id: string) {
   return { ...row, files: [...files], results: [...results] };
 }
 
-test('whoever has lost the turn to another one begins, records, gives back and ends nothing', async () => {
+test('a node that lost its lease of an import begins, records, releases and ends nothing', async () => {
   const id = await start();
   const late = await claim();
   expect(await beginComponent(sql, late)).toMatchObject({ path: FIRST, attempts: 1 });
@@ -89,7 +89,7 @@ test('whoever has lost the turn to another one begins, records, gives back and e
   expect(await rows(id)).toMatchObject({ ended_at: expect.any(String), leased_until: null, files: [] });
 });
 
-test('nobody records what another one has ended', async () => {
+test('a node records nothing for an import that another one has ended', async () => {
   const id = await start();
   const claimed = await claim();
   await releaseImport(sql, claimed, { kind: 'ended' });

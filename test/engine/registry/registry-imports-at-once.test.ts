@@ -92,7 +92,7 @@ test('a component that waits for longer than a lease is begun by no other node',
   await eventually(isOver, { what: 'its end' });
 });
 
-test('whoever has lost the turn extends nothing', async () => {
+test('a node that lost its lease extends nothing', async () => {
   const { id } = await start();
   const late = await claimImport(sql, 1);
   await sql`update registry_imports set leased_until = now() - interval '1 second' where id = ${id}`;

@@ -26,7 +26,7 @@ const readBoth = async (id: string) => ({
 });
 const NOTHING = { bundle: undefined, hash: undefined };
 
-test('a version of the registry that is withdrawn has no code for anybody, under no hash', async () => {
+test('a withdrawn version of the registry has no code for any account, under no hash', async () => {
   const id = await save('acme-gone');
   const { data } = await hw.api('POST', `/components/${id}/publish`, { scope: 'registry' });
   const { bundle, hash } = await readBoth(data.id);

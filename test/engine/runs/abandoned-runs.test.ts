@@ -198,7 +198,7 @@ test('a retry of many takes those of its source and its time, and each once, als
   expect(left.map(({ id }: { id: string }) => id).toSorted()).toEqual(others.toSorted());
 });
 
-test('nobody sees or retries the abandoned runs of another account', async () => {
+test('another account neither sees nor retries abandoned runs', async () => {
   const source = await hw.deploy(WELL, { asked: '' });
   const [id] = await abandonSome(source.id, 1);
   const { data: other } = await hw.admin('POST', '/accounts', { name: 'Other' });

@@ -62,7 +62,7 @@ describe('an execution', () => {
     expect(await commitExecutions(sql, [own])).toEqual(new Set([own]));
   });
 
-  it('of which two holders come to one batch takes the steps of the newest alone', async () => {
+  it('with two holders in one batch takes the steps of the newest alone', async () => {
     const { sql } = test.db;
     for (const isEnd of [false, true]) {
       const id = await leased('execution', 'node_new', 2);
@@ -116,7 +116,7 @@ describe('an invocation of a source', () => {
   });
 });
 
-describe('what a node holds', () => {
+describe('invocations held by a node', () => {
   const answers: string[] = [];
   const held = (id: string, claim: number, leasedBy = 'node_a'): HeldInvocation => ({
     id,

@@ -118,7 +118,7 @@ describe('a commit', () => {
     expect(await test.db.sql`select 1 from invocations where id = ${held.id}`).toHaveLength(1);
   });
 
-  it('of the same run a second time writes nothing', async () => {
+  it('repeated for the same run writes nothing', async () => {
     const run = runOf(await invocation('node_a'), ['a']);
     await commit([run]);
     expect(await commit([run])).toMatchObject([{ committed: false }]);
@@ -137,7 +137,7 @@ describe('a commit', () => {
     expect((await storedIds()).toSorted()).toEqual(Array.from({ length: 10 }, (_, i) => String(i)));
   });
 
-  it('that waits for an invocation holds none with a greater id, whichever of them ends', async () => {
+  it('waiting for an invocation holds none with a greater id, in each order of ends', async () => {
     const [first, second, third] = [await invocation('node_a'), await invocation('node_a'), await invocation('node_a')]
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map((held) => runOf(held, [held.id]));
@@ -219,7 +219,7 @@ describe('a commit', () => {
     expect(jobs).toHaveLength(1);
   });
 
-  it('of a neighbour goes through when one run’s data cannot be stored', async () => {
+  it('goes through when the data of another run in its batch cannot be stored', async () => {
     const good = runOf(await invocation('node_a'), ['good']);
     const bad = { ...runOf(await invocation('node_a'), ['bad']), dbWrites: new Map([['nul\0', '1']]) };
     const batcher = createBatcher({ maxBatch: 10, minIntervalMs: 0, commit, isItemsFault: isDataError });

@@ -49,7 +49,7 @@ it('runs that overlap on one node count exactly', async () => {
   expect((await stored())['n']).toBe(40);
 });
 
-it('a run sees what every run has committed before it began, whichever node that ran on', async () => {
+it('a run sees all values committed before it began, from each node', async () => {
   const { endpoints, stored } = await counter();
   for (let run = 0; run < 12; run++) {
     await post(endpoints[run % 2] ?? '', { run });
@@ -57,7 +57,7 @@ it('a run sees what every run has committed before it began, whichever node that
   }
 });
 
-it('of two runs that overlap on two nodes and set one key the later commit wins; no other value is lost or mixed', async () => {
+it('two overlapping runs on two nodes set one key: the later commit wins, and no other value is lost', async () => {
   const { endpoints, stored } = await counter();
   gate.answer = ({ url }) => ({ delayMs: url === '/hold' ? 400 : 0 });
   const slow = post(endpoints[0], { run: 'slow', hold: true });

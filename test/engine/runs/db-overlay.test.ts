@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createDbOverlay } from '../../../engine/src/runs/db-overlay.ts';
 import { fc } from '../../support/properties.ts';
 
-it('a value that an overlapping run sets later wins, whichever run ends first', () => {
+it('a value that an overlapping run sets later wins in each order of ends', () => {
   const overlay = createDbOverlay();
   overlay.begin('dc_a');
   overlay.set('dc_a', 'n', '1', 'slow');
@@ -76,7 +76,7 @@ function createModel() {
 
 type Step = { kind: 'begin' } | { kind: 'end' | 'set'; place: number; key: string };
 
-it('answers what whoever remembers every set would, in whatever order runs overlap', () => {
+it('answers like a model that remembers each set, in any order of overlapping runs', () => {
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.constant({ kind: 'begin' as const }),
     fc.record({ kind: fc.constantFrom('end', 'set', 'set'), place: fc.nat(3), key: fc.constantFrom(...KEYS) }),

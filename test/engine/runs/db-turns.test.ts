@@ -15,7 +15,7 @@ async function timeOf(hasOthers: boolean, value: string): Promise<number> {
   return performance.now() - beganMs;
 }
 
-test('reads follow each other without a pause where nobody else is, and where what they bring is small', async () => {
+test('reads follow each other without a pause if the tenant is alone or the values are small', async () => {
   expect(await timeOf(false, LARGE)).toBeLessThan(PAUSE_MS * 10);
   expect(await timeOf(true, 'x'.repeat(LIMITS.smallDbValueChars))).toBeLessThan(PAUSE_MS * 10);
 });

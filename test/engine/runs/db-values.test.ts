@@ -59,7 +59,7 @@ test('a key that was never set is undefined, one that is set to undefined is del
   ]);
 });
 
-test('what is deleted makes room: a store that is full takes as much again', async () => {
+test('deleted values make room: a full store takes as much again', async () => {
   await hw.limit({ maxDbBytes: 65_536 });
   const source = await hw.deploy(
     scripted({

@@ -60,7 +60,7 @@ it.each(BATCHES)(
   },
 );
 
-it('one that unique has forgotten comes through again, whichever nodes it ran on', async () => {
+it('an id that unique has forgotten is accepted again, from each node', async () => {
   const [first, second] = nodes as [TestServer, TestServer];
   const source = await deploy(
     first,

@@ -59,7 +59,7 @@ async function stored(): Promise<Stored> {
 
 const LONG = Array.from({ length: 100 }, (_, n) => `${n} ${'"'.repeat(500)}`);
 
-it('what a run repeats is not written again, and is remembered all the same', async () => {
+it('ids that a run repeats are not written again, and stay remembered', async () => {
   expect(await commit(LONG)).toBe(100);
   const first = await stored();
   expect(first.bytes).toBeLessThan(6_000);

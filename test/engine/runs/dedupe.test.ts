@@ -80,7 +80,7 @@ describe('unique', () => {
   });
 });
 
-describe('what unique remembers', () => {
+describe('the memory of unique', () => {
   const anyId = fc.oneof(
     fc.string({ maxLength: LIMITS.maxEventIdChars }),
     fc.string({ unit: 'binary', maxLength: LIMITS.maxEventIdChars }),
@@ -92,7 +92,7 @@ describe('what unique remembers', () => {
   const uniqueBy = (ids: readonly string[]) => [...new Map(ids.map((id) => [wholeId(id), id])).values()];
   const hundred = fc.array(anyId, { maxLength: 100 }).map(uniqueBy);
 
-  it('is at most 6 KB, whatever the ids are, and is known again', () => {
+  it('is at most 6 KB for any ids, and is known again', () => {
     fc.assert(
       fc.property(hundred, (ids) => {
         const { accepted, state } = decideDedupe(
@@ -257,7 +257,7 @@ describe('last', () => {
     );
   });
 
-  it('remembers the event with the newest ts, in whichever order a run emits', () => {
+  it('remembers the event with the newest ts in each order of emits', () => {
     const newestFirst = [eventOf('c', 30), eventOf('b', 20), eventOf('a', 10)];
     expect(emitted('last', [newestFirst, [eventOf('d', 40), ...newestFirst]])).toEqual(['a', 'b', 'c', 'd']);
   });

@@ -143,7 +143,7 @@ test('each tenant has limits of its own', async () => {
   await endAll(bench);
 });
 
-test('what a tenant wants to run waits until its limits are known, also where they cannot be read at first', async () => {
+test('the runs of a tenant wait until its limits are known, also after a failed read', async () => {
   let reads = 0;
   const bench = startDispatcher(async () => {
     reads++;

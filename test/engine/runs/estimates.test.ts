@@ -30,7 +30,7 @@ function slowlyCounted() {
   };
 }
 
-test('what was added is not forgotten while it is counted', async () => {
+test('an addition is not forgotten while the count runs', async () => {
   const { estimates, add, refresh } = slowlyCounted();
   add(3);
   const during: number[] = [];
@@ -47,7 +47,7 @@ test('nor where the count fails, and the next one has all of it once', async () 
   expect(estimates.of('a')).toBe(7);
 });
 
-test('what is added while it is counted counts twice rather than never', async () => {
+test('an addition while the count runs counts twice rather than never', async () => {
   const { estimates, add, refresh } = slowlyCounted();
   add(3);
   await refresh(() => add(4));

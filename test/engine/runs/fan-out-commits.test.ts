@@ -161,7 +161,7 @@ test('a large event is stored for each that hears it, and in the plan of its com
   expect(plan).toMatchObject({ invocations: [], fanOuts: [{ events: [{}], sourceIds: new Map([['', ids]]) }] });
 });
 
-test('events without room are stored, nobody hears them, a note says who did not, and the run has failed with the limit', async () => {
+test('events without room are stored without deliveries, a note names the listeners that missed them, and the run fails with the limit', async () => {
   const [[webhook], [source]] = [await webhooks(1), await sources(1)];
   const limit = { name: 'maxQueuedDeliveries' as const, value: 10, used: 12 };
   const asked: unknown[] = [];
@@ -205,7 +205,7 @@ test('a webhook for which too much waits gets no more, a note says so, and the o
   ).toEqual([{ listener_id: full, reason: 'backlog_full', missed: 2 }]);
 });
 
-test('what one commit queues counts for the next run in it, and what waits is told', async () => {
+test('deliveries of one commit count for the next run in it, and waiting ones are reported', async () => {
   await webhooks(1);
   const added: unknown[] = [];
   const asked: number[] = [];

@@ -150,7 +150,7 @@ test('an auto subscription gives its filter to what it makes', async () => {
   await hw.api('DELETE', '/auto_subscriptions', { listener_id: hook });
 });
 
-test('what is no filter is refused with the place, and the subscription of another account is unknown', async () => {
+test('a malformed filter is refused with the place, and the subscription of another account is unknown', async () => {
   const emitter = await hw.deploy(EMITTER);
   const hook = await webhook('refused');
   const ends = { emitter_id: emitter.id, listener_id: hook };

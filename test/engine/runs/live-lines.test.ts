@@ -57,7 +57,7 @@ test('a run that has ended, or is not held any more, shows nothing more', async 
   });
 });
 
-test('accounts show their lines in turn, whatever one of them has', async () => {
+test('accounts show their lines in turn beside a flood of one account', async () => {
   const asked: string[][] = [];
   const store = async (parts: readonly LivePart[]) => {
     asked.push(parts.map(({ accountId }) => accountId));

@@ -132,7 +132,7 @@ describe('an id that is known', () => {
     expect(new Set(later.map(({ data }) => data.events[0].duplicate))).toEqual(new Set([true]));
   });
 
-  test('of another source is new, and so is one whose time is over', async () => {
+  test('from another source is new, and so is an expired one', async () => {
     const [one, other] = await Promise.all([ingestSource('one'), ingestSource('other')]);
     for (const id of [one, other])
       expect((await publish(id, { id: 'z', data: 1 })).data.events[0].duplicate).toBe(false);
@@ -180,7 +180,7 @@ describe('a batch', () => {
   const sharedSource = () => (shared ??= ingestSource('refusing'));
 });
 
-describe('what cannot be stored', () => {
+describe('events that cannot be stored', () => {
   test('is refused with the limit, and nothing of it is stored', async () => {
     const id = await ingestSource('too-large');
     await hw.limit({ maxEventBytes: 1024 });

@@ -173,7 +173,7 @@ test('a replay waits while its webhook is stopped or has much waiting, and fails
   expect((await replayOf(id)).error).toContain(hook);
 });
 
-test('what is of another account is unknown, as emitter, listener and replay', async () => {
+test('ids of another account are unknown as emitter, listener and replay', async () => {
   const source = await emitter(1);
   const hook = await webhook('mine');
   const foreignHook = (await other('POST', '/webhooks', { url: `${receiver.url}/foreign` })).data.id;
@@ -194,7 +194,7 @@ test('what is of another account is unknown, as emitter, listener and replay', a
   expect((await other('GET', '/replays')).data).toEqual([]);
 });
 
-test('what cannot be is refused by name, and an account has so many under way at once', async () => {
+test('a wrong parameter is refused by name, and the replays under way of an account are bounded', async () => {
   const source = await emitter(300);
   const hook = await webhook('many');
   const base = { emitter_id: source.id, listener_id: hook };

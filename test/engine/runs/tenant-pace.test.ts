@@ -30,7 +30,7 @@ test('a tenant is behind from the bound on, alone, and it is told once when that
   expect(backlog.isFull('a')).toBe(false);
 });
 
-test('others are here while two have come lately, in whatever order', () => {
+test('other tenants are present while two tenants came lately, in each order', () => {
   const activeTenants = createActiveTenants();
   activeTenants.saw('a', 0);
   activeTenants.saw('a', 1);
@@ -42,7 +42,7 @@ test('others are here while two have come lately, in whatever order', () => {
   expect(activeTenants.hasSeveral(3 + LIMITS.othersPresentMs)).toBe(false);
 });
 
-test('who brings much gives way while one is here who brings little, and those who bring much do not for each other', () => {
+test('a heavy tenant is throttled while a light one is active, and not beside other heavy tenants', () => {
   const activeTenants = createActiveTenants();
   /** Brings the given number per second for each tenant, for a tenth of a second. */
   const bring = (fromMs: number, perSecond: Record<string, number>) => {

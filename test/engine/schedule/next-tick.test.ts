@@ -5,7 +5,7 @@ import { nextAfterMs, nextTickMs } from '../../../engine/src/schedule/next-tick.
 import { slowness } from '../../support/longest-turn.ts';
 import { LIMITS } from '../../../shared/src/index.ts';
 
-it('an interval ticks on its anchor plus whole intervals, whatever time the last tick really ran at', () => {
+it('an interval ticks on its anchor plus whole intervals, however late the last tick ran', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 100_000 }),
@@ -245,7 +245,7 @@ const NEVER = [
   '* * 2 25-31 3 +7',
 ];
 
-it.each(NEVER)('that "%s" never matches takes a moment, for one timer and for 500', (cron) => {
+it.each(NEVER)('the check that "%s" never matches is quick, for one timer and for 500', (cron) => {
   const timer = { cron, timezone: 'Europe/Paris' };
   expect(threadMs(() => checkTimer(timer))).toBeLessThan(20);
   let problems: unknown[] = [];

@@ -61,7 +61,7 @@ async function doctorOf(options: { databaseUrl?: string; dataDir: string; encryp
 }
 
 test.each(['a variable', 'a file'])(
-  'of two nodes with different keys from %s that start on an empty database together, one runs and one is refused',
+  'two nodes with different keys from %s start on an empty database together: one runs and one is refused',
   async (from) => {
     const database = await createEmptyDatabase();
     ends.push(() => database.drop());
@@ -115,7 +115,7 @@ test('the claim of a key is one row, and of many that are claimed together one w
   );
 });
 
-test('a database from before, and one in the middle of a rotation, let in whoever opens what is sealed there', async () => {
+test('a database without key records, and one during a rotation, accept a node that opens its sealed values', async () => {
   const { url: databaseUrl, db } = await newDatabase();
   const [first, second] = await Promise.all([FIRST, SECOND].map(keyIdOf));
   const common = { databaseUrl, dataDir: makeDataDir() };

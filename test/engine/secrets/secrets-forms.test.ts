@@ -32,7 +32,7 @@ test('a key, a file of credentials and fifty tokens together are looked for in a
   expect(redactor.bytes()).toBeLessThan(4 * MB);
 });
 
-test('of secrets that are too large for all forms each text, its JSON and its base64 are found, and a token in all forms', () => {
+test('large secrets are found as text, JSON and base64, and a token in all forms', () => {
   const line = (i: number) =>
     `${((i * 7_919) % 46_656).toString(36).padStart(3, '0')}${i.toString(36).padStart(4, '0')}"‹&é+ %ü\\`;
   const large = Array.from({ length: 3_000 }, (_, i) => line(i)).join('\n');
@@ -65,7 +65,7 @@ test('a value is never looked for in less than itself and its JSON, however much
   expect(redactor?.bytes()).toBeLessThan(16 * MB);
 });
 
-test('what several props have is looked for once, under the name of the first', () => {
+test('a value of several props is searched once, under the name of the first', () => {
   const one = createRedactor([{ name: 'p0', value: 'the-same-value' }]);
   const all = createRedactor(Array.from({ length: 500 }, (_, i) => ({ name: `p${i}`, value: 'the-same-value' })));
   expect(all?.text('the-same-value')).toBe('[secret:p0]');
@@ -73,7 +73,7 @@ test('what several props have is looked for once, under the name of the first', 
   expect(all?.bytes()).toBe(one?.bytes());
 });
 
-test('where two secrets have a form in common the one given first is named, the longer one too', () => {
+test('two secrets with a common form: the one given first is named, also in the longer form', () => {
   const redactor = createRedactor([
     { name: 'first', value: 'p%40ss-word' },
     { name: 'second', value: 'p@ss-word' },

@@ -107,7 +107,7 @@ test('sources with a large key of a connected account keep no more forms of it t
   expect(sources).toHaveLength(7);
 });
 
-test('what a run searches for is made once for as long as it is kept and its secrets are the same', async () => {
+test('a redactor is reused for as long as it is cached and its secrets are the same', async () => {
   const keys = { apn_one: 'first-key-of-it' };
   const prepare = createRunPreparer(accountsOf(keys).resolve);
   const source = sourceWith(['apn_one']);
@@ -225,7 +225,7 @@ test('forms are given up by the account that has more than half of them, the one
   expect(made.map((redactor) => redactor.deref() !== undefined)).toEqual([true, false, false, true, true, true]);
 });
 
-test('what a component says of its props ends too where the secrets for it are too many', async () => {
+test('configuring a component fails too if its secrets are too many', async () => {
   const ids = Array.from({ length: 5 }, (_, i) => `apn_${i}`);
   const { resolve } = accountsOf(Object.fromEntries(ids.map((id) => [id, id.padEnd(60_000, 'x')])));
   const parts = {

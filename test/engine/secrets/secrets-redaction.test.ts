@@ -92,7 +92,7 @@ test('a secret is found in the name of a host, which has no large letters', () =
   expect(redactor.text(new URL('https://Ab12-CDef34.example.com/').host)).toBe('[secret:key].example.com');
 });
 
-test('of many bytes the console shows the first, and a secret among them is found', () => {
+test('the console shows the first of many bytes, and a secret among them is found', () => {
   const secret = 'Ab12-'.repeat(30);
   const shown = `Uint8Array(150) [\n  ${bytes(secret).subarray(0, 100).join(',\n  ')},\n  ... 50 more items\n]`;
   expect(redactorOf({ key: secret }).text(shown)).toBe('Uint8Array(150) [\n  [secret:key]… 50 more items\n]');
@@ -132,7 +132,7 @@ test('an error of JSON.parse shows no part of a text', () => {
   expect(redactor.text('"1, 2" is not valid JSON')).toBe('"1, 2" is not valid JSON');
 });
 
-test('what was redacted names the prop, and the place in it', () => {
+test('redacted text names the prop and the place in it', () => {
   const redactor = redactorOf({
     keys: ['first-key', 'second-key'],
     login: { user: 'ada-lovelace', deep: [{ pw: 'hunter22' }] },
@@ -148,7 +148,7 @@ test('short values, numbers and booleans are not looked for: they are in too muc
   expect(redactorOf({ a: 'admin', b: 'token-9' }).text('admin: token-9, true')).toBe('admin: [secret:b], true');
 });
 
-test('of secrets that begin alike the longest is taken, and each line of a key is one', () => {
+test('the longest of several secrets with the same beginning is taken, and each line of a key is a secret', () => {
   const redactor = redactorOf({ short: 'sk_live_', long: 'sk_live_51Habc' });
   expect(redactor.text('sk_live_51Habc sk_live_x')).toBe('[secret:long] [secret:short]x');
   const lines = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0B', 'AQEFAASCBKcwggSjAgEAAoIB', '-----END KEY-----'];

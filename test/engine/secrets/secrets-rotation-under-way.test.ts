@@ -66,7 +66,7 @@ async function rotate(): Promise<string> {
 
 const keysInUse = async () => (await readSealedKeyUse(database.db.sql)).map(({ keyId }) => keyId);
 
-test('what an execution under way has sent before comes under the new key with its end, and arrives', async () => {
+test('sends of an execution under way are sealed under the new key at its end, and arrive', async () => {
   // The send stays in the database.
   receiver.script({ status: 503 });
   const sends = `$.send.http({ url: '${receiver.url}/', headers: { authorization: this.token } });`;

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-test('what is sealed opens for the same account, whatever the text', () => {
+test('sealed text opens for the same account, for any text', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(text, text, (accountId, plaintext) => {

@@ -100,7 +100,7 @@ it('an update whose activate hook fails leaves the source as it was, endpoint in
   expect((await post(source.endpoint, {})).status).toBe(200);
 });
 
-it('what deploy emits is there when the source is, and reaches whoever listens to all sources', async () => {
+it('events emitted in deploy are there when the source is, and reach listeners to all sources', async () => {
   await subscribe(server, 'dc_*', `${receiver.url}/all`);
   const code = `export default { name: "Emits on deploy", version: "1", dedupe: "unique",
     hooks: { deploy() { for (const id of [1, 2, 2]) this.$emit({ id }, { id }); } }, run() {} };`;

@@ -121,7 +121,7 @@ describe('a source that registers a webhook with a service', () => {
     expect(registered()).toEqual([]);
   });
 
-  it('that refuses it is not left half registered: the old registration is back, or the source is stopped', async () => {
+  it('refused by the service is not left half registered: the old registration is back, or the source is stopped', async () => {
     const source = await deploy(server, CODE, { props: { service: service.url, topic: 'a' } });
     const path = `/sources/${source.id}`;
     service.failNext = 403;
@@ -168,7 +168,7 @@ describe('a source that registers a webhook with a service', () => {
     expect(registered()).toEqual([]);
   });
 
-  it('whose removal fails is deleted all the same, and the answer to a failed deployment names both hooks', async () => {
+  it('is deleted even if its removal fails, and the answer to a failed deployment names both hooks', async () => {
     const answer = await server.api('POST', '/sources', {
       component_code: FAILS_LATE.replace('this.db.get("hookId")', '"unknown"'),
       configured_props: { service: service.url, topic: 'a' },

@@ -52,7 +52,7 @@ async function leased(state: { deployed?: boolean } = {}): Promise<ChangeLease> 
   return lease;
 }
 
-test('what waits for a deleted source is deleted in short transactions, and nothing of it is left', async () => {
+test('invocations of a deleted source are deleted in short transactions, and none is left', async () => {
   // A node of its own: deletions of other tests would be counted too.
   const hw = await startHeadwater();
   try {
@@ -78,7 +78,7 @@ test('so is what waits for one whose deployment failed', async () => {
   expect(await sql`select from sources where id = ${lease.sourceId}`).toHaveLength(0);
 });
 
-test('whoever has lost the lease of the deletion deletes nothing of what waits', async () => {
+test('a node that lost the lease of the deletion deletes no waiting invocations', async () => {
   const lease = await leased();
   await insertWaiting(sql, lease, 3);
   await leaveToRecovery(sql, lease, 60);
@@ -87,7 +87,7 @@ test('whoever has lost the lease of the deletion deletes nothing of what waits',
   expect(await left(sql, lease.sourceId)).toBe(3);
 });
 
-test('what runs is left to the deletion, which waits for it in the order of ids and holds none behind it', async () => {
+test('the deletion waits for running invocations in the order of ids and holds none behind them', async () => {
   const lease = await leased();
   const [first, last] = [newId('invocation', 1), newId('invocation', 2)];
   // In the table and its indexes the last one is before the first.

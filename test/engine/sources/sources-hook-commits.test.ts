@@ -105,7 +105,7 @@ it('nor one whose change was left to recovery, or that is of another account', a
   expect(await stored(lease)).toEqual(nothing);
 });
 
-it('what is committed with it is stored, also other hooks, and one of the same source has its own deliveries', async () => {
+it('other runs and hooks of the same commit are stored, and one of the same source has its own deliveries', async () => {
   const listener = newId('webhook');
   await sql`
     insert into webhooks (id, account_id, user_id, url, format, secret)
@@ -128,7 +128,7 @@ it('what is committed with it is stored, also other hooks, and one of the same s
   expect((await stored(run)).values).toEqual(['run']);
 });
 
-it('nobody takes a change over while a hook of it is being committed', async () => {
+it('recovery takes no change over while a hook of it is being committed', async () => {
   let committed: ReturnType<typeof commit> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from emitter_state where emitter_id = ${lease.sourceId} for update`;
@@ -142,7 +142,7 @@ it('nobody takes a change over while a hook of it is being committed', async () 
   expect(await stored(lease)).toEqual(all('in time'));
 });
 
-it('a commit that waits for whoever takes a change over holds nothing meanwhile', async () => {
+it('a commit that waits for a takeover of its change holds nothing meanwhile', async () => {
   const run = await runOf('run');
   let committed: ReturnType<typeof commit> | undefined;
   await sql`update sources set busy_until = now() - interval '1 second' where id = ${lease.sourceId}`;
@@ -160,7 +160,7 @@ it('a commit that waits for whoever takes a change over holds nothing meanwhile'
   expect(await stored(lease)).toEqual(nothing);
 });
 
-it('a commit of a hook waits for nobody who changes other things of its source', async () => {
+it('a commit of a hook does not wait for other changes of its source', async () => {
   await sql.begin(async (tx) => {
     await tx`update sources set configured_props = '{"a":1}' where id = ${lease.sourceId}`;
     expect(await commit([hookOf(lease, 'in time')])).toEqual([true]);

@@ -89,7 +89,7 @@ it('nor does one that a node of the version before has taken over, which says no
   expect((await row())?.busy_until).not.toBeNull();
 });
 
-it('a change without a hook yet is left to whoever holds it, one with a hook to recovery', async () => {
+it('a change without a hook yet is left to its holder, one with a hook to recovery', async () => {
   expect(await leaveHooksToRecovery(sql, lease)).toBe(false);
   expect(await claim('too early')).toBeUndefined();
   await markHooksBegun(sql, lease);

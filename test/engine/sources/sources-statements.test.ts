@@ -112,7 +112,7 @@ it('five hundred HTTP props are put in a few statements, each with a key of its 
   expect(changed).toEqual(new Map([...made].map(([name, { key }]) => [name, { key, custom: true }])));
 });
 
-it('where HTTP props and timers stay as they are nothing is written of them', async () => {
+it('unchanged HTTP props and timers cause no writes', async () => {
   const first = [...(await putChange(httpProps(MANY))), ...(await end(httpProps(MANY), schedules(60)))];
   expect(writes(first, 'endpoints')).toHaveLength(1);
   expect(writes(first, 'timers')).toHaveLength(1);
@@ -123,7 +123,7 @@ it('where HTTP props and timers stay as they are nothing is written of them', as
   expect({ endpoints: await endpoints(), timers: await timers() }).toEqual(before);
 });
 
-it('of HTTP props one that is renamed keeps its key, also where it answers otherwise from now on', async () => {
+it('a renamed HTTP prop keeps its key, even if it answers differently from now on', async () => {
   await putChange(httpProps(3));
   const before = await endpoints();
   const renamed = [...httpProps(2), { name: 'other', customResponse: true }];
@@ -134,7 +134,7 @@ it('of HTTP props one that is renamed keeps its key, also where it answers other
   expect(after.get('http0')).toEqual(before.get('http0'));
 });
 
-it('where two HTTP props go and two come, those that come get new keys', async () => {
+it('two HTTP props that replace two others get new keys', async () => {
   await putChange(httpProps(3));
   const before = [...(await endpoints()).values()].map(({ key }) => key);
   await putChange([...httpProps(1), { name: 'a', customResponse: false }, { name: 'b', customResponse: false }]);
@@ -170,7 +170,7 @@ it('five hundred timers are set in a few statements, each with the job of its fi
   }
 });
 
-it('of many timers those that stay keep their phase, those that change start anew, and others end', async () => {
+it('unchanged timers keep their phase, changed ones start anew, and the others end', async () => {
   await end([], [{ intervalSeconds: 60 }, { intervalSeconds: 60 }, { intervalSeconds: 60 }]);
   const [kept, changed] = await timers();
   await end([], [{ intervalSeconds: 60 }, { cron: '0 0 * * *', timezone: 'Asia/Kolkata' }]);

@@ -77,7 +77,7 @@ test('so are those of a source whose deployment failed, and not those of others'
   expect([await left(sql, lease.sourceId), await left(sql, other.sourceId)]).toEqual([0, 3]);
 });
 
-test('values of which somebody holds one are deleted but for that one', async () => {
+test('all stored values are deleted but a locked one', async () => {
   const lease = await leased();
   await store(sql, lease.accountId, lease.sourceId, 10);
   expect(await deleteSourceRows(sql, lease)).toBe(true);
@@ -90,7 +90,7 @@ test('values of which somebody holds one are deleted but for that one', async ()
   expect(await left(sql, lease.sourceId)).toBe(0);
 });
 
-test('what a node that ended early left of them retention deletes, and keeps the row by which it finds them', async () => {
+test('retention deletes the values left by a node that ended early, and keeps the row by which it finds them', async () => {
   const [gone, live] = [await leased(), await leased()];
   for (const { accountId, sourceId } of [gone, live]) await store(sql, accountId, sourceId, 2_500);
   expect(await deleteSourceRows(sql, gone)).toBe(true);

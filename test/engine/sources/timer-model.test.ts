@@ -293,7 +293,7 @@ async function playAll(moves: readonly Move[]): Promise<string[]> {
   return history.faults;
 }
 
-it('whatever becomes of those who fire it, each tick is fired once, with its own time, and the next one has its job', async () => {
+it('under any failures of nodes each tick is fired once, with its own time, and the next one has its job', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 40 }), async (moves) => {
       expect(await playAll(moves)).toEqual([]);

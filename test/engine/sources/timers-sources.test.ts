@@ -72,7 +72,7 @@ it('a cron timer without a time zone says in its event that it is in UTC, also w
   await server.api('DELETE', `/sources/${source.id}`);
 });
 
-it('what the API shows of a timer can be given back to it', async () => {
+it('a timer as the API shows it can be sent back', async () => {
   const source = await deploy(server, timed('default: { intervalSeconds: 900 }'));
   const path = `/sources/${source.id}`;
   const { timer } = (await server.api('GET', path)).body.data.configured_props;

@@ -78,7 +78,7 @@ it('a timer that is set is a job of the same commit, due one interval from now',
   expect(dueAtMs - Date.now()).toBeLessThan(61_000);
 });
 
-it('a tick is a run, whose event says when it was due, and the job of the next tick, on the same phase however late it came', async () => {
+it('a tick makes a run with its due time and the job of the next tick, on the same phase even if late', async () => {
   await set({ intervalSeconds: 60 });
   const late = await setBack(60_000 + 7_300);
   const [fired] = await fire([late]);

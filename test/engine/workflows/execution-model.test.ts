@@ -300,7 +300,7 @@ async function playAll(all: readonly ExecutionMove[]): Promise<string[]> {
   }
 }
 
-it('whatever nodes and users do and wherever they are cut off, each execution ends once, and none runs a completed step again', async () => {
+it('under any moves and cuts of nodes and users each execution ends once, and no completed step runs again', async () => {
   await fc.assert(
     fc.asyncProperty(executionMoves, async (all) => {
       expect(await playAll(all)).toEqual([]);

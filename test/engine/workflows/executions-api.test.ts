@@ -253,7 +253,7 @@ test('log lines of executions are streamed when they end, with their steps, and 
   expect(data.toReversed()).toEqual(stream.messages.map((message) => message.data));
 });
 
-test('a trace goes through the steps of a workflow to whoever hears what it sends', async () => {
+test('a trace goes through the steps of a workflow to the listeners of its events', async () => {
   const flow = await deploy();
   const source = await hw.deploy(
     `export default { name: 'Start', version: '1', props: { http: '$.interface.http' }, run({ body }) { this.$emit({ body }); } };`,

@@ -66,7 +66,7 @@ const jobs = (workflowId: string) => test.db.sql<{ key: string; in_ms: number }[
   where key like ${`turn:${workflowId}:%`} order by key`;
 
 describe('concurrency', () => {
-  it('of 1 starts one at a time in the order of acceptance, on whichever node asks', async () => {
+  it('with limit 1 starts one at a time in the order of acceptance, from each node', async () => {
     const id = await workflow({ concurrency: 1 });
     const queued = [...(await queue(id, 20)), ...(await queue(id, 1)), ...(await queue(id, 20))];
     const started: string[] = [];
@@ -100,7 +100,7 @@ describe('concurrency', () => {
     ]);
   });
 
-  it('of 3 is never more than 3 on all nodes together', async () => {
+  it('with limit 3 never exceeds 3 on all nodes together', async () => {
     const id = await workflow({ concurrency: 3 });
     const queued = await queue(id, 10);
     const first = [...(await claim(id, nodes[0], 2)), ...(await claim(id, nodes[1]))];
@@ -110,7 +110,7 @@ describe('concurrency', () => {
     expect(await claim(id, nodes[1])).toEqual(queued.slice(3, 4));
   });
 
-  it('that is lowered lets those that run end first', async () => {
+  it('with a lowered limit lets running executions end first', async () => {
     const id = await workflow({ concurrency: 3 });
     const queued = await queue(id, 4);
     const running = await claim(id);
@@ -122,7 +122,7 @@ describe('concurrency', () => {
     expect(await claim(id)).toEqual(queued.slice(3));
   });
 
-  it('of 1 lets others go on while an execution is delayed, but not while it is to be tried again', async () => {
+  it('with limit 1 lets others go on while an execution is delayed, but not while it waits for a retry', async () => {
     const id = await workflow({ concurrency: 1 });
     const [first, second, third] = await queue(id, 3);
     await claim(id);
@@ -139,7 +139,7 @@ describe('concurrency', () => {
     expect(await claim(id)).toEqual([third]);
   });
 
-  it('of 2 lets others go on while an execution is to be tried again', async () => {
+  it('with limit 2 lets others go on while an execution waits for a retry', async () => {
     const id = await workflow({ concurrency: 2 });
     const [first, second, third] = await queue(id, 3);
     expect(await claim(id)).toEqual([first, second]);
@@ -158,7 +158,7 @@ describe('concurrency', () => {
   });
 });
 
-it('of two claims at the same moment one sees what the other has taken', async () => {
+it('holds for two claims at the same moment, since one sees the executions that the other took', async () => {
   const { sql } = test.db;
   const id = await workflow({ concurrency: 1 });
   const [inserting, locking] = [await sql.reserve(), await sql.reserve()];
@@ -198,7 +198,7 @@ describe('a throttle', () => {
     expect(await claim(id, nodes[1])).toEqual(queued.slice(3));
   });
 
-  it('of 0 starts nothing and keeps everything until it is raised', async () => {
+  it('with limit 0 starts nothing and keeps all executions until the limit is raised', async () => {
     const id = await workflow({ throttle: { limit: 0, intervalSeconds: 60 } });
     const queued = await queue(id, 5);
     expect(await claim(id)).toEqual([]);

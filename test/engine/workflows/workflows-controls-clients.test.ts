@@ -28,7 +28,7 @@ it('a client whose turn does not come is told so, and its execution is free for 
   expect([clients.take('exec_1'), clients.count('o_1')]).toEqual([undefined, 0]);
 });
 
-it('a node that stops tells all clients, and whoever comes then', async () => {
+it('a node that stops tells all clients, and clients that arrive later', async () => {
   const clients = createWaitingClients({ maxWaitMs: 60_000, onLeft: () => undefined });
   const answers = [clients.expect('exec_1', 'o_1'), clients.expect('exec_2', 'o_2')];
   clients.stop();

@@ -101,7 +101,7 @@ it('a job whose claim has to wait for others of its tenant is done, and the clai
   expect(startedOf(all)).toBe(30);
 });
 
-it('what waits when the node stops is given back to its lanes, unclaimed', async () => {
+it('lanes that wait when the node stops are queued again, unclaimed', async () => {
   const all = await flows(await insertAccount(test.db.sql), 30);
   const [slow, waiting] = [all.slice(0, 2), all.slice(2)];
   const claims: Promise<void>[] = [];
@@ -120,7 +120,7 @@ it('what waits when the node stops is given back to its lanes, unclaimed', async
   await eventually(() => startedOf(waiting) === 1);
 });
 
-it('who asks while a claim is under way is answered with the next one', async () => {
+it('a request for a claim during a claim is served by the next one', async () => {
   const [flow] = (await flows(await insertAccount(test.db.sql), 1)) as [Flow];
   let claim: Promise<void> | undefined;
   await whileLocked([flow], async () => {
@@ -138,7 +138,7 @@ it('who asks while a claim is under way is answered with the next one', async ()
   await eventually(() => startedOf([flow]) === 2);
 });
 
-it('what its settings hold back comes to a job again, though its claim has waited', async () => {
+it('executions held back by their settings get a job again, though their claim has waited', async () => {
   const accountId = await insertAccount(test.db.sql);
   const [flow, ...slow] = (await flows(accountId, 3)) as [Flow, ...Flow[]];
   await turns.runLane(flow);

@@ -199,7 +199,7 @@ const isSame = (a: readonly string[], b: readonly string[]) =>
 
 const moves = fc.array(move, { minLength: 5, maxLength: 40 });
 
-it('whatever two nodes do, no more run than may, in order, and nothing is lost', async () => {
+it('under any moves of two nodes no more run than allowed, in order, and none is lost', async () => {
   const concurrency = fc.constantFrom(1, 1, 2, 3);
   await fc.assert(
     fc.asyncProperty(concurrency, moves, async (n, all) => {
@@ -209,7 +209,7 @@ it('whatever two nodes do, no more run than may, in order, and nothing is lost',
   );
 });
 
-it('whatever two nodes do, no more begin in a window than may', async () => {
+it('under any moves of two nodes no more begin in a window than allowed', async () => {
   const limit = fc.integer({ min: 0, max: 8 });
   await fc.assert(
     fc.asyncProperty(limit, moves, async (n, all) => {

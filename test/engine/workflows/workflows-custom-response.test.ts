@@ -67,7 +67,7 @@ test('a step whose file has a $ of its own besides is seen to answer', async () 
   expect(responses(made)).toEqual([true]);
 });
 
-test('of a trigger that is kept the value stays where no step calls $.respond any more', async () => {
+test('a kept trigger keeps its value after the last step with $.respond is gone', async () => {
   const made = await makeWorkflow(hw, { triggers: [http], steps: [step(ANSWERS)] });
   expect(responses(await update(made, { steps: [step(QUIET)] }))).toEqual([true]);
   expect(responses(await update(made, { triggers: [http] }))).toEqual([true]);
@@ -75,7 +75,7 @@ test('of a trigger that is kept the value stays where no step calls $.respond an
   expect(responses(await update(made, { triggers: [http] }))).toEqual([false]);
 });
 
-test('what the owner says holds, also in updates that do not say it again', async () => {
+test('a value set by the owner holds, also in updates without it', async () => {
   const silent = { type: 'http', custom_response: false };
   const made = await makeWorkflow(hw, { triggers: [silent, http], steps: [step(ANSWERS)] });
   expect(responses(made)).toEqual([false, true]);

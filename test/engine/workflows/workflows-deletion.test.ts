@@ -32,7 +32,7 @@ const count = async (rows: PromiseLike<{ count: number }[]>) => (await rows)[0]?
 const waiting = () =>
   count(hw.sql`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
-test('of many deletions of a workflow one is at the database, and one deletes it', async () => {
+test('many deletions of a workflow: one is at the database, and one deletes it', async () => {
   const id = await flow();
   let deletions: ReturnType<Headwater['api']>[] = [];
   await hw.sql.begin(async (tx) => {
@@ -111,7 +111,7 @@ async function insertWaiting(id: string, queued: number, parked: number): Promis
   return parkedIds;
 }
 
-test('what waits for a deleted workflow is cancelled in short transactions, and nothing of it is left', async () => {
+test('waiting executions of a deleted workflow are cancelled in short transactions, and none is left', async () => {
   const id = await flow();
   const parked = await insertWaiting(id, 2_500, 2_500);
   const deletedBy = await watchTransactions(hw.sql, 'invocations', 'delete');

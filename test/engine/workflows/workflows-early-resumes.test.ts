@@ -72,7 +72,7 @@ async function waitOf(id: string) {
   return row;
 }
 
-test('what comes early stands beside the wait before, counts, and becomes that of the wait that it is for', async () => {
+test('an early resume is kept beside the earlier wait, counts, and belongs to its own wait later', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
   expect(await waitOf(id)).toMatchObject({ kind: 'rerun', token: '0-1', early_token: '0-2', bytes: 5_005 });
@@ -88,7 +88,7 @@ test('what comes early stands beside the wait before, counts, and becomes that o
   });
 });
 
-test('what comes early for the step behind is kept when the step before it is written', async () => {
+test('an early resume for the next step is kept when the step before it is written', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"of the first"')).toBe(accountId);
   expect(await bring(id, 1, 1, '"yes"')).toBe(accountId);
@@ -109,7 +109,7 @@ async function runAgain(id: string): Promise<void> {
   await sql()`update invocations set leased_by = 'node_x' where id = ${id}`;
 }
 
-test('what comes early for a run that fails is kept for the one that is run in its stead, and over each that fails again', async () => {
+test('an early resume for a run that fails is kept for its retry, over each further failure', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
   for (const runs of [2, 3, 4]) {
@@ -134,7 +134,7 @@ test('what comes early for a run that fails is kept for the one that is run in i
   expect(wait?.wakes_in).toBeLessThanOrEqual(0);
 });
 
-test('what comes for the run in the stead of one that failed comes before what came for that one', async () => {
+test('a resume for the retry is used before one for the failed run', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"first"')).toBe(accountId);
   await parkExecutions(sql(), [parkOf(id, 0, 2, 'retry')], createJobCrowds());
@@ -144,7 +144,7 @@ test('what comes for the run in the stead of one that failed comes before what c
   expect(await waitOf(id)).toMatchObject({ token: '0-3', resume_data: '"second!"', bytes: 6_009 });
 });
 
-test('what comes early for a step that does not wait in the end is not for the step behind it', async () => {
+test('an early resume for a step that does not wait in the end is not used for the next step', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
   await parkExecutions(sql(), [parkOf(id, 0, 2, 'retry')], createJobCrowds());
@@ -154,14 +154,14 @@ test('what comes early for a step that does not wait in the end is not for the s
   expect(await waitOf(id)).toMatchObject({ kind: 'suspend', token: '1-1', resume_data: null, early_token: null });
 });
 
-test('what comes early for a step that then does not wait goes with the end', async () => {
+test('an early resume for a step that does not wait is deleted with the end', async () => {
   const id = await secondRun();
   expect(await bring(id, 0, 2, '"yes"')).toBe(accountId);
   await commitExecutions(sql(), [commitOf(id, { end: { status: 'succeeded', endedAtMs: 2 } })]);
   expect(await waitOf(id)).toBeUndefined();
 });
 
-test('what comes at the moment that the run before is being written is kept', async () => {
+test('a resume during the write of the earlier run is kept', async () => {
   const id = await secondRun();
   let written: Promise<unknown> | undefined;
   await sql().begin(async (tx) => {
@@ -177,7 +177,7 @@ test('what comes at the moment that the run before is being written is kept', as
   expect(await waitOf(id)).toMatchObject({ kind: 'early', token: '1-1', resume_data: '1' });
 });
 
-test('who brings something while the execution is being parked and who parks it do not wait for each other', async () => {
+test('a resume and the parking of its execution do not wait for each other', async () => {
   const id = await secondRun();
   let both: Promise<unknown> | undefined;
   await sql().begin(async (tx) => {

@@ -35,7 +35,7 @@ async function cancelledOf(id: string): Promise<string | undefined> {
 }
 
 for (const settings of [{}, { concurrency: 1 }])
-  test(`of two endpoints the one is named that the request came to, with the settings ${JSON.stringify(settings)}`, async () => {
+  test(`two endpoints: the one with the request is named, with the settings ${JSON.stringify(settings)}`, async () => {
     const flow = await makeWorkflow(hw, { triggers: TWO_ENDPOINTS, steps: [SEEN], settings });
     for (const { endpoint_url: url, id } of flow.triggers) await post(url as string, { id });
     const seen = await seenBy(flow, 2);
@@ -43,7 +43,7 @@ for (const settings of [{}, { concurrency: 1 }])
     expect(new Set(seen.map(([emitter]) => emitter)).size).toBe(2);
   });
 
-test('of two timers the one is named whose tick it is', async () => {
+test('two timers: the one with the tick is named', async () => {
   const triggers = [1, 2].map((seconds) => ({ type: 'timer', interval_seconds: seconds }));
   const flow = await makeWorkflow(hw, { triggers, steps: [SEEN] });
   const seen = await seenBy(flow, 4);
@@ -53,7 +53,7 @@ test('of two timers the one is named whose tick it is', async () => {
   expect(new Set(seen.map(([emitter]) => emitter)).size).toBe(2);
 });
 
-test('of several sources, and of a workflow that it was subscribed to, the one is named that has emitted', async () => {
+test('several sources and a subscribed workflow: the emitter of the event is named', async () => {
   const sources = [await hw.deploy(PASS_ON), await hw.deploy(PASS_ON)];
   const emits = { namespace: 'emits', component_code: action('$.send.emit(steps.trigger.event);') };
   const emitter = await makeWorkflow(hw, { steps: [emits] });
@@ -68,7 +68,7 @@ test('of several sources, and of a workflow that it was subscribed to, the one i
   expect(seen.map(([id]) => id)).toEqual(seen.map(([, event]) => event.from));
 });
 
-test('what is started by hand has none', async () => {
+test('an execution started by hand has no emitter', async () => {
   const flow = await makeWorkflow(hw, { triggers: [{ type: 'http' }], steps: [SEEN] });
   await hw.api('POST', `/workflows/${flow.id}/run`);
   expect(await seenBy(flow, 1)).toEqual([[null, {}]]);

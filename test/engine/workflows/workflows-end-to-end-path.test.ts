@@ -178,7 +178,7 @@ test('nothing that is kept or shown of it has the value of the environment varia
   expect(rows?.text).not.toContain(SECRET);
 });
 
-test('a replay of it books again under a trace of its own, and answers nobody', async () => {
+test('a replay of it books again under a trace of its own, and answers no client', async () => {
   const [{ id }] = (await hw.api('GET', `/workflows/${flow.id}/executions`)).data;
   const { data } = await hw.api('POST', `/executions/${id}/replay`);
   const replay = await eventually(async () => {

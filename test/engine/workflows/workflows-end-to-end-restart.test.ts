@@ -105,7 +105,7 @@ describe('kill -9 at any moment, again and again', () => {
   const KILLS = longRun(1, 3);
   const AT_A_TIME = 8;
 
-  test('what was seen outside of a step is what it stays, and every request that was taken ends', async () => {
+  test('results seen outside of a step never change, and each accepted request ends', async () => {
     // Each step draws a number. Those after it tell it: a step that ran again after that would tell
     // another one.
     const draws = (namespace: string, effect = '') => ({

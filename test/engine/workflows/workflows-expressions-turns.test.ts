@@ -55,7 +55,7 @@ test('each of them counts once', async () => {
   expect(steps[0].props.text).toBe(MANY);
 });
 
-test('what is wrong with expressions is told with all else that is wrong', async () => {
+test('errors of expressions are reported together with all other errors', async () => {
   const both = `export default { name: 'Both', version: '1', type: 'action',
     props: { a: { type: 'string', default: '{{nope}}' }, b: 'integer', c: 'string' }, run() {} };`;
   const steps = [{ namespace: 'a', component_code: both, props: { b: 'x', c: { __lv: { value: '{{' } } } }];

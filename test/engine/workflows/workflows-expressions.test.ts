@@ -83,7 +83,7 @@ describe('an expression', () => {
     ['!'.repeat(9_000), ''],
     ['a=>'.repeat(3_000), ''],
     ['steps.trigger+'.repeat(700), ''],
-  ])('that is nested too deeply is refused: %.9s…', (open, close) => {
+  ])('nested too deeply is refused: %.9s…', (open, close) => {
     expect(check(`${open}1${close.repeat(open.length)}`.slice(0, LIMITS.maxExpressionChars))).toMatchObject({
       ok: false,
       message: 'It is nested deeper than 200 levels',
@@ -91,12 +91,12 @@ describe('an expression', () => {
     });
   });
 
-  test('that is too long is refused with the limit', () => {
+  test('above the length limit is refused with the limit', () => {
     const limit = { name: 'maxExpressionChars', value: 10_000, used: 10_001 };
     expect(check('1'.repeat(10_001))).toMatchObject({ ok: false, limit });
   });
 
-  test('is checked without ever throwing, whatever it is', async () => {
+  test('is checked without an exception, in any form', async () => {
     const words =
       'steps env . ?. [ ] ( ) { } ` ${ }} " \' / // /* */ => function class async await yield import new super this a #p ... , ; : ' +
       '= \\u{61} 1 0x 1n ++ <!-- --> @ \0 let for of in \u2028 \ud800';
@@ -115,7 +115,7 @@ describe('an expression', () => {
     expect(messages.filter((message) => message.trim() === '')).toEqual([]);
   });
 
-  test('that is taken is one that the language takes too', () => {
+  test('accepted here is accepted by the language too', () => {
     const fragments = fc.constantFrom(...'steps .trigger [0] ( ) + => a { } , `x` ? : ! 1 /a/ of'.split(' '));
     const taken: string[] = [];
     fc.assert(

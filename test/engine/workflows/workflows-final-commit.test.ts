@@ -42,7 +42,7 @@ const finalOf = (failure?: ExecutionFault): FinalCommit => ({
   sealer: { currentPrefix: () => 'v2.key.', rewrap: (_, sealed) => sealed },
 });
 
-test('what is told of an execution that fails before its steps, or over a limit, has no secret of any step', async () => {
+test('the error of an execution that fails before its steps, or over a limit, has no secret of any step', async () => {
   const fault = { code: 'INTERNAL', message: 'failed' } as const;
   const failed = (await runCommitOf(finalOf({ fault }))).record?.errorEvent;
   const over = (await runCommitOf(finalOf())).recordOverLimit?.({

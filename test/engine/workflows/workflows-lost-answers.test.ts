@@ -97,7 +97,7 @@ test('a version whose commit is still under way when its connection is lost is w
   expect([await isThere(id), deleted]).toEqual([true, []]);
 });
 
-test('where the database does not say whether a version is stored its sources are kept', async () => {
+test('if the database does not confirm that a version is stored, its sources are kept', async () => {
   const silent = { begin: () => Promise.reject(new Error('no')) } as never;
   const { done } = deploy(silent, () =>
     Promise.reject(Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' })),

@@ -10,7 +10,7 @@ afterAll(() => hw.stop());
 
 const get = async (id: string, parameters = {}) => (await hw.api('GET', `/workflows/${id}`, parameters)).data;
 
-test('a workflow is made with its first version, found and listed wherever people look', async () => {
+test('a workflow is made with its first version, and each read and list has it', async () => {
   const made = await makeWorkflow(hw, {
     name: 'Orders in',
     triggers: [{ type: 'http' }, { type: 'timer', interval_seconds: 3600 }],
@@ -73,7 +73,7 @@ test('nothing but a request is needed, and names get numbered slugs of their own
   expect(source.data.name_slug).toBe('workflow');
 });
 
-test('what an answer shows can be given back, and changes nothing but the version', async () => {
+test('an answer can be sent back, and changes only the version', async () => {
   const made = await makeWorkflow(hw, {
     triggers: [
       { type: 'http', custom_response: true },
@@ -163,7 +163,7 @@ test('a stopped workflow has no endpoint and no timer, takes no run by hand, and
   expect(await timers()).toHaveLength(1);
 });
 
-test('of changes at the same time each is whole, or refused with 409', async () => {
+test('each of several concurrent changes is whole, or refused with 409', async () => {
   const made = await makeWorkflow(hw, { steps: [echo('a')] });
   const change = (text: string) =>
     hw.api('PUT', `/workflows/${made.id}`, { steps: [echo('a', { text })], triggers: [{ type: 'http' }] });

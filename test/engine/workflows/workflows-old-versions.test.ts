@@ -75,7 +75,7 @@ test('a component that something else names, or that has a key, stays', async ()
   expect((await areThere([shared, ofKey, explicit, own])).toSorted()).toEqual([shared, ofKey, explicit].toSorted());
 });
 
-test('of a workflow or an update that is refused no code is left, unless it has a key', async () => {
+test('a refused workflow or update leaves no code behind, unless the code has a key', async () => {
   const flow = await versions('return 1;');
   const codeOfSteps = () => hw.sql`select id from components where of_step and key is null order by id`;
   const before = await codeOfSteps();
@@ -126,7 +126,7 @@ test('an execution that waits, or was left in the middle, keeps its version unti
   expect(await numbers(flow)).toEqual([4, 5]);
 });
 
-test('what waits keeps its version, also where it began after the version was noted as unused', async () => {
+test('a waiting execution keeps its version, even if it began after the version was noted as unused', async () => {
   const flow = await versions('$.flow.suspend();', 'return 2;', 'return 3;', 'return 4;');
   const first = await deploymentOf(flow, 1);
   await hw.api('POST', `/workflows/${flow.id}/deploy`, { deployment_id: first });

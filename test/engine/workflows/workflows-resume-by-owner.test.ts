@@ -14,7 +14,7 @@ const code = (namespace: string, run: string) => ({
   component_code: `export default { run({ steps, $ }) { ${run} } };`,
 });
 
-test('the owner goes on with an execution that waits, once, and nobody else does', async () => {
+test('only the owner resumes a waiting execution, and only once', async () => {
   const workflow = await makeWorkflow(hw, {
     steps: [code('ask', '$.flow.suspend(3600000)'), code('after', 'return steps.ask.$resume_data')],
   });

@@ -18,7 +18,7 @@ const workflow = (parts: Omit<WorkflowParts, 'accountId'>) => insertTriggered(he
 
 const LAST = { namespace: 'last', code: action('return steps.wait ?? null;') };
 
-test('what resumes a run of a step that then fails resumes the one that is run in its stead', async () => {
+test("a resume of a step's run that then fails resumes its retry", async () => {
   const answering = createServer((request, response) => {
     void post(`${headwater.url}${request.url}`, { early: 3 }).then(({ status }) => response.end(String(status)));
   }).listen(0, '127.0.0.1');

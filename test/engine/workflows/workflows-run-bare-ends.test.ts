@@ -72,7 +72,7 @@ test('one whose steps are all stored has failed as well: what it sent is lost, a
   expect(errors).toHaveLength(1);
 });
 
-test('what no statement can be made of fails alone, at once, and what was to be written with it is written', async () => {
+test('an execution that cannot be written fails alone, at once, and the others of its batch are written', async () => {
   const start = { kind: 'manual', event: '{}', context: '{}', causedBy: undefined, traceId: 't', startedAtMs: 1 };
   const commitOf = (id: string, sends: object[]): ExecutionCommit => ({
     key: { id, accountId: hw.accountId, workflowId: 'p_none', deploymentId: 'd_none' },

@@ -71,7 +71,7 @@ it('a replay from the start runs every step, by default with the version that it
   expect(receiver.requests.map(({ url }) => url)).toEqual(['/a', '/a']);
 });
 
-it('of another version steps are taken over as far as the two are the same', async () => {
+it('a replay on another version reuses results as far as the two are the same', async () => {
   const { id, failed } = await failedWorkflow();
   const { accountId } = headwater;
   await insertDeployment(headwater.sql, id, { accountId, steps: [asking('first'), asking('a')], triggers: [] });
@@ -80,7 +80,7 @@ it('of another version steps are taken over as far as the two are the same', asy
   expect(receiver.requests.map(({ url }) => url)).toEqual(['/a', '/first', '/a']);
 });
 
-it('what retention deletes before a replay has taken over its steps is not run a second time', async () => {
+it('steps that retention deletes before a replay has copied them do not run a second time', async () => {
   for (const what of ['executions', 'steps'] as const) {
     const { id, failed, deploymentId } = await failedWorkflow();
     let replayed: ReturnType<typeof replay> | undefined;
@@ -112,7 +112,7 @@ it('an execution and its steps are read at one moment', async () => {
   expect((await replayed)?.status).toBe(404);
 });
 
-it('what cannot be replayed or cancelled is refused with the reason', async () => {
+it('a replay or cancellation that is impossible is refused with the reason', async () => {
   const { id, failed } = await failedWorkflow();
   expect((await replay('exec_none')).status).toBe(404);
   expect(await replay(failed, { from: 'middle' })).toMatchObject({

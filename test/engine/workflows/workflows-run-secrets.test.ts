@@ -50,7 +50,7 @@ it('an environment variable is there for the step that names it, and in nothing 
   await receiver.stop();
 });
 
-it('what a step gives its next run with rerun is sealed while it waits, and there for that run', async () => {
+it('the context of a rerun is sealed while it waits, and open for the next run', async () => {
   const { accountId, sql } = headwater;
   expect(await headwater.api('PUT', '/environment_variables/DOOR', { value: SECRET })).toMatchObject({ status: 200 });
   const again = `

@@ -182,7 +182,7 @@ it('an execution may take as long as what started it allows, unless its workflow
   }
 });
 
-it('what an account may have less of since then holds for versions that were saved before', async () => {
+it('a lowered limit of an account holds for versions saved before', async () => {
   const settings = { timeoutSeconds: 20, memoryMb: 512 };
   const late = await workflow({
     settings,
@@ -206,7 +206,7 @@ it('what an account may have less of since then holds for versions that were sav
   }
 });
 
-it('what a step emits becomes events of the workflow with the end of the execution', async () => {
+it('events of steps become events of the workflow with the end of the execution', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       { namespace: 'one', code: action('$.send.emit({ n: 1 }); $.send.emit({ name: "side", raw_event: { n: 2 } });') },
@@ -282,7 +282,7 @@ it('an execution whose version is not there any more ends and says so, and is no
   expect(await sql`select from invocations where source_id = ${id}`).toHaveLength(0);
 });
 
-it('of a workflow that is deleted nothing runs any more', async () => {
+it('nothing runs of a deleted workflow', async () => {
   const { id, endpoint } = await workflow({
     steps: [
       { namespace: 'wait', code: action('$.flow.delay(3_600_000);') },

@@ -65,7 +65,7 @@ it('a suspended execution goes on with what the resuming request brings, once', 
   expect((await post(resumeUrl, { approved: false })).status).toBe(404);
 });
 
-it('what resumes is JSON where it is JSON, of a form its fields, else text, and of a link its parameters', async () => {
+it('the data of a resume are JSON, the fields of a form, text, or the parameters of a link', async () => {
   const file = new FormData();
   file.append('note', 'é');
   file.append('f', new File(['x'], 'a.txt'));
@@ -100,7 +100,7 @@ it('what resumes is JSON where it is JSON, of a form its fields, else text, and 
   }
 });
 
-it('a suspended execution that nobody resumes goes on without data when its time has come', async () => {
+it('a suspended execution without a resume goes on without data when its time has come', async () => {
   const { id, endpoint } = await workflow({ steps: [SUSPENDED, LAST] });
   await post(endpoint, {});
   const { execution } = await suspended(id);

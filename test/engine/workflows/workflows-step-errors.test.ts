@@ -86,7 +86,7 @@ test('an export of the name $error does not hide the error', async () => {
   expect(ended?.steps[1]?.value).toMatchObject({ $error: { message: expect.stringContaining('real') } });
 });
 
-test('a step is tried again as often as it says, whatever the settings say, before others go on', async () => {
+test('a step is retried as often as its own setting says, before others go on', async () => {
   const settings = { retries: 5 };
   const body = 'throw new Error("run " + $.context.run.runs);';
   const flow = await makeWorkflow(hw, {
@@ -102,7 +102,7 @@ test('a step is tried again as often as it says, whatever the settings say, befo
   expect(await execution(none)).toMatchObject({ status: 'failed', steps: [{ status: 'failed', runs: 1 }] });
 });
 
-test('what goes on behind a failure and waits then, or is replayed, does not run it again', async () => {
+test('an execution that goes on behind a failed step, and waits or is replayed, does not run that step again', async () => {
   const receiver = await startReceiver();
   const asks = code('broken', `await fetch("${receiver.url}"); throw new Error("once");`, { on_error: 'continue' });
   const steps = [asks, code('wait', '$.flow.delay(50);'), after, code('last', 'throw new Error("the end");')];
@@ -139,7 +139,7 @@ test('a test goes on behind it as well', async () => {
   });
 });
 
-test('what a step says is kept by an update that does not say it, taken back by null, and shown', async () => {
+test('a setting of a step is kept by an update without it, removed by null, and shown', async () => {
   const flow = await makeWorkflow(hw, { steps: [broken({ on_error: 'continue', retries: 2 }), after] });
   expect(flow.steps).toMatchObject([
     { retries: 2, on_error: 'continue' },

@@ -65,7 +65,7 @@ test('an execution shows the props of each step as the component got them, and n
   expect(trace.runs[0].steps.map(({ props }: { props: unknown }) => props)).toEqual([steps.first.props, null]);
 });
 
-test('of a long value the beginning is recorded, and the answer says which', async () => {
+test('the beginning of a long value is recorded, and the answer names the cut values', async () => {
   const workflow = await makeWorkflow(hw, {
     steps: [
       call('first', {

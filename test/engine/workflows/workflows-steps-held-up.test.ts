@@ -127,7 +127,7 @@ const failedBy = (code: string, how: object = {}) =>
   ({ ok: false, fault: { code, message: '' }, innocent: false, cpuMs: 0, wallMs: 0, ...how }) as RunOutcome;
 const own = { heldUpMs: 0, wallMs: 30_000, isTest: false };
 
-test('what follows a run of a step: its own faults end it, others’ do not', async () => {
+test('outcomes of a step: its own faults end it, faults of others do not', async () => {
   const state = { tries: 1, crashes: 0, lateMs: 0 };
   const late = { ...own, heldUpMs: 2_000, outcome: failedBy('WALL_LIMIT', { wallMs: 30_000 }) };
   const crash = failedBy('SANDBOX_CRASHED', { innocent: true });

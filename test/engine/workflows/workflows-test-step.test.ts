@@ -112,7 +112,7 @@ it('requests are made, but nothing is sent, emitted or answered: it is all in th
   expect(await traces(id)).toBe(0);
 });
 
-it('of a long body that is responded its beginning is in the answer, and that it is one', async () => {
+it('the beginning of a long response body is in the answer, marked as cut', async () => {
   const { id } = await flow([
     step('text', `await $.respond({ status: 200, body: '\u00e9'.repeat(40_000) + 'end' });`),
     step('bytes', `await $.respond({ status: 200, body: Buffer.alloc(100_000, 255), immediate: true });`),
@@ -224,7 +224,7 @@ it('the newest version is tested unless another one is named', async () => {
   expect((await run(id, { deployment_id: deploymentId })).data.steps[0].$return_value).toBe('old');
 });
 
-it('what cannot be tested is told by name', async () => {
+it('an impossible test is refused by name', async () => {
   const { id } = await flow([step('a', 'return 1;'), step('b', 'return 1;')]);
   const other = await flow([step('a', 'return 1;')]);
   const foreign = await flow([step('a', 'return "theirs";')], await insertAccount(hw.sql));

@@ -119,7 +119,7 @@ test('it is refused as an update with it would be, with the place', async () => 
   }
 });
 
-test('code with its packages is held up to a bound, whatever it does', async () => {
+test('unsaved code with its packages is held up to a bound', async () => {
   const bundle = { code: 'x'.repeat(LIMITS.maxUnsavedBundleBytes / 2), sourceMap: '', hash: 'h' };
   const components = createUnsavedComponents({
     components: {

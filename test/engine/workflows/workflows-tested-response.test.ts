@@ -16,7 +16,7 @@ test('a body that is short enough is shown whole', () => {
   }
 });
 
-test('of a longer one its beginning is, and a text ends with a whole character', () => {
+test('the beginning of a longer text is shown, cut at a whole character', () => {
   for (const character of ['x', 'é', '語', '😀']) {
     for (const before of ['', 'x', 'xx', 'xxx']) {
       const text = before + character.repeat(MAX + 1);
@@ -29,7 +29,7 @@ test('of a longer one its beginning is, and a text ends with a whole character',
   }
 });
 
-test('what is no text is cut anywhere, and is none although it begins like one', () => {
+test('bytes are cut at any place, and are not text even if they begin like text', () => {
   const bytes = Buffer.alloc(MAX + 10, 'x');
   bytes[MAX + 5] = 0xff;
   expect(shownOf(bytes)).toMatchObject({ isText: false, isCut: true, body: bytes.subarray(0, MAX) });

@@ -38,7 +38,7 @@ test('an HTTP trigger keeps its URL over versions, and a new one gets its own', 
   expect((await fetch(first.endpoint_url as string)).status).toBe(404);
 });
 
-test('a timer keeps its phase while its schedule is the same, wherever it stands in the list', async () => {
+test('a timer keeps its phase at each place in the list while its schedule is the same', async () => {
   const made = await makeWorkflow(hw, { triggers: [{ type: 'timer', interval_seconds: 600 }, { cron: '0 9 * * *' }] });
   const due = () =>
     hw.sql`select prop_name, due_ms, interval_seconds from timers where source_id = ${made.id} order by prop_name`;
@@ -114,7 +114,7 @@ test('a source that something else is subscribed to stays when its workflow is d
   expect((await hw.api('GET', `/sources/${sourceId}`)).status).toBe(200);
 });
 
-test('where a later source cannot be deployed, no source and no workflow is left', async () => {
+test('if a later source cannot be deployed, no source and no workflow is left', async () => {
   const count = async () =>
     (await hw.sql`select kind, count(*) from emitters where deleted_at is null group by kind order by kind`) as unknown;
   const before = await count();

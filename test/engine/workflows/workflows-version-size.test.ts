@@ -52,7 +52,7 @@ test('defaults count with each step that stores them, and so do the definitions 
   expect(await hw.sql`select from deployments where workflow_id = ${made.id}`).toHaveLength(1);
 });
 
-test('values that were given count by their text, in whatever language it is', async () => {
+test('given values count by the bytes of their text in any language', async () => {
   const id = await action(16);
   // Three bytes per character. A request has fewer bytes than a version may have, and given values
   // are kept for the next version.

@@ -42,7 +42,7 @@ async function started(code: string) {
   return id;
 }
 
-test('what the next run is given counts while it waits', async () => {
+test('the context of the next run counts while it waits', async () => {
   await hw.limit({ maxWaitingBytes: 65_536 });
   const wait = (chars: number) => started(`$.flow.rerun(3_600_000, 'x'.repeat(${chars}));`);
   const [over] = await untilExecutions(hw.sql, await wait(2 * GIVEN), 1);
@@ -62,7 +62,7 @@ test('what the next run is given counts while it waits', async () => {
   expect((await readWaitingBytes(hw.sql)).get(hw.accountId)).toBeUndefined();
 });
 
-test('what is given to run after run counts once', async () => {
+test('a context passed from run to run counts once', async () => {
   await hw.limit({ maxWaitingBytes: 4 * 65_536 });
   const id = await started(`$.flow.rerun(1, 'x'.repeat(${GIVEN}), 20); return $.context.run.runs;`);
   expect(await untilExecutions(hw.sql, id, 1)).toMatchObject([{ status: 'succeeded', steps: [{ runs: 21 }] }]);
@@ -116,7 +116,7 @@ function parkOf(id: string, wait: Partial<ExecutionWait> = {}): ExecutionCommit 
   };
 }
 
-test('what a request brings that resumes counts with what waits', async () => {
+test('the data of a resume count with the waiting execution', async () => {
   const { sql } = database.db;
   const id = await invocation('node_x');
   await parkExecutions(sql, [parkOf(id)], createJobCrowds());
@@ -133,7 +133,7 @@ test.each([
   { kind: 'suspend' as const, position: 0, kept: DATA_BYTES },
   { kind: 'retry' as const, position: 0, kept: DATA_BYTES },
   { kind: 'retry' as const, position: 1, kept: 0 },
-])('what came before a wait ($kind of step $position) began counts as long as it is kept', async (wait) => {
+])('data that arrived before a wait ($kind of step $position) count as long as they are kept', async (wait) => {
   const { kept, ...parked } = wait;
   const { sql } = database.db;
   const id = await invocation('node_x');
@@ -146,7 +146,7 @@ test.each([
   expect(row?.leased_by).toBe(PARKED);
 });
 
-test('who resumes an execution at the moment that its time comes is not told that it was', async () => {
+test('a resume at the moment of the timeout is not reported as done', async () => {
   const { sql } = database.db;
   const id = await invocation('node_x');
   await parkExecutions(sql, [{ ...parkOf(id, { kind: 'suspend' }), steps: [DONE_STEP] }], createJobCrowds());
@@ -163,7 +163,7 @@ test('who resumes an execution at the moment that its time comes is not told tha
   expect(await resuming).toBeUndefined();
 });
 
-test('what the next run is given counts for the history', () => {
+test('the context of the next run counts for the history', () => {
   const without = executionBytes(parkOf('exec_1'));
   expect(executionBytes(parkOf('exec_1', { context: 'v'.repeat(GIVEN) })) - without).toBe(GIVEN);
 });
@@ -195,17 +195,17 @@ test.each([
     }),
   },
   {
-    what: 'a step sends, sealed',
+    what: 'a sealed send of a step',
     commit: (id: string) => ({
       ...parkOf(id),
       steps: [{ ...DONE_STEP, sends: [{ kind: 'http' as const, payload: '', sealed: LARGE }] }],
     }),
   },
   {
-    what: 'a step has failed with',
+    what: 'the error of a step',
     commit: (id: string) => ({ ...parkOf(id), steps: [{ ...DONE_STEP, error: LARGE }] }),
   },
-])('what $what has its weight: no transaction holds megabytes of it', async ({ commit }) => {
+])('$what has its weight: no transaction holds megabytes of it', async ({ commit }) => {
   const small = await batchesOf(Array.from({ length: 8 }, (_, n) => parkOf(`exec_${n}`)));
   expect(small).toHaveLength(1);
   const large = await batchesOf(Array.from({ length: 8 }, (_, n) => commit(`exec_${n}`)));

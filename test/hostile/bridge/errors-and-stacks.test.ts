@@ -107,7 +107,7 @@ describe('stacks-mapped-in-an-isolate', () => {
      try { map({}, sites); } catch {}`,
     `Error.prepareStackTrace = (error, sites) => { Object.getPrototypeOf(sites[0]).toString = () => { throw 1; }; return ''; };
      new Error('x').stack; delete Error.prepareStackTrace;`,
-  ])('%s harms nobody', async (attack) => {
+  ])('%s ends the run as a component error without a path of the host', async (attack) => {
     const ran = await world.unharmed(() =>
       world.attack(`const wanted = new Error('wanted'); try { ${attack}\nvoid wanted.stack; } catch {}\nthrow wanted;`),
     );

@@ -102,7 +102,7 @@ describe('messages-about-nothing', () => {
     'calls on stores that are none of its own': `frame(DATA_STORE, 1, String(i), JSON.stringify({ storeId: 'ds_x', op: 'keys' }))`,
   };
 
-  it('is ended, by whatever it floods with', async () => {
+  it('is ended for each kind of flood', async () => {
     await world.unharmed(async () => {
       for (const [what, flood] of Object.entries(FLOODS)) {
         const host = recordingHost();
@@ -128,7 +128,7 @@ describe('messages-about-nothing', () => {
 describe('messages-about-other-runs', () => {
   const world = hostile();
 
-  it('nobody hears it', async () => {
+  it('reaches no run', async () => {
     const ran = await world.unharmed(() =>
       runInForgedProcess(`function attack() {
   for (const run of [0, 2, 3, 1000, 4294967295]) {

@@ -102,7 +102,7 @@ describe('forged-process-in-an-engine', () => {
     });
   }
 
-  it('frames that break the protocol end the run as SANDBOX_CRASHED, and nobody else notices', () =>
+  it('frames that break the protocol end the run as SANDBOX_CRASHED, and other tenants notice nothing', () =>
     makeEach(Object.fromEntries(sampleCases(Object.entries(BREAKS), 3)), (ran, reason) => {
       const { name } = ran;
       expect(ran).toMatchObject({ name, stored: 'SANDBOX_CRASHED', answered: 'SANDBOX_CRASHED', keys: [] });
@@ -111,7 +111,7 @@ describe('forged-process-in-an-engine', () => {
       expect(ran.events.length).toBeLessThanOrEqual(accountLimits().maxEmitsPerRun);
     }));
 
-  it('words about what is not its own reach nobody, and its own run ends well', () =>
+  it("messages about foreign things reach no tenant, and the process's own run ends well", () =>
     makeEach<unknown[]>(WORDS, (ran, events) => {
       const { name } = ran;
       expect({ ...ran, stored: ran.stored ?? null }).toEqual({

@@ -155,7 +155,7 @@ describe('prototype-keys-in-props', () => {
 describe('values-of-any-depth', () => {
   const world = hostile();
 
-  it('what cannot be written as JSON is an error, and the rest goes the whole way', async () => {
+  it('a value that JSON cannot hold is an error, and the rest is stored', async () => {
     // A second of it, and several times that on a machine that is full.
     await world.limit({ runCpuMs: 60_000 });
     const ran = await world.unharmed(() =>

@@ -33,7 +33,7 @@ export default { name: 'a', version: '1', type: 'action', props: { own: 'string'
   return found.filter((text) => text.includes('env-value'));
 } };`;
 
-  it('what is found is what its own props came to in this run, and nothing else', async () => {
+  it('a template finds the values of its own props in this run, and nothing else', async () => {
     await world.unharmed(async () => {
       const code = await bundle(CODE);
       const run = (value: string) =>

@@ -17,7 +17,7 @@ describe('answers-of-any-shape', () => {
   const answer = (expression: string) => `function attack() { send(OUTCOME, 1, '[1,1]', ${expression}); }`;
   const deep = (inner: string) => `'${inner.replace('#', `' + '['.repeat(50000) + ']'.repeat(50000) + '`)}'`;
 
-  it('nothing of them reaches whoever asked', async () => {
+  it('malformed answers do not reach the caller', async () => {
     await world.unharmed(async () => {
       for (const text of [
         `'{'`,
@@ -52,7 +52,7 @@ describe('answers-of-any-shape', () => {
     });
   });
 
-  it('an answer that nobody asked for, one that is missing, and output of a form end the process', async () => {
+  it('an answer without a question, a missing answer and output of a form end the process', async () => {
     await world.unharmed(async () => {
       for (const [script, entry] of [
         [answer(`'{"options":[]}'`), RUN],
@@ -121,7 +121,7 @@ describe('step-outputs-of-any-shape', () => {
     });
   });
 
-  it('what a step returns is JSON, or the step has failed', async () => {
+  it('a result of a step that is not JSON fails the step', async () => {
     const ran = await world.unharmed(() =>
       runInForgedProcess(
         `function attack() { send(OUTCOME, 1, '[1,1]', '{"a":'); }`,

@@ -90,7 +90,7 @@ return [
   attempt(() => $.flow.exit('y'.repeat(100000))), attempt(() => $.send.http({ url: 'nothing' })),
 ];`;
 
-  it('what the other side would not take does not leave, and the process lives on', async () => {
+  it('messages that the host would refuse stay in the isolate, and the process lives on', async () => {
     await world.unharmed(async () => {
       const ran = await runStep(sandbox.run, withStep(ATTEMPTS), { isolateKey: 'p_checks.c_a:1' });
       expect(ran.outcome).toMatchObject({ ok: true });

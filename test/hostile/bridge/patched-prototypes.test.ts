@@ -30,7 +30,7 @@ this.$emit(value);`,
 describe('patched-collections', () => {
   const world = hostile();
 
-  it('what is sent before is whole, and the rest is trouble of the run alone', async () => {
+  it('events sent before the patch arrive whole, and the rest fails this run alone', async () => {
     await world.limit({ timerRunWallMs: 1_000 });
     const ran = await world.unharmed(() =>
       world.attack(`
@@ -164,7 +164,7 @@ export default { name: 'Species', version: '1', async run() {
 describe('to-json-on-every-object', () => {
   const world = hostile();
 
-  it('what the platform says about a run stays its own', async () => {
+  it('the metadata of a run keeps its values', async () => {
     const emitted = await emitsOf(
       world,
       `Object.prototype.toJSON = Array.prototype.toJSON = function () { return 'forged'; };
@@ -216,7 +216,7 @@ for (const [owner, names] of [
 export default { name: 'a', version: '1', type: 'action', props: { text: 'string', data: 'object' },
   run({ steps }) { return { text: this.text, data: this.data, n: steps.a.n, seen: seen.join('\\n') }; } };`;
 
-  it('what they come to is the same, and nothing passes that the step was not given', async () => {
+  it('the results stay the same, and nothing passes that the step was not given', async () => {
     await world.unharmed(async () => {
       const isolateKey = freshKey();
       for (const n of [1, 2]) {
@@ -237,7 +237,7 @@ export default { name: 'a', version: '1', type: 'action', props: { text: 'string
     });
   });
 
-  it('what they answer instead reaches no further than the step itself', async () => {
+  it('forged results reach no further than the step itself', async () => {
     const breaks = [
       `String.prototype.indexOf = () => -1`,
       `String.prototype.slice = () => 'forged'`,

@@ -159,7 +159,7 @@ describe('posts-of-any-shape', () => {
 post(POST.emit, run, '1', '{"emittedAtMs":1,"id":"a","name":"c","summary":"s","ts":5}');
 post(POST.log, run, '1:1', 'line'); post(POST.dbSet, run, 'k', ''); post(POST.respond, run, '{"status":200,"headers":[]}', '');
 post(POST.done, run);`;
-  it('what a guest says that is as it was made is taken', async () => {
+  it('a message of a guest that is unchanged is taken', async () => {
     expect(await posts.run(wholeRun)).toMatchObject({ ok: true });
   });
 

@@ -34,7 +34,7 @@ await again();`,
 describe('timers-without-delay', () => {
   const world = hostile();
 
-  it('what entering it costs is counted, and the run ends at the limit of CPU time', async () => {
+  it('entering the isolate counts as CPU time, and the run ends at its CPU limit', async () => {
     await world.limit({ runCpuMs: 100, timerRunWallMs: 15_000 });
     const ran = await world.unharmed(() =>
       world.attack(

@@ -100,7 +100,7 @@ describe('chunks-of-one-byte', () => {
     await expect.poll(server.open).toBe(0);
   });
 
-  it('of receivers are left, and the status counts', async () => {
+  it('connections to receivers are closed, and the status counts', async () => {
     for (const kind of ['padded', 'bare']) {
       const attempt = await world.unharmed(() => deliverOnce(world, `${server.url}/${kind}`));
       expect(attempt).toMatchObject({ status_code: 200, response: expect.stringMatching(/^x+$/) });

@@ -96,7 +96,7 @@ describe('dns-server-as-a-target', () => {
   const world = hostile();
   const REFUSED = /not reached from here/;
 
-  it('is reached by nobody', async () => {
+  it('is not reachable', async () => {
     const port = world.server.dnsServer.split(':')[1];
     const ran = await world.unharmed(async () => {
       const name = await nameWith({ addresses: ['127.0.0.1'] });
@@ -199,7 +199,7 @@ throw outcomes[0].reason;`;
     this.http.respond({ status });
   } };`;
 
-  it('hold up nobody else’s names', async () => {
+  it('do not delay the names of other tenants', async () => {
     await world.limit({ fetchTimeoutMs: 2_000, maxFetchesInFlightPerRun: NAMES });
     const { endpoint } = await world.neighbour.deploy(FETCH);
     const { ran, served } = await world.unharmed(async () => {
@@ -229,7 +229,7 @@ describe('one-private-address-of-many', () => {
 
   const urlOf = async (...addresses: string[]) => `http://${await nameWith({ addresses })}:${server.port}/`;
 
-  it('is refused whole wherever the private one is', async () => {
+  it('is refused whole at each position of the private address', async () => {
     const attack = async () => {
       const places = [0, 7, 8, 100, 200].map((place) => MANY.toSpliced(place, 0, PRIVATE_LOOPBACK));
       const mixed = [...places, [...MANY, '::1'], ['::1', ...MANY]];

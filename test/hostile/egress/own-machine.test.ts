@@ -211,7 +211,7 @@ describe('proxy-as-a-target', () => {
     });
   }
 
-  it('is reached by nobody, and the neighbour’s requests go through it', async () => {
+  it("is not reachable by tenants, and the neighbour's requests go through it", async () => {
     const [attacker, neighbour] = await Promise.all(
       ['attacker', 'neighbour'].map(async (name) => {
         const made = await server.api('POST', '/accounts', { name }, ADMIN_KEY);

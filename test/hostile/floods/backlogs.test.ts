@@ -32,7 +32,7 @@ describe('stopped-webhooks-with-backlogs', () => {
     return row?.n;
   };
 
-  it('keep nobody from the REST API meanwhile, the same account least of all, and all of it is cancelled', async () => {
+  it('do not delay the REST API for any account, and the whole backlog is cancelled', async () => {
     const { attacker, neighbour, server } = world;
     const others = await Promise.all([makeTenant(server, 'second attacker'), makeTenant(server, 'third attacker')]);
     await world.unharmed(async () => {

@@ -63,7 +63,7 @@ describe('deletion-of-a-full-store', () => {
     return row?.count ?? 0;
   }
 
-  it('keeps nobody’s ticks and commits waiting, and all that nobody holds is deleted', async () => {
+  it("does not delay the neighbour's ticks and commits, and all rows without a holder are deleted", async () => {
     const { attacker, sql } = world;
     const id = await deployFull();
     await world.unharmed(async () => {
@@ -182,7 +182,7 @@ describe('changes-of-many-sources', () => {
     return changes;
   }
 
-  it('that all get one name wait for their turn, one at the database, and the neighbour is served', async () => {
+  it('renamed together wait for their turn, one at the database, and the neighbour is served', async () => {
     const { attacker } = world;
     await world.unharmed(async () => {
       const ids = await deployMany(SOURCES, "'$.interface.http'");
@@ -197,7 +197,7 @@ describe('changes-of-many-sources', () => {
     });
   });
 
-  it('whose thousands of timers are set anew do so too', async () => {
+  it('with thousands of timers set anew wait in the same way', async () => {
     const { attacker, sql } = world;
     await world.unharmed(async () => {
       const ids = await deployMany(TIMED_SOURCES, "{ type: '$.interface.timer', default: { intervalSeconds: 3600 } }");

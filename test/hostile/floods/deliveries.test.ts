@@ -39,7 +39,7 @@ describe('answers-in-the-same-moment', () => {
     receiver.close();
   });
 
-  it('keeps nobody waiting', async () => {
+  it('does not delay other tenants', async () => {
     const { attacker } = world;
     const source = await attacker.deploy(EMIT);
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;

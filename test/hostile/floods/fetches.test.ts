@@ -65,7 +65,7 @@ describe('fetches-answered-together', () => {
     answerer.close();
   });
 
-  it('keeps nobody else waiting', async () => {
+  it('does not delay other tenants', async () => {
     const { attacker } = world;
     await world.limit({ maxFetchesPerSecond: 10_000 });
     const url = `http://127.0.0.1:${(answerer.address() as AddressInfo).port}/`;

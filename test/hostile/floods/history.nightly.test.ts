@@ -12,7 +12,7 @@ describe('history-without-end', () => {
   for (let i = 0; i < ${EVENTS}; i++) this.$emit('x'.repeat(100_000));
 } };`;
 
-  it('the oldest of the attacker’s are deleted, and nobody else’s', async () => {
+  it("the attacker's oldest events are deleted, and no events of the neighbour", async () => {
     const { attacker, neighbour, sql } = world;
     await world.limit({ maxHistoryBytes: MAX });
     const [flood, quiet] = [await attacker.deploy(EMIT), await neighbour.deploy(EMIT)];

@@ -21,7 +21,7 @@ describe('console-labels', () => {
 describe('log-bytes', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('their bytes count as output, and the run ends at its limit, whatever it catches', async () => {
+  it('their bytes count as output, and the run ends at its limit even if it catches errors', async () => {
     await world.limit({ maxRunOutputBytes: 65_536, maxLogLineBytes: 16_384, maxLogLinesPerRun: 10_000 });
     const ran = await world.unharmed(() =>
       world.attack(`for (let i = 0; i < 500; i++) try { console.log('x'.repeat(20000)) } catch {}`),
@@ -91,7 +91,7 @@ describe('log-lines-while-runs-go-on', () => {
   const RUNS = longRun(8, 20);
   const ROUNDS = longRun(6, 12);
 
-  it('what is stored of each before its end is bounded, and a neighbour is followed meanwhile', async () => {
+  it("the bytes stored of each run before its end are bounded, and the neighbour's stream goes on", async () => {
     const { attacker, neighbour, sql, server } = world;
     const flood = await attacker.deploy(
       `export default { name: 'Flood', version: '1', async run() {

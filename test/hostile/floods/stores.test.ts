@@ -215,7 +215,7 @@ describe('ids-that-are-remembered', () => {
   for (let n = 0; n < body.count; n++) this.$emit(n, { id: n + ' ' + '"'.repeat(500) });
 } };`;
 
-  it('what each commit reads and writes of them is small, and the neighbour’s commits wait for little', async () => {
+  it("each commit reads and writes few of them, and the neighbour's commits wait little", async () => {
     const { attacker, sql } = world;
     const sources = await Promise.all(Array.from({ length: SOURCES }, () => attacker.deploy(UNIQUE)));
     const askAll = (count: number) => Promise.all(sources.map(({ endpoint }) => post(endpoint, { count })));

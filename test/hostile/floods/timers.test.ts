@@ -8,7 +8,7 @@ import { longRun } from '../../support/long-run.ts';
 describe('interval-storm', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('what it costs the process to fire them is the CPU time of the run', async () => {
+  it('firing them counts as CPU time of the run', async () => {
     await world.limit({ runCpuMs: 300, maxTimersPerRun: 1_000 });
     const ran = await world.unharmed(() =>
       world.attack(`for (let i = 0; i < 1000; i++) setInterval(() => {}, 1); await new Promise(() => {})`),
@@ -49,7 +49,7 @@ describe('timers-of-many-sources', () => {
 describe('timers-set-and-cleared', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('what one stretch of code can send is bounded, and the loop ends at its CPU time', async () => {
+  it('one stretch of code can send a bounded number, and the loop ends at its CPU limit', async () => {
     await world.limit({ runCpuMs: 500, maxTimersPerRun: 10 });
     const ran = await world.unharmed(() =>
       world.attack(`for (;;) try { clearTimeout(setTimeout(() => {}, 1000)) } catch {}`),

@@ -8,7 +8,7 @@ import { longRun } from '../../support/long-run.ts';
 
 // ingress: /healthz, which needs no key, waits for no turn and asks the database, asked for by
 // hundreds at once, again and again.
-describe('health-asked-by-everybody', () => {
+describe('health-check-flood', () => {
   const world = hostile();
   const CLIENTS = 100;
   const TIMES = 20;
@@ -26,10 +26,10 @@ describe('health-asked-by-everybody', () => {
 
 // ingress: /metrics, which needs no key and takes the thread some tens of milliseconds, asked for
 // hundreds of times at once.
-describe('metrics-asked-by-everybody', () => {
+describe('metrics-flood', () => {
   const world = hostile();
 
-  it('who asks at the same time gets the same text, and the next is not made at once', async () => {
+  it('requests at the same time share one text, and the next text is not made at once', async () => {
     const { server } = world;
     await useEveryRoute(server.url);
     await world.unharmed(async () => {
@@ -68,7 +68,7 @@ describe('made-up-keys', () => {
   const world = hostile();
   const REQUESTS = 300;
 
-  it('are refused, and keep nobody waiting', async () => {
+  it('are refused, and delay no other tenant', async () => {
     const ask = (path: string) =>
       Array.from({ length: REQUESTS }, async (_, nth) => {
         const headers = { authorization: `Bearer hw_${crypto.randomUUID()}_${nth}` };
@@ -95,7 +95,7 @@ describe('made-up-links', () => {
     () => `/cancel/%00/1-1-${'x'.repeat(32)}`,
   ];
 
-  it('are none, and keep nobody waiting', async () => {
+  it('are not valid links, and delay no other tenant', async () => {
     const ask = async (path: string) => (await fetch(world.server.url + path)).status;
     await world.unharmed(async () => {
       const all = Array.from({ length: REQUESTS }, (_, nth) => {
@@ -133,7 +133,7 @@ describe('links-looked-at-beforehand', () => {
     }
   }
 
-  it('the execution waits on, the flow too, and each link then works for whoever follows it', async () => {
+  it('the execution and the flow go on waiting, and each link still works afterwards', async () => {
     const { attacker, sql } = world;
     await world.unharmed(async () => {
       const { id, endpoint } = await makeWorkflow(attacker, {

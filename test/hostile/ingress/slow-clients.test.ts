@@ -90,7 +90,7 @@ describe('slow-headers', () => {
   const CONNECTIONS = 300;
   const ROUNDS = 6;
 
-  it('holds its own connections and nobody else’s', async () => {
+  it('holds its own connections and no others', async () => {
     const { server } = world;
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(server)));
     await world.unharmed(() =>

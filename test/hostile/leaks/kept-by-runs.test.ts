@@ -91,7 +91,7 @@ describe('isolate-churn', () => {
 describe('listeners-of-earlier-runs', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('what an ended run puts out goes nowhere', async () => {
+  it('output of an ended run is dropped', async () => {
     const runs = await world.unharmed(async () => {
       const { id } = await world.attacker.deploy(`
       const target = new EventTarget();
@@ -127,7 +127,7 @@ export default { name: 'Timers', version: '1', run({ asked }) {
   this.$emit([opened, ...names]);
 } };`;
 
-  it('each run gets what it may have open, whatever earlier ones left', async () => {
+  it('each run may open its full number after earlier runs left theirs open', async () => {
     await world.limit({ maxTimersPerRun: 500, runCpuMs: 300_000, timerRunWallMs: 600_000 });
     const runs = await world.unharmed(() =>
       withinMemory(world.server, async () => {

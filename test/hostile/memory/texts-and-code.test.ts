@@ -11,7 +11,7 @@ import { longRun } from '../../support/long-run.ts';
 describe('formatters-of-intl', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('what it makes of the process is bounded by the time that they take, and the run ends at that limit', async () => {
+  it('the memory that they take is bounded by CPU time, and the run ends at that limit', async () => {
     await world.limit({ memoryMb: 32, runCpuMs: 800 });
     const ran = await world.unharmed(() =>
       world.attack(

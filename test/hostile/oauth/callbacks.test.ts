@@ -122,7 +122,7 @@ describe('callback-of-another-account', () => {
   const world = hostile({ ownAccounts: true });
   const provider = evilProvider(world);
 
-  it('the account is that of whoever began the flow, and of nobody else', async () => {
+  it('the connected account belongs to the account that began the flow', async () => {
     const { attacker, neighbour } = world;
     const before = await accountCountOf(world, neighbour);
     let rounds = 0;

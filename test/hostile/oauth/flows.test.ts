@@ -23,7 +23,7 @@ describe('accounts-of-others', () => {
   const CODE = `export default { name: 'Steals', version: '1', props: { stripe: { type: 'app', app: 'stripe' } },
   run() { this.$emit(this.stripe.$auth); } };`;
 
-  it('the account is as unknown as an id that nobody has', async () => {
+  it('the connected account is answered like an unknown id', async () => {
     const { attacker, neighbour } = world;
     const made = await neighbour.api('POST', '/connected_accounts', { app: 'stripe', credentials: { api_key: KEY } });
     const id = made.body.data.id as string;

@@ -91,7 +91,7 @@ describe('secrets-in-provider-errors', () => {
   });
   afterAll(() => provider.stop());
 
-  it('what is shown and stored holds neither', async () => {
+  it('pages and stored rows hold neither', async () => {
     const { attacker, sql } = world;
     await world.unharmed(async () => {
       isRefusing = true;

@@ -43,7 +43,7 @@ describe('key-squatting', () => {
 describe('lookalike-names', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('leads nobody else anywhere', async () => {
+  it('changes the answer for no other tenant', async () => {
     const { attacker, neighbour } = world;
     await world.limit({ maxRegistryVersions: 100 });
     const prefix = uniquePrefix();
@@ -80,7 +80,7 @@ describe('lookalike-names', () => {
 describe('private-stays-private', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('is not there for anyone else, in no list, search or registry', async () => {
+  it('is in no list, search or registry of another account', async () => {
     const { attacker, neighbour } = world;
     await world.limit({ maxRegistryVersions: 10 });
     const key = `${uniquePrefix()}-private`;

@@ -112,7 +112,7 @@ describe('secret-in-events', () => {
     pin: '4815162342',
   };
 
-  it('what is stored and delivered has the names of the props in their place', async () => {
+  it('stored and delivered values have the names of the props in their place', async () => {
     const ran = await world.unharmed(() =>
       world.attack(
         `export default { name: 'Emits', version: '1', dedupe: 'unique',

@@ -91,7 +91,7 @@ describe('secret-cut-by-a-limit', () => {
   /** Five characters and fewer are in too much that is no secret. */
   const PART = token.slice(0, 6);
 
-  it('what is left of it is found too', async () => {
+  it('the remaining part of a cut secret is found too', async () => {
     await world.limit({ maxLogLineBytes: 256 });
     const ran = await world.unharmed(() =>
       world.attack(

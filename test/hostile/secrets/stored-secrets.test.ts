@@ -12,7 +12,7 @@ describe('sealed-text-of-another', () => {
   run() { this.$emit({ length: this.token.length }); } };`;
   const SECRET = 'the-secret-of-the-neighbour';
 
-  it('opens for nobody else, whichever way it comes in', async () => {
+  it('opens for no other account on any way in', async () => {
     const { attacker, neighbour, sql } = world;
     const theirs = await neighbour.deploy(CODE, { token: SECRET });
     const [row] = await sql`select configured_props from sources where id = ${theirs.id}`;

@@ -82,7 +82,7 @@ channel.on('data', (piece) => {
   channel.write(frame(kind === undefined ? '{"ok":true,"bytes":0}' : ${JSON.stringify(JSON.stringify(answer))}));
 });`;
 
-  it('is taken for one that broke down, whatever it was asked for', async () => {
+  it('is treated as broken for each kind of task', async () => {
     const starter = await createStarter();
     const { signal } = new AbortController();
     const logged: string[] = [];

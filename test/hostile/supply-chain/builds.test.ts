@@ -106,7 +106,7 @@ describe('nested-source', () => {
     ['parentheses', '('.repeat(1_000_000)],
     ['calls', `export default a${'()'.repeat(500_000)}`],
     ['labels', `${'a:'.repeat(500_000)}1`],
-  ])('of %s is refused, and the next component is bundled', async (_, code) => {
+  ])('%s is refused, and the next component is bundled', async (_, code) => {
     // On a full machine its time ends first.
     expect(refusedWith(await chain.save(code))).toMatch(
       /cannot be bundled: it (?:is nested too deeply|took longer than)/,

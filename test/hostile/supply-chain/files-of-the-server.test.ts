@@ -55,7 +55,7 @@ describe('imports-by-pattern', () => {
     return new Set(answers);
   }
 
-  it('are answered the same whatever is there', async () => {
+  it('get the same answer for files that exist and files that do not', async () => {
     const components = PATTERNS.map((pattern) => `export default { name: 'Looks', run: async ({ x }) => ${pattern} };`);
     const answers = await told(components);
     expect([...answers]).toEqual([expect.stringContaining('each file has to be named')]);
@@ -78,7 +78,7 @@ describe('imports-by-pattern', () => {
     return { name, version: '1.0.0', files: { 'index.js': index } };
   }
 
-  it('of a package mean no file but its own, whatever is there', async () => {
+  it('in a package match only its own files, for each file of the server', async () => {
     const names = PATTERNS.map((_, i) => `looks-${i}`);
     await chain.publish(...PATTERNS.map((pattern, i) => lookingPackage(names[i] ?? '', pattern)));
     const answers = new Set<string>();
@@ -153,7 +153,7 @@ describe('package-reads-the-server', () => {
 describe('settings-in-a-package', () => {
   const chain = supplyChain();
 
-  it('are read by nobody', async () => {
+  it('are not read', async () => {
     const asked: string[] = [];
     const other = createServer((request, response) => {
       asked.push(request.url ?? '');

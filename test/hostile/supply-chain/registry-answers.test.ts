@@ -211,7 +211,7 @@ describe('version-ranges', () => {
     prerelease: `^1.0.0-${'a.'.repeat(30_000)}`,
   };
 
-  it('of a package are refused for their length', async () => {
+  it('in a package are refused for their length', async () => {
     const names = Object.keys(RANGES);
     for (const name of names)
       await chain.publish({ name, version: '1.0.0', manifest: { dependencies: { other: RANGES[name] } } });
@@ -219,7 +219,7 @@ describe('version-ranges', () => {
       expect(reason).toContain('only versions in the registry can be used');
   });
 
-  it('of an import are refused for their length', async () => {
+  it('in an import are refused for their length', async () => {
     for (const reason of await chain.refusals(...Object.values(RANGES).map((range) => `other@${range}`)))
       expect(reason).toContain('it has more than 1024 characters');
   });

@@ -165,7 +165,7 @@ describe('tarball-names', () => {
 describe('tarball-on-another-server', () => {
   const chain = supplyChain();
 
-  it('is fetched at the registry, and nobody else is asked', async () => {
+  it('is fetched at the registry, and no other server is asked', async () => {
     const asked: string[] = [];
     const inner = createServer((request, response) => {
       asked.push(request.url ?? '');

@@ -10,7 +10,7 @@ import { startReceiver } from '../../support/receiver.ts';
 describe('deleting-events-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('the events stay, whatever the range', async () => {
+  it('the events stay for each range', async () => {
     const { attacker, neighbour } = world;
     const theirs = await neighbour.deploy(OWNED);
     const own = await attacker.deploy(OWNED);
@@ -38,7 +38,7 @@ describe('deleting-events-of-others', () => {
 describe('listening-sources-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('cannot be made to run, nor told from one that nobody has', async () => {
+  it('cannot be made to run, and is answered like an unknown id', async () => {
     const { attacker, neighbour, sql } = world;
     const theirs = await neighbour.deploy(OWNED);
     const own = await attacker.deploy(OWNED);

@@ -91,7 +91,7 @@ describe('ids-of-others-everywhere', () => {
     };
   }
 
-  it('each route is known here, and answers as for an id that nobody has', async () => {
+  it('each route is known here, and answers as for an unknown id', async () => {
     const document = (await (await fetch(`${world.server.url}/openapi.json`)).json()) as {
       paths: Record<string, unknown>;
     };

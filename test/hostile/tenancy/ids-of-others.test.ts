@@ -55,7 +55,7 @@ describe('api-key-ids-of-others', () => {
 describe('component-ids-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('is not there for anyone else, by whatever name', async () => {
+  it('is not found by another account under any name', async () => {
     const { attacker, neighbour } = world;
     const saved = await neighbour.api('POST', '/components', { component_code: OWNED });
     const { id } = saved.body.data as { id: string };
@@ -82,7 +82,7 @@ describe('component-ids-of-others', () => {
 describe('cursors-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('a cursor is a place in one’s own list, whoever made it', async () => {
+  it("a cursor is a place in the caller's own list, also a cursor of another account", async () => {
     const { attacker, neighbour } = world;
     for (let n = 0; n < 3; n++) await neighbour.deploy(OWNED);
     const own = await attacker.deploy(OWNED);
@@ -112,7 +112,7 @@ describe('data-store-ids-of-others', () => {
 
   const READER = `export default { name: 'Reader', version: '1', props: { store: 'data_store' }, async run() { this.$emit(await this.store.keys()); } };`;
 
-  it('is answered like an id that nobody has, and the store is as it was', async () => {
+  it('is answered like an unknown id, and the store stays as it was', async () => {
     const { attacker, neighbour } = world;
     const { body } = await neighbour.api('POST', '/data_stores', { name: 'Theirs' });
     const { id } = body.data as { id: string };

@@ -177,7 +177,7 @@ describe('key-anywhere-but-its-header', () => {
 });
 
 // tenancy: What is served without a key, searched for anything of the neighbour's.
-describe('public-pages-name-nobody', () => {
+describe('public-pages-without-tenant-data', () => {
   const world = hostile({ ownAccounts: true });
 
   it('figures, health and the API’s description are about the node, not about who uses it', async () => {

@@ -12,7 +12,7 @@ import { echo } from '../../support/workflow-steps.ts';
 describe('environment-of-others', () => {
   const world = hostile({ ownAccounts: true });
 
-  it('are answered like names that nobody has, and the variables are as they were', async () => {
+  it('are answered like unknown names, and the variables stay as they were', async () => {
     const { attacker, neighbour, sql } = world;
     await neighbour.api('PUT', '/environment_variables/THEIRS', { value: 'secret-of-the-neighbour' });
     const [{ id: accountId }] = (await neighbour.api('GET', '/users/me')).body.data.orgs as [{ id: string }];
@@ -123,7 +123,7 @@ describe('secret-props-of-others', () => {
   const world = hostile({ ownAccounts: true });
   const SECRET = 'sk_live_neighbour_0123456789';
 
-  it('neither the owner nor anyone else is shown it, and its sealed form opens for no other account', async () => {
+  it('no account is shown it, and its sealed form opens for no other account', async () => {
     const { attacker, neighbour, sql } = world;
     const source = await neighbour.deploy(OWNED, { token: SECRET });
     const [row] = await sql<{ props: { token: unknown } }[]>`

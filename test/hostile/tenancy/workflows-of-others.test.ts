@@ -141,7 +141,7 @@ describe('workflows-made-of-what-is-others', () => {
 
   const USES = `export default { name: 'Uses', version: '1', type: 'action', props: { store: 'data_store' }, run() {} };`;
 
-  it('is refused as if nobody had them, and the neighbour’s are as they were', async () => {
+  it("is refused like unknown ids, and the neighbour's resources stay as they were", async () => {
     const { attacker, neighbour, sql } = world;
     const source = await neighbour.deploy(OWNED);
     const store = (await neighbour.api('POST', '/data_stores', { name: 'Theirs' })).body.data;
